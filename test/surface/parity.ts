@@ -165,8 +165,8 @@ const VOLATILE_FIELDS: ReadonlySet<string> = new Set([
   'webhook-id',
   'duration_ms',
 ]);
-/** Each write has another one; whoever reads it twice reads the same. */
-const WRITTEN_FIELDS: ReadonlySet<string> = new Set(['version']);
+/** Each write has another one, and gets another event; whoever reads it twice reads the same. */
+const WRITTEN_FIELDS: ReadonlySet<string> = new Set(['version', 'suspected_replay']);
 
 /** An answer without what differs from call to call. */
 function settled(operation: Operation, answer: Json): unknown {
