@@ -27,7 +27,7 @@ export function approvalContext(job: Job, now: number): ApprovalContext {
 
 async function writeEvent(
   job: Job,
-  { type, payload, callback, exceptTo, isDone }: ServiceEvent,
+  { type, payload, callback, exceptTo, askerKeyId, isDone }: ServiceEvent,
   now: number,
 ) {
   const { store } = job;
@@ -47,6 +47,7 @@ async function writeEvent(
       sizeBytes: body.length,
       providerId: null,
       bodyHash: hash('sha256', body, 'buffer'),
+      askerKeyId,
       content: {
         headers: '{}',
         contentType: 'application/json',

@@ -162,6 +162,8 @@ export interface ServiceEvent {
   readonly callback: { readonly url: string; readonly requestId: string } | null;
   /** A destination that routes do not take it to: the one that it tells of, which does not answer. */
   readonly exceptTo?: string;
+  /** The key that asked the request whose end this tells. */
+  readonly askerKeyId?: string;
   /** Nobody has to work it: unless a route takes it, it comes into the inbox as done. */
   readonly isDone?: boolean;
 }

@@ -22,11 +22,7 @@ export const eventId = z
   .regex(/^evt_[0-9a-z]{26}$/, 'Expected an event id such as `evt_01j…`.')
   .describe('The event, `evt_…`.');
 
-export const leaseId = z
-  .string()
-  .max(64)
-  .optional()
-  .describe('The lease_id of your claim; any other is refused.');
+export const leaseId = z.string().max(64).optional().describe('The lease_id of your claim.');
 
 /** An ISO 8601 time with a zone, normalised to UTC with milliseconds so that string order is time order. */
 export const isoInstant = z
@@ -57,6 +53,8 @@ export const typePattern = label(255)
     'Use `*` only at the end: `invoice.*` matches types that start with `invoice.`.',
   )
   .describe('An event type, or a prefix: `invoice.*`.');
+
+export const mine = z.boolean().optional().describe('No decisions of other keys.');
 
 export const listLimit = z
   .int()

@@ -8,6 +8,8 @@ export interface EventFilter {
   readonly type?: string | undefined;
   /** Also leave out events that routes deliver. */
   readonly unroutedOnly?: boolean;
+  /** Leave out what tells other keys than this that their requests ended. */
+  readonly askedBy?: string | undefined;
   readonly afterSeq: number;
   readonly limit: number;
   readonly now: number;
@@ -45,6 +47,10 @@ function narrowing(filter: EventFilter): Where {
     params.push(filter.source);
   }
   if (filter.unroutedOnly) conditions.push('e.routed = 0');
+  if (filter.askedBy !== undefined) {
+    conditions.push('(e.asker_key_id IS NULL OR e.asker_key_id = ?)');
+    params.push(filter.askedBy);
+  }
   return { conditions, params };
 }
 

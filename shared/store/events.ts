@@ -54,6 +54,8 @@ export interface NewEvent {
   readonly bodyHash: Uint8Array | null;
   /** The message of ours that this mail replies to. */
   readonly replyTo?: string | null;
+  /** The key that asked the request whose end this tells. */
+  readonly askerKeyId?: string | undefined;
   readonly content: {
     /** JSON text of the stored headers; for a mail, of its parts. */
     readonly headers: string;
@@ -251,8 +253,8 @@ export class EventRepository {
     const { content } = event;
     await this.#tx.put(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
-         size_bytes, provider_id, body_hash, reply_to, status)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+         size_bytes, provider_id, body_hash, reply_to, asker_key_id, status)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
       [
         seq,
         event.id,
@@ -268,6 +270,7 @@ export class EventRepository {
         event.providerId,
         event.bodyHash,
         event.replyTo ?? null,
+        event.askerKeyId ?? null,
       ],
     );
     await this.#tx.put(

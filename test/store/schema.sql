@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 10
+-- project, schema 11
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -263,7 +263,7 @@ CREATE TABLE event (
   reason TEXT,
   result TEXT,
   finished_at TEXT
-) STRICT;
+, asker_key_id TEXT) STRICT;
 
 CREATE TABLE event_content (
   seq INTEGER PRIMARY KEY,

@@ -3,7 +3,7 @@ import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
 import { EVENT_STATUSES, eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { isoInstant, listCursor, listLimit, sourceFilter, typePattern } from '../fields.ts';
+import { isoInstant, listCursor, listLimit, mine, sourceFilter, typePattern } from '../fields.ts';
 
 export const inboxList = defineOperation({
   name: 'inbox_list',
@@ -16,6 +16,7 @@ export const inboxList = defineOperation({
     type: typePattern.optional(),
     status: z.enum(EVENT_STATUSES).default('pending').describe('Only events in this state.'),
     since: isoInstant.optional().describe('Received at or after this time, ISO 8601.'),
+    mine,
     cursor: listCursor,
     limit: listLimit,
   }),
@@ -39,10 +40,11 @@ export const inboxList = defineOperation({
     columns: ['id', 'source', 'type', 'received_at', 'verified', 'status', 'attempts'],
   },
   example: { status: 'pending', limit: 5 },
-}).read(async ({ store, project, now }, input) => {
-  const { cursor, limit, ...filter } = input;
+}).read(async ({ store, project, caller, now }, input) => {
+  const { cursor, limit, mine: isMine, ...filter } = input;
+  const askedBy = isMine ? caller.keyId : undefined;
   const afterSeq = decodeSeqCursor(cursor, 0);
-  const rows = await store.events.page({ ...filter, afterSeq, limit: limit + 1, now });
+  const rows = await store.events.page({ ...filter, askedBy, afterSeq, limit: limit + 1, now });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { SeekContext, WriteContext } from '../../kernel/context.ts';
+import type { Caller, SeekContext, WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { CLAIMED_BODIES_MAX_BYTES, CLAIMS_MAX, PAYLOAD_ROW_MAX_BYTES } from '../../lib/limits.ts';
 import type { EventRow } from '../../store/events.ts';
@@ -74,7 +74,11 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
       timeoutSeconds: Math.max(0, wanted.timeout_seconds - context.elapsedSeconds()),
       concerns: (change) => isWanted(change, wanted),
       look: async (store, now) => {
-        const rows = await store.events.page({ ...pendingOf(wanted), limit: 1, now });
+        const rows = await store.events.page({
+          ...pendingOf(wanted, context.caller),
+          limit: 1,
+          now,
+        });
         return rows.length > 0 ? rows : null;
       },
     });
@@ -85,14 +89,23 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
   }
 }
 
-function pendingOf({ source, type, since }: Wanted) {
-  return { status: 'pending', source, type, since, unroutedOnly: true, afterSeq: 0 } as const;
+function pendingOf({ source, type, since, mine }: Wanted, { keyId }: Caller) {
+  const askedBy = mine ? keyId : undefined;
+  return {
+    askedBy,
+    status: 'pending',
+    source,
+    type,
+    since,
+    unroutedOnly: true,
+    afterSeq: 0,
+  } as const;
 }
 
 async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
   const { store, now, caller, recordService } = context;
   const { max, lease_seconds } = wanted;
-  const rows = await store.events.page({ ...pendingOf(wanted), limit: max, now });
+  const rows = await store.events.page({ ...pendingOf(wanted, caller), limit: max, now });
   if (rows.length === 0) return null;
   const items = [];
   for (const { id } of rows.slice(0, howMany(rows))) {

@@ -6,12 +6,13 @@ import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { eventId, isoInstant, sourceFilter, typePattern } from '../fields.ts';
+import { eventId, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
 
 export const eventFilter = {
   source: sourceFilter.optional(),
   type: typePattern.optional(),
-  since: isoInstant.optional().describe('Only events received at or after this time, ISO 8601.'),
+  since: isoInstant.optional().describe('Received at or after this time, ISO 8601.'),
+  mine,
 };
 
 export const timeoutSeconds = z
@@ -56,7 +57,7 @@ export const inboxWait = defineOperation({
     emptyWhenNull: 'event',
   },
   example: { timeout_seconds: 1 },
-}).long(async (context, { source, type, since, after, timeout_seconds }) => {
+}).long(async (context, { source, type, since, mine: isMine, after, timeout_seconds }) => {
   const afterSeq = after === undefined ? 0 : await seqOf(context, after);
   const event = await context.waitFor({
     counted: true,
@@ -64,7 +65,8 @@ export const inboxWait = defineOperation({
     concerns: (change) => isWanted(change, { source, type }),
     look: async (store, now) => {
       const filter = { status: 'pending', source, type, since, unroutedOnly: true } as const;
-      const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });
+      const askedBy = isMine ? context.caller.keyId : undefined;
+      const [row] = await store.events.page({ ...filter, askedBy, afterSeq, limit: 1, now });
       const options = { project: context.project.id, now, payload: { whole: false } } as const;
       return row ? toEnvelope(row, options) : null;
     },

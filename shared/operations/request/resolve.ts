@@ -82,6 +82,7 @@ export async function announceEnd(
     type: 'request.resolved',
     payload: await toRecord(context.store, request, context.now),
     callback: url === null ? null : { url, requestId },
+    askerKeyId: request.key_id,
     isDone,
   });
 }
