@@ -15,7 +15,7 @@ export const inboxList = defineOperation({
     source: sourceFilter.optional(),
     type: typePattern.optional(),
     status: z.enum(EVENT_STATUSES).default('pending').describe('Only events in this state.'),
-    since: isoInstant.optional().describe('Received at or after this time, ISO 8601.'),
+    since: isoInstant.optional().describe('Received at or after, ISO 8601.'),
     mine,
     cursor: listCursor,
     limit: listLimit,

@@ -11,7 +11,7 @@ import { eventId, isoInstant, mine, sourceFilter, typePattern } from '../fields.
 export const eventFilter = {
   source: sourceFilter.optional(),
   type: typePattern.optional(),
-  since: isoInstant.optional().describe('Received at or after this time, ISO 8601.'),
+  since: isoInstant.optional().describe('Received at or after, ISO 8601.'),
   mine,
 };
 

@@ -32,7 +32,7 @@ export const eventFields = {
     .optional()
     .describe('The event this is about; asking again finds the first question.'),
   lease_id: leaseId,
-  park: z.boolean().default(false).describe('Give the event back until this is decided.'),
+  park: z.boolean().default(false).describe('Give the event back until it is decided.'),
   state: parkState,
 };
 
