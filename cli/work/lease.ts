@@ -116,6 +116,9 @@ export class Lease {
    * code that it has parked the event.
    */
   async close(decided: Verdict, saysParked = false): Promise<Closed> {
+    // A nack of a parked event would be refused, and that refusal would stand in the ledger.
+    const parked = saysParked ? await this.#parked(false) : null;
+    if (parked) return parked;
     const { ack, ...rest } = decided;
     const deadline = performance.now() + this.#options.leaseSeconds * 1000;
     const backoff = new Backoff();
