@@ -17,7 +17,7 @@ const NOT_HERE = [
   /^project (?:create|use shop)|^auth token --profile|^outbox (?:show|open)|^open(?: requests)?$/,
   /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy set/,
   /^email|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
-  /^key (?:revoke|rotate)|^ledger verify --|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
+  /^key (?:revoke|rotate)|^ledger (?:verify --|export)|^story|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];
 
 /** Run one after another: what makes something before what needs it. */

@@ -11,7 +11,7 @@ import { operator } from './operator.ts';
 
 const root = temporaryFolder();
 const before = join(root.path, 'before');
-const CHANGED = 'was changed while it was copied';
+const CHANGED = 'changed during the copy';
 
 beforeAll(async () => {
   await seed(before);

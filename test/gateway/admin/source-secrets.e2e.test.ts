@@ -133,16 +133,29 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
   }, 180_000);
 });
 
+/** What the migrations since the fifth added goes. */
+const WITHOUT_LATER_RELEASES = `
+  DROP INDEX source_previous_secret;
+  ALTER TABLE source DROP COLUMN previous_secret;
+  ALTER TABLE source DROP COLUMN previous_valid_until;
+  ALTER TABLE file DROP COLUMN upload_id;
+  DROP TABLE park;
+  DROP TABLE park_ref;
+  DROP TABLE ledger_opening;
+  DROP INDEX event_reply_to;
+  DROP INDEX request_event;
+  ALTER TABLE request DROP COLUMN event_id;
+  ALTER TABLE request DROP COLUMN bind;
+  ALTER TABLE request DROP COLUMN identity;
+  ALTER TABLE request DROP COLUMN spent_by;
+  ALTER TABLE notice DROP COLUMN about;
+  ALTER TABLE event DROP COLUMN asker_key_id;
+  PRAGMA user_version=5`;
+
 describe('a source of an earlier release', () => {
   it('keeps its secret, and can be given another', async () => {
     await first.stop({ keepFolder: true });
-    raw((database) =>
-      database.exec(
-        `DROP INDEX source_previous_secret; ALTER TABLE source DROP COLUMN previous_secret;
-         ALTER TABLE source DROP COLUMN previous_valid_until; ALTER TABLE file DROP COLUMN upload_id;
-         PRAGMA user_version=5`,
-      ),
-    );
+    raw((database) => database.exec(WITHOUT_LATER_RELEASES));
     expect(await statuses(data)).toEqual([200, 401]);
     first = await TestGateway.start({ folder: data, clock, projectOf: first });
     await rotated();
