@@ -21,6 +21,13 @@ export interface ParkRow extends Park {
   readonly because: string | null;
 }
 
+interface EventTies {
+  readonly parked: boolean;
+  readonly asked: boolean;
+  /** Other events wait for it. */
+  readonly awaited: boolean;
+}
+
 /** Events that wait, or waited, for an answer. */
 export class ParkRepository {
   readonly #tx: Tx;
@@ -76,6 +83,17 @@ export class ParkRepository {
       [ref],
     );
     return rows.map(({ seq }) => seq);
+  }
+
+  /** What hangs on an event, in one query: most events were never parked, asked about or waited for. */
+  async tiesOf({ seq, id }: { readonly seq: number; readonly id: string }): Promise<EventTies> {
+    const row = await this.#tx.get<{ parked: number; asked: number; awaited: number }>(
+      `SELECT EXISTS (SELECT 1 FROM park WHERE seq = ?1) AS parked,
+         EXISTS (SELECT 1 FROM request WHERE event_id = ?2) AS asked,
+         EXISTS (SELECT 1 FROM park_ref WHERE ref = ?2) AS awaited`,
+      [seq, id],
+    );
+    return { parked: row?.parked === 1, asked: row?.asked === 1, awaited: row?.awaited === 1 };
   }
 
   async remove(seq: number): Promise<void> {

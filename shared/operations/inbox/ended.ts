@@ -15,12 +15,14 @@ export async function eventEnded(
   status: 'done' | 'dead',
 ): Promise<void> {
   const { store, now } = context;
-  const wasParked = (await store.parks.find(row.seq)) !== null;
-  if (wasParked) await store.parks.remove(row.seq);
-  await withdrawQuestionsOf(context, row.id, { reason: `its event is ${status}.` });
-  await tellOutcome(context, row.id);
-  await wakeWaiting(context, row.id, status);
-  if (wasParked && row.received_at < keptSince(now)) await purgeOne(context, row.seq);
+  const { parked, asked, awaited } = await store.parks.tiesOf(row);
+  if (parked) await store.parks.remove(row.seq);
+  if (asked) {
+    await withdrawQuestionsOf(context, row.id, { reason: `its event is ${status}.` });
+    await tellOutcome(context, row.id);
+  }
+  if (awaited) await wakeWaiting(context, row.id, status);
+  if (parked && row.received_at < keptSince(now)) await purgeOne(context, row.seq);
 }
 
 async function purgeOne({ store, emit }: ApprovalContext, seq: number): Promise<void> {
