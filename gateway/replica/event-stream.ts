@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
- * A client that lets more than this pile up, beyond what the system takes, is cut off: it can come again, and a thousand of
- * them cost the others little.
+ * We cut off a client that lets more than this pile up beyond the system's buffers. It can reconnect, and a thousand such
+ * clients cost the others little.
  */
 const BACKLOG_MAX_BYTES = 256 * 1024;
-/** A client that does not take the end of a stream within this time is not waited for. */
+/** We wait no longer than this for a client to read the end of a stream. */
 const END_MS = 1000;
 
 interface Exchange {
@@ -13,20 +13,20 @@ interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** Resolves when an answer is out, or its client has left. */
+/** Resolves once an answer is sent or its client has left. */
 export function whenClosed({ incoming, outgoing }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     if (outgoing.destroyed || incoming.destroyed) return resolve();
-    // An answer that waits for the one before it on its connection is not told of the end: its request is.
+    // A queued answer on the same connection gets no close event, but its request does.
     (outgoing.socket ? outgoing : incoming).once('close', resolve);
   });
 }
 
-/** An answer that is sent piece by piece for as long as its client listens. Its headers go out with the first. */
+/** Sends an answer piece by piece while its client listens. The headers go out with the first piece. */
 export class EventStream {
   readonly #outgoing: ServerResponse;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Resolves when the client has left, or has taken the end. */
+  /** Resolves once the client has left or has read the end. */
   readonly closed: Promise<void>;
 
   constructor(exchange: Exchange, headers: Readonly<Record<string, string>>) {
@@ -41,7 +41,7 @@ export class EventStream {
     if (this.#outgoing.writableLength > BACKLOG_MAX_BYTES) this.#outgoing.destroy();
   }
 
-  /** Sends this, and nothing more. */
+  /** Sends this text and closes the stream. */
   end(text: string): void {
     if (!this.#begun()) return;
     this.#outgoing.end(text);
@@ -49,7 +49,7 @@ export class EventStream {
     void this.closed.then(() => clearTimeout(cut));
   }
 
-  /** False when nothing more can be sent. */
+  /** Sends the headers if needed; false if the stream can't send any more. */
   #begun(): boolean {
     if (this.#outgoing.destroyed || this.#outgoing.writableEnded) return false;
     if (!this.#outgoing.headersSent) this.#outgoing.writeHead(200, this.#headers);

@@ -2,15 +2,15 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Project } from '../projects/project.ts';
 import { HISTORY_NAME } from '../commit/replica-history.ts';
 
-/** What a database on a server says of itself, in one snapshot. */
+/** The history of a database on a server, in one snapshot. */
 export interface RemoteHistory {
-  /** Random; what replicas belong to. */
+  /** A random name; each replica belongs to one history. */
   readonly name: string;
   /** The number of the newest commit. */
   readonly position: number;
 }
 
-/** The history of a project's database, which is given a name where it has none. */
+/** Reads the history of a project's database, and names it if it has no name yet. */
 export async function historyOf(project: Project): Promise<RemoteHistory> {
   const found = await read(project);
   if (found.name !== null) return { ...found, name: found.name };
@@ -19,16 +19,16 @@ export async function historyOf(project: Project): Promise<RemoteHistory> {
 }
 
 /**
- * Begins another history: replicas of this one are copied anew, at all gateways. To be called for that of `historyOf` by
- * whoever has put other content in a database that is there. Where another one has begun since, that stays.
+ * Starts a new history, so that replicas at all gateways copy the project again. Call it with the result of `historyOf`
+ * after replacing the content of an existing database. A newer history that started meanwhile stays.
  */
 export async function endHistory(project: Project, ended: string): Promise<void> {
   await nameIt(project, ended);
 }
 
 /**
- * What the history is called outside: 64 hex digits. Content that was copied to another address, with the name of its history,
- * makes another epoch there.
+ * The public name of a history: 64 hex digits. It includes the address, so content copied to another address gets another
+ * epoch there.
  */
 export function epochOf(address: string, { name }: RemoteHistory): string {
   return createHmac('sha256', name).update(address).digest('hex');

@@ -10,28 +10,28 @@ import {
 } from '../../shared/store/wal-layout.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 
-/** Frames of a log by their numbers, the last one left out. */
+/** A range of a log's frames by number, without its end. */
 export interface FrameRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Frames of the log at hand, as they lie in the file. Null when the log was begun anew meanwhile: the frames with these
- * salts are in the archive then.
+ * Reads frames of the current log as they are in the file. Null if the log was restarted meanwhile; the archive has the
+ * frames with these salts then.
  */
 export function readLive(path: string, range: FrameRange, salts: string): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
     const frames = await readWhole(file, placeOf(range.from), sizeOf(range));
     if (!frames || !haveSalts(frames, salts)) return null;
-    // Looked at last: a log is begun anew with its header, before the first frame is written over.
+    // Check this last: a restart writes the header before it overwrites the first frame.
     return (await logSalts(file)) === salts ? frames : null;
   });
 }
 
 /**
- * Frames of an archived log; none when it ends before them. Null when there is no such archive, or it is none that ends
- * with a transaction and at `from` or later.
+ * Reads frames of an archived log; an empty buffer if the log ends before them. Null if the archive doesn't exist, ends
+ * before `from`, or doesn't end with a transaction.
  */
 export function readArchived(path: string, range: FrameRange): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
@@ -65,7 +65,7 @@ async function withFile<T>(
   }
 }
 
-/** Null when the file ends before. */
+/** Null if the file is shorter. */
 async function readWhole(
   file: FileHandle,
   position: number,
@@ -96,7 +96,7 @@ function haveSalts(frames: Buffer, salts: string): boolean {
   return true;
 }
 
-/** A client that is told in the middle of a transaction that a log has ended gives up for good. */
+/** A client gives up for good if a log ends in the middle of a transaction. */
 async function endsTransaction(file: FileHandle, count: number): Promise<boolean> {
   if (count === 0) return true;
   const pages = await readWhole(file, placeOf(count) + COMMIT_AT, 4);

@@ -22,22 +22,22 @@ import {
   type WantedFrames,
 } from './source.ts';
 
-/** How often a project's log is told that it is still followed. */
+/** How often we renew the request to keep a project's log. */
 const FOLLOW_MS = 3_600_000;
-/** Of frames that were read lately, for the next replica that asks for them. */
+/** How many bytes of recent frames we keep for the next replica that asks for them. */
 const RECENT_MAX_BYTES = 16 * 1024 * 1024;
-/** The log is begun anew within this time, though the news of it may come a little later. */
+/** How often to look for a restarted log, whose notification may arrive a little late. */
 const LOOKS = 6;
 const FIRST_PAUSE_MS = 2;
 
-/** A file to be sent: with `send`, or by whoever closes it and calls `release`. */
+/** An open file to send. Call `send`, or close the file and call `release`. */
 export interface OpenCopy extends Copy {
   readonly file: number;
   readonly release: () => void;
 }
 
 interface Following {
-  /** When the log was last told. */
+  /** When we last renewed the request. */
   toldAt: number;
   telling: Promise<void> | null;
 }
@@ -45,7 +45,7 @@ interface Following {
 const openFile = promisify(open);
 const statFile = promisify(fstat);
 
-/** What replicas are made of where the database is a file here: of its write-ahead log. */
+/** The replica source for a database file on this machine: its write-ahead log. */
 export class LogSource implements ReplicaSource {
   readonly #outgoing = new Outgoing();
   readonly #clock: Clock;
@@ -100,7 +100,7 @@ export class LogSource implements ReplicaSource {
 
   async frames(project: Project, wanted: WantedFrames): Promise<FoundFrames> {
     const log = await this.#place(project);
-    // Most ask for far more than the few that there are. What comes meanwhile can wait.
+    // Most replicas ask for far more frames than there are; later ones can wait.
     const isNewest = log.epoch === wanted.epoch && log.generation === wanted.generation;
     const end = isNewest ? log.frames + 1 : wanted.to;
     const last = Math.min(wanted.to, wanted.from + FRAMES_MAX, end);
@@ -123,7 +123,7 @@ export class LogSource implements ReplicaSource {
     }
   }
 
-  /** The frames, or the generation that is being written when there are no more. */
+  /** Returns the frames, or the current generation if there are no more. */
   async #look(project: Project, wanted: WantedFrames): Promise<Buffer | number> {
     for (let look = 0; look < LOOKS; look += 1) {
       const log = await this.#place(project);
@@ -135,20 +135,20 @@ export class LogSource implements ReplicaSource {
       }
       const archive = join(generationsOf(project), `${generation}.wal`);
       const archived = await readArchived(archive, wanted);
-      // Another history would have other archives under the same names.
+      // The archives of another history have the same names.
       if (project.replication.log?.epoch !== wanted.epoch) throw elsewhere();
       if (archived && archived.length > 0) return archived;
       if (generation < log.generation) {
         if (archived === null) throw elsewhere();
         return log.generation;
       }
-      // It was begun anew under our eyes: the news of that is on its way.
+      // The log restarted while we read it; the notification is on its way.
       await sleep(FIRST_PAUSE_MS * 2 ** look);
     }
     throw unavailable(1);
   }
 
-  /** One at a time. */
+  /** Runs one renewal at a time. */
   #tell(project: Project, following: Following): Promise<void> {
     following.telling ??= this.#follow(project, following);
     return following.telling;
@@ -174,7 +174,7 @@ export class LogSource implements ReplicaSource {
   }
 }
 
-/** Null when the log was begun anew since it was said to stand there. */
+/** Null if the log has restarted since the given position was read. */
 async function findLive(
   project: Project,
   { from, to }: FrameRange,

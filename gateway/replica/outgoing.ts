@@ -1,9 +1,9 @@
 import { unavailable } from '../../shared/lib/errors.ts';
 import type { Project } from '../projects/project.ts';
 
-/** Copies of the database on their way. Each holds a file or a connection open for as long as it is taken. */
+/** How many database copies may be in flight. Each holds a file or a connection open until the client has it. */
 const COPIES_MAX = 64;
-/** Bytes of frames on their way to clients, who may be slow to take them. */
+/** How many bytes of frames may be in flight to clients, which may read slowly. */
 const FRAMES_MAX_BYTES = 32 * 1024 * 1024;
 
 interface UnderWay {
@@ -11,13 +11,13 @@ interface UnderWay {
   frameBytes: number;
 }
 
-/** What is on its way to the replicas of each project, and no more of it than may be. */
+/** Limits the data in flight to the replicas of each project. */
 export class Outgoing {
   readonly #underWay = new WeakMap<Project, UnderWay>();
 
   /**
-   * Keeps a place while a copy is begun; `begin` gets what gives it back, to be called once, when the copy has been taken. A
-   * copy that could not be begun gives it back by itself. UNAVAILABLE when all places are taken.
+   * Reserves a slot for a copy. `begin` gets `release`, which it calls once the copy is sent; if `begin` fails, the slot is
+   * free again. UNAVAILABLE if all slots are taken.
    */
   async copy<T>(project: Project, begin: (release: () => void) => Promise<T>): Promise<T> {
     const underWay = this.#of(project);
@@ -34,7 +34,7 @@ export class Outgoing {
     }
   }
 
-  /** Counts frames until what is returned is called, once, when they are sent. UNAVAILABLE when there are too many. */
+  /** Counts frames as in flight; call the returned function once they are sent. UNAVAILABLE if there are too many. */
   frames(project: Project, sizeBytes: number): () => void {
     const underWay = this.#of(project);
     if (underWay.frameBytes + sizeBytes > FRAMES_MAX_BYTES) throw unavailable(1);

@@ -1,4 +1,4 @@
-/** Frames that were read lately, because all replicas of a project ask for the same ones at the same time. */
+/** Keeps recently read frames, because all replicas of a project ask for the same ones at the same time. */
 export class RecentFrames {
   readonly #maxBytes: number;
   readonly #found = new Map<string, Buffer>();
@@ -12,7 +12,7 @@ export class RecentFrames {
     return this.#found.get(place);
   }
 
-  /** What is committed never changes: only room is a reason to forget. The oldest goes first. */
+  /** Committed frames never change, so entries leave only to make room, oldest first. */
   set(place: string, frames: Buffer): void {
     if (frames.length > this.#maxBytes || this.#found.has(place)) return;
     this.#found.set(place, frames);

@@ -3,18 +3,18 @@ import type { Dispatcher } from 'undici';
 import { errorCode } from '../../shared/lib/guards.ts';
 import type { Exchange } from './source.ts';
 
-/** In the header of a database: what it begins with, the bytes of a page, and the pages it has, big-endian. */
+/** The header of a database file: its magic, then page size and page count, big-endian. */
 const MAGIC = Buffer.from('SQLite format 3\0', 'latin1');
 const HEADER_BYTES = 100;
 const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
 
-/** A database file that comes over the network, and goes on as it comes. */
+/** A database file that we pass on as it arrives over the network. */
 export interface RemoteFile {
   readonly sizeBytes: number;
   /**
-   * Answers with it: no faster than the client takes it. A file of another length than was said breaks the connection off,
-   * so that the client notices. Rejects for trouble of the server, not for clients who leave.
+   * Sends the file as fast as the client reads it. If its length differs from the announced one, it breaks the connection so
+   * that the client notices. Rejects on server errors, but not if the client leaves.
    */
   send(
     exchange: Exchange,
@@ -23,10 +23,10 @@ export interface RemoteFile {
   ): Promise<void>;
 }
 
-/** Of errors that mean no more than that the client has left. */
+/** Codes of errors that only mean that the client has left. */
 const LEFT = ['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'UND_ERR_ABORTED'];
 
-/** Looks at its first bytes. Rejects for what is no database. */
+/** Checks the first bytes. Rejects if the file isn't a database. */
 export async function openRemoteFile({
   headers,
   body,
@@ -42,7 +42,7 @@ export async function openRemoteFile({
   return {
     sizeBytes,
     async send({ outgoing }, status, sent) {
-      // Whoever waits for the next portion is not told in another way.
+      // Nothing else tells the code that waits for the next chunk.
       outgoing.once('close', () => body.destroy());
       try {
         outgoing.writeHead(status, sent);
@@ -70,11 +70,11 @@ function isDatabase(head: Buffer): boolean {
   return head.length >= HEADER_BYTES && head.subarray(0, MAGIC.length).equals(MAGIC);
 }
 
-/** Where the server does not say how long the file is. */
+/** The file's length by its header, for servers that don't announce it. */
 function sizeIn(head: Buffer): number {
   if (!isDatabase(head)) return 0;
   const pageBytes = head.readUInt16BE(PAGE_BYTES_AT);
-  // The largest page is too large for two bytes.
+  // 65,536 doesn't fit in two bytes, so SQLite writes 1 for it.
   return (pageBytes === 1 ? 65_536 : pageBytes) * head.readUInt32BE(PAGES_AT);
 }
 

@@ -8,27 +8,26 @@ import type { FrameRange } from './log-file.ts';
 import { openRemoteFile, type RemoteFile } from './remote-file.ts';
 
 const CONNECT_MS = 5000;
-/** From the question to the end of an answer that is read whole. */
+/** From sending a request to reading its whole answer. */
 const DEADLINE_MS = 10_000;
-/** Until a file begins to come, and then between two portions of it, while somebody takes them. */
+/** The longest silence before a file's first chunk, and between chunks while the client reads. */
 const FILE_SILENCE_MS = 30_000;
-/** Of an answer in JSON. */
+/** The largest JSON answer. */
 const JSON_MAX_BYTES = 64 * 1024;
-/** Generations count to this. */
+/** The largest generation number. */
 const U32_MAX = 2 ** 32 - 1;
 
 type Response = Dispatcher.ResponseData;
 
-/** The connections to all databases. Idle ones do not keep the process alive. */
+/** Connections to all databases. Idle ones don't keep the process alive. */
 const agent = new Agent({ connect: { timeout: CONNECT_MS } });
 
-/** Frames; or the generation that is being written, where there are none yet; or null where the server has no such place. */
+/** Frames; the current generation if there are none yet; null if the server doesn't have that position. */
 export type PrimaryFrames = Buffer | { readonly newest: number } | null;
 
 /**
- * A database on a libSQL server, as its replicas see it: libSQL's sync protocol, under the address of the database. Asked with
- * the gateway's own token, which nobody else is shown. All methods reject with UNAVAILABLE where the server is in trouble,
- * refuses the token, or says what is not of the protocol.
+ * Client of libSQL's sync protocol for one database on a server. It uses the gateway's own token, which nobody else sees. All
+ * methods reject with UNAVAILABLE if the server fails, refuses the token, or breaks the protocol.
  */
 export class RemotePrimary {
   readonly #base: string;
@@ -39,12 +38,12 @@ export class RemotePrimary {
     this.#headers = token === null ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** Where the database is, in one spelling. */
+  /** The database's address, normalized. */
   get address(): string {
     return this.#base;
   }
 
-  /** The generation that is being written; null where the server has no replicas to offer. */
+  /** The current generation; null if the server offers no replicas. */
   async generation(): Promise<number | null> {
     const response = await this.#ask('info');
     const { statusCode } = response;
@@ -68,7 +67,7 @@ export class RemotePrimary {
     throw trouble('sync', statusCode);
   }
 
-  /** The file as the generation began; null where the server has no such place. Whoever gets it takes it or destroys it. */
+  /** The file as of the start of a generation; null if the server doesn't have it. Read it or destroy it. */
   async file(generation: number): Promise<RemoteFile | null> {
     const response = await this.#get(`export/${generation}`, {
       headersTimeout: FILE_SILENCE_MS,
@@ -87,13 +86,13 @@ export class RemotePrimary {
   async #get(path: string, limits: Partial<Dispatcher.RequestOptions>): Promise<Response> {
     const options = { dispatcher: agent, headers: this.#headers, ...limits };
     const response = await request(this.#base + path, options).catch(asTrouble);
-    // A body that nobody reads to its end fails, and nobody else would listen to that.
+    // An unread body emits an error, and nothing else listens for it.
     response.body.on('error', () => undefined);
     return response;
   }
 }
 
-/** A refused token is for the operator to mend; the others are said to pass by themselves. */
+/** The operator must fix a refused token; the other errors pass. */
 function mayPass(status: number): boolean {
   return status >= 500 || [401, 408, 425, 429].includes(status);
 }
@@ -118,13 +117,13 @@ function wholeFrames(bytes: Buffer | null): Buffer {
   throw unavailable(5, new Error('The database server sent what are no frames.'));
 }
 
-/** Null for what is no JSON object. */
+/** Null if the body isn't a JSON object. */
 async function readJson(response: Response): Promise<unknown> {
   const bytes = await readAtMost(response, JSON_MAX_BYTES);
   return bytes && parseObject(bytes.toString('utf8'));
 }
 
-/** Null when there is more of it. */
+/** Null if the body is longer. */
 async function readAtMost({ body }: Response, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -140,7 +139,7 @@ async function readAtMost({ body }: Response, maxBytes: number): Promise<Buffer 
   return Buffer.concat(chunks, bytes);
 }
 
-/** What it says is of no use; the connection is. */
+/** Reads the body to the end so that the connection can be reused. */
 async function drop({ body }: Response): Promise<void> {
   await body.dump({ limit: JSON_MAX_BYTES }).catch(() => undefined);
 }

@@ -17,31 +17,31 @@ import {
   type WantedFrames,
 } from './source.ts';
 
-/** A server that has no replicas to offer is not asked again for so long. */
+/** How long we don't ask a server again that offers no replicas. */
 const NONE_MS = 300_000;
-/** How old what is known of the history may be when frames are served, unless something was committed since. */
+/** How old a known history may be when we serve frames, unless there was a commit since. */
 const HISTORY_MS = 1000;
-/** Questions for frames that are under way for one project. */
+/** How many frame requests may run for one project. */
 const ASKS_MAX = 64;
 
 interface Following {
   readonly primary: RemotePrimary;
-  /** When the server was found to have no replicas to offer. */
+  /** When the server last said that it offers no replicas. */
   noneAt: number;
-  /** The question for the generation that is under way. */
+  /** The running request for the generation. */
   asking: Promise<number> | null;
-  /** The newest generation that was seen, and of which history. */
+  /** The newest generation we saw, and its history. */
   seen: { readonly history: string; readonly generation: number } | null;
   known: { readonly epoch: string; readonly position: number; readonly at: number } | null;
-  /** The epoch as it is being read, and what was the newest known commit then. */
+  /** The epoch being read, and the newest commit we knew at that time. */
   reading: { readonly position: number; readonly epoch: Promise<string> } | null;
-  /** Questions for frames that are under way, by what they ask and what was known then. */
+  /** Running frame requests, by the wanted frames and the newest commit known at their start. */
   readonly asks: Map<string, Promise<PrimaryFrames>>;
 }
 
 /**
- * What replicas are made of where the databases are on a libSQL server that serves the sync protocol itself: its answers,
- * passed on. The server numbers generations, and knows nothing of histories: those are kept in the database.
+ * The replica source for databases on a libSQL server that serves the sync protocol: it passes the server's answers on. The
+ * server numbers generations but doesn't know histories, so the database keeps those.
  */
 export class RemoteSource implements ReplicaSource {
   readonly #outgoing = new Outgoing();
@@ -57,7 +57,7 @@ export class RemoteSource implements ReplicaSource {
   async place(project: Project): Promise<SourcePosition> {
     const following = this.#of(project);
     let generation = await this.#generation(following);
-    // Read by each caller: what it knows to be written is in what it is told.
+    // Each caller reads it, so the answer includes every commit that the caller knows.
     let history = await historyOf(project);
     if (isBefore(generation, history, following)) {
       generation = await this.#generation(following);
@@ -101,7 +101,7 @@ export class RemoteSource implements ReplicaSource {
     if (Buffer.isBuffer(found))
       return { frames: found, release: this.#outgoing.frames(project, found.length) };
     const newestSeen = following.seen?.generation ?? 0;
-    // The server may have begun another history, or have no replicas to offer any more.
+    // The server may have started another history, or stopped offering replicas.
     if (!found || found.newest < Math.max(newestSeen, wanted.generation)) {
       await this.generation(project, wanted.epoch);
     }
@@ -109,7 +109,7 @@ export class RemoteSource implements ReplicaSource {
     return found;
   }
 
-  /** One question at a time. */
+  /** Runs one request at a time. */
   #generation(following: Following): Promise<number> {
     if (this.#isWithin(NONE_MS, following.noneAt)) throw noReplicas();
     following.asking ??= this.#askGeneration(following).finally(() => {
@@ -125,7 +125,7 @@ export class RemoteSource implements ReplicaSource {
     throw noReplicas();
   }
 
-  /** As it is known, where that is good enough for frames: what another history is called is a commit, too. */
+  /** A known epoch is good enough for frames: naming another history is a commit, too. */
   async #epoch(project: Project, following: Following): Promise<string> {
     const { known, reading } = following;
     const { position } = project;
@@ -150,8 +150,8 @@ export class RemoteSource implements ReplicaSource {
   }
 
   /**
-   * All replicas ask for the same frames at the same time. An answer is shared by those who were told of the same commits when
-   * it was asked for: it has what any of them looks for.
+   * All replicas ask for the same frames at the same time. Callers that knew the same commits share one answer, which has what
+   * each of them needs.
    */
   async #ask(
     project: Project,
@@ -192,7 +192,7 @@ export class RemoteSource implements ReplicaSource {
   }
 }
 
-/** A server that has gone back to a generation before one that was seen has not gone on with its history. */
+/** A server that goes back to an earlier generation isn't continuing the same history. */
 function isBefore(generation: number, { name }: RemoteHistory, { seen }: Following): boolean {
   return seen?.history === name && generation < seen.generation;
 }

@@ -3,29 +3,29 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { FrameRange } from './log-file.ts';
 
-/** What one answer carries at most; the client asks for half of it. */
+/** The most frames in one answer; the client asks for half as many. */
 export const FRAMES_MAX = 256;
 
-/** Where a project stands. */
+/** A project's current position. */
 export interface SourcePosition {
   /** Names one history of the log. */
   readonly epoch: string;
-  /** The one that is being written, from 1. */
+  /** The current generation, from 1. */
   readonly generation: number;
-  /** The number of a commit that was the newest one, or came after it, when it was asked for. */
+  /** A commit number that is at least the newest one at the time of the call. */
   readonly position: number;
 }
 
-/** Frames that a replica asks for: of a generation in a history of the log. */
+/** The frames that a replica asks for, in a generation of one history. */
 export interface WantedFrames extends FrameRange {
   readonly epoch: string;
   readonly generation: number;
 }
 
-/** What there is of them. */
+/** The frames found. */
 export type FoundFrames =
   | { readonly frames: Buffer; readonly release: () => void }
-  /** None yet; and the generation that is being written. */
+  /** No frames yet; the current generation. */
   | { readonly newest: number };
 
 export interface Exchange {
@@ -33,10 +33,10 @@ export interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** A database file to be sent, once. */
+/** A database file to send once. */
 export interface Copy {
   readonly sizeBytes: number;
-  /** Answers with it, from the headers to the end, as fast as the client takes it. */
+  /** Sends the whole answer, headers included, as fast as the client reads it. */
   readonly send: (
     exchange: Exchange,
     status: number,
@@ -45,34 +45,34 @@ export interface Copy {
 }
 
 /**
- * What replicas are made of: the copy of the file that a generation of the log begins with, and the frames of the log.
- * Everything may reject with UNAVAILABLE, and where there are no replicas at all with NOT_FOUND (`no_replica`).
+ * The data that replicas are built from: the file at the start of a generation, and the log's frames. Every method may reject
+ * with UNAVAILABLE, or with NOT_FOUND (`no_replica`) if there are no replicas at all.
  */
 export interface ReplicaSource {
-  /** Where the log stands, which is kept from here on. */
+  /** The log's position; from now on the log is kept. */
   place(project: Project): Promise<SourcePosition>;
-  /** The generation that is being written. NOT_FOUND in another history. */
+  /** The current generation. NOT_FOUND in another history. */
   generation(project: Project, epoch: string): Promise<number>;
   /**
-   * The file as it stood when the generation began. NOT_FOUND for another than that at hand, unless it is still there.
-   * UNAVAILABLE while many others are being sent.
+   * The file as of the start of a generation. NOT_FOUND for a generation that is neither current nor still kept. UNAVAILABLE
+   * while many copies are being sent.
    */
   copy(project: Project, epoch: string, generation: number): Promise<Copy>;
   /**
-   * Frames from the first wanted one on, at least one of them. Whoever gets them calls `release` when they are sent.
-   * NOT_FOUND for a replica of another history, or one that was away for too long: it has to be copied anew.
+   * At least one frame, starting with the first wanted one. Call `release` once they are sent. NOT_FOUND for a replica of
+   * another history, or one that was away too long and must copy the project again.
    */
   frames(project: Project, wanted: WantedFrames): Promise<FoundFrames>;
 }
 
-/** For whoever asks for what is not in the log. */
+/** The error for a position that isn't in the log. */
 export function elsewhere(): ServiceError {
   return new ServiceError('NOT_FOUND', {
     hint: 'The log has no such position. Call GET /v1/replica and copy the project again.',
   });
 }
 
-/** For whoever asks where nobody may have a replica. */
+/** The error for a project that offers no replicas. */
 export function noReplicas(): ServiceError {
   return new ServiceError('NOT_FOUND', {
     details: { reason: 'no_replica' },
