@@ -184,7 +184,7 @@ describe('a change of the master key that is killed', () => {
     const { data, newKey } = copy;
     expect((await dyingRekey(copy, 4)).point).toBe('database done');
     const copied = await operator(['backup', join(root.path, 'no'), '--data', data]);
-    expect(copied).toMatchObject({ code: 1, err: expect.stringContaining('Try again') });
+    expect(copied).toMatchObject({ code: 1, err: expect.stringContaining('Run it again') });
     const other = join(root.path, 'other.key');
     const wrong = await operator(['rekey', '--new-key', other, '--data', data]);
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining(newKey) });
