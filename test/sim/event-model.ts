@@ -66,6 +66,11 @@ export class EventModel {
     return { ...this.#failed(written), due: null };
   }
 
+  bornDone(now: number): void {
+    this.written = { ...this.written, status: 'done' };
+    this.finishedAt = now;
+  }
+
   claim(holder: { readonly key: string; readonly lease: string }, now: number, until: number) {
     const seen = this.at(now);
     if (seen.routed) return 'EVENT_ROUTED';

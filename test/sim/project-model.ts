@@ -188,7 +188,8 @@ export class ProjectModel {
       decidedBy: `policy:${id}`,
       at: this.now,
     };
-    this.inbox.tell(endOf(request.name), this.now);
+    // The caller has the answer: nobody has to work this event.
+    this.inbox.tell(endOf(request.name), this.now).bornDone(this.now);
     this.ledger.push(`ask_approval ${request.name} ok ${from.key}`);
     return given({ request_id: request.name });
   }

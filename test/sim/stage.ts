@@ -168,16 +168,13 @@ export class Stage {
     );
     if (!isUnknown) return;
     const { now } = this.model;
-    const filter = {
-      status: 'pending',
-      source: 'service',
-      afterSeq: this.#learnedSeq,
-      limit: 500,
-      now,
-    } as const;
-    const rows = await this.world.project.store.read((store) => store.events.page(filter));
+    const filter = { source: 'service', afterSeq: this.#learnedSeq, limit: 500, now } as const;
+    const rows = await this.world.project.store.read(async ({ events }) => [
+      ...(await events.page({ ...filter, status: 'pending' })),
+      ...(await events.page({ ...filter, status: 'done' })),
+    ]);
     const learned: string[] = [];
-    for (const { id, seq, body, type } of rows) {
+    for (const { id, seq, body, type } of rows.toSorted((a, b) => a.seq - b.seq)) {
       this.#learnedSeq = seq;
       if (this.template.old.has(id)) continue;
       const told = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as Told;
