@@ -5,7 +5,7 @@ import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 
 /** No more of a step's output is kept. */
-export const STEP_OUTPUT_MAX_BYTES = 64 * 1024;
+const STEP_OUTPUT_MAX_BYTES = 64 * 1024;
 
 /** How a step ended. */
 export interface StepResult {
