@@ -12,7 +12,7 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d{2}(?:-\d{2})?\b/g, '<date>'],
   [/\bnow\b|\b\d+(?:ms|s|m|h|d) ago\b|\bin \d+(?:ms|s|m|h|d)\b/g, '<when>'],
   [/\b\d+(?:\.\d+)? (?:ms|s)\b/g, '<duration>'],
-  [/^ *\+\d+(?:ms|s)\b/g, '+<duration>'],
+  [/^ *\+\d+(?:\.\d+)?(?:ms|s|m)\b/g, '+<duration>'],
   [/\b\d+(?:\.\d+)? (?:KB|MB|GB) (in|free)\b/g, '<size> $1'],
   [/\bpid \d+/g, 'pid <n>'],
   [/\b\d{5,} bytes\b/g, '<n> bytes'],
