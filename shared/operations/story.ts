@@ -43,16 +43,15 @@ export const story = defineOperation({
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).read(async ({ store, now }, { event_id }) => {
   const row = await store.events.find(event_id);
-  const event = row && (await eventFacts(store, event_id));
-  if (!row || !event) throw notFound(`event ${event_id}`);
+  if (!row) throw notFound(`event ${event_id}`);
   const asked = await store.requests.ofEvent(event_id, REQUESTS_MAX);
   const subjects = [event_id, ...asked.map(({ id }) => id)];
   const limit = LEDGER_LIST_MAX;
   const found = await Promise.all(subjects.map((subject) => store.ledger.page({ subject, limit })));
   const openings = await store.ledgerOpenings.ofEvent(event_id, limit);
   return {
-    event: { ...event, id: event_id, status: effective(queueRow(row), now).status },
-    requests: await Promise.all(asked.map((request) => decidedFacts(store, request))),
+    event: { ...eventFacts(row), status: effective(queueRow(row), now).status },
+    requests: await Promise.all(asked.map((request) => decidedFacts(store, request, row))),
     entries: found.flat().toSorted((a, b) => a.seq - b.seq),
     openings: openings.map(({ seq, salt, value }) => ({ seq, salt, value: parseExact(value) })),
   };

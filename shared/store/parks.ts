@@ -96,6 +96,24 @@ export class ParkRepository {
     return { parked: row?.parked === 1, asked: row?.asked === 1, awaited: row?.awaited === 1 };
   }
 
+  /** The id of the event at this place if other events wait for it, else null. */
+  async awaitedAt(seq: number): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT e.id FROM event e WHERE e.seq = ? AND EXISTS (SELECT 1 FROM park_ref WHERE ref = e.id)',
+      [seq],
+    );
+    return row?.id ?? null;
+  }
+
+  /** How often an event has been parked. */
+  async timesParked(eventId: string): Promise<number> {
+    const row = await this.#tx.get<{ parks: number }>(
+      'SELECT p.parks FROM event e JOIN park p ON p.seq = e.seq WHERE e.id = ?',
+      [eventId],
+    );
+    return row?.parks ?? 0;
+  }
+
   async remove(seq: number): Promise<void> {
     await this.#tx.put('DELETE FROM park_ref WHERE seq = ?', [seq]);
     await this.#tx.put('DELETE FROM park WHERE seq = ?', [seq]);

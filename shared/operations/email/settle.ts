@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { mailEnded } from '../inbox/mail-ended.ts';
+import { batchCancelled } from '../inbox/mail-ended.ts';
 import { returnSendQuota } from './quota.ts';
 
 /** Applies a decision to the mail that waited for it: queues or cancels it. */
@@ -18,7 +18,5 @@ export async function settleMail(
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
   await returnSendQuota(store, batch.created_at, cancelled);
   await recordService('email.cancelled', batch.id);
-  for (const message of await store.emails.messagesOf(batch.id)) {
-    await mailEnded(context, message, 'cancelled');
-  }
+  await batchCancelled(context, batch.id);
 }

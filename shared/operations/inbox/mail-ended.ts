@@ -21,13 +21,28 @@ export async function mailAnswered(context: ApprovalContext, messageId: string):
   await wakeWaiting(context, message.batch_id, 'answered');
 }
 
-/** A message ended without an answer: events that wait for it go on, or for its batch where it was the last. */
+/** A message ended without an answer: events that wait for it go on, or for its batch if it was the last. */
 export async function mailEnded(
   context: ApprovalContext,
   { id, batch_id }: Pick<EmailMessageRow, 'id' | 'batch_id'>,
-  status: 'failed' | 'bounced' | 'cancelled',
+  status: 'failed' | 'bounced',
 ): Promise<void> {
   await wakeWaiting(context, id, status);
-  const ofBatch = mailStatus(await context.store.emails.messagesOf(batch_id));
-  if (ofBatch !== 'pending') await wakeWaiting(context, batch_id, ofBatch);
+  await batchEnded(context, batch_id, await context.store.emails.messagesOf(batch_id));
+}
+
+/** A person refused a batch: events that wait for it, or for one of its messages, go on. */
+export async function batchCancelled(context: ApprovalContext, batchId: string): Promise<void> {
+  const messages = await context.store.emails.messagesOf(batchId);
+  for (const { id } of messages) await wakeWaiting(context, id, 'cancelled');
+  await batchEnded(context, batchId, messages);
+}
+
+async function batchEnded(
+  context: ApprovalContext,
+  batchId: string,
+  messages: readonly EmailMessageRow[],
+): Promise<void> {
+  const status = mailStatus(messages);
+  if (status !== 'pending') await wakeWaiting(context, batchId, status);
 }

@@ -52,7 +52,7 @@ export async function parkEvent(
   const { caller, now } = context;
   const { eventId, leaseId, wakesOnAny } = call;
   const conditions = await conditionsOf(context, eventId, call.until);
-  const parks = (await parksOf(context, eventId)) + 1;
+  const parks = (await context.store.parks.timesParked(eventId)) + 1;
   const isTooMany = parks > PARKS_MAX;
   const verdict = judgePark({ conditions, wakesOnAny }, now);
   const lease = { now, keyId: caller.keyId, leaseId };
@@ -77,12 +77,6 @@ export async function parkEvent(
     waiting_for: conditions.map(shownCondition),
     wakes_at: isoTime(wakesAt(parked)),
   };
-}
-
-async function parksOf({ store }: WriteContext, eventId: string): Promise<number> {
-  const row = await store.events.find(eventId);
-  const last = row && (await store.parks.find(row.seq));
-  return last?.parks ?? 0;
 }
 
 async function refuseMore({ store }: WriteContext, row: EventRow): Promise<void> {

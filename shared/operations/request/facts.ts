@@ -1,14 +1,19 @@
 import { parseExact } from '../../lib/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
+import type { EventRow } from '../../store/events.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { texts } from './record.ts';
 
 /** What the ledger records of a decision about an event: what the person was shown, and what they said. */
-export async function decidedFacts(store: Repositories, row: RequestRow) {
+export async function decidedFacts(
+  store: Repositories,
+  row: RequestRow,
+  event: EventRow | undefined,
+) {
   const { status, decision, comment, hint, decided_by } = row;
   return {
     request_id: row.id,
-    event: await eventFacts(store, row.event_id),
+    event: event ? eventFacts(event) : null,
     shown: {
       kind: row.kind,
       action: row.action,
@@ -24,15 +29,15 @@ export async function decidedFacts(store: Repositories, row: RequestRow) {
 }
 
 /** What the ledger records of an approval's use: which values were done, by which key, and what came of it. */
-export async function spentFacts(
-  store: Repositories,
+export function spentFacts(
   row: RequestRow,
+  event: EventRow | undefined,
   used: { readonly by: string; readonly keyId: string; readonly result: string | undefined },
 ) {
   const { status, decision, decided_by } = row;
   return {
     request_id: row.id,
-    event: await eventFacts(store, row.event_id),
+    event: event ? eventFacts(event) : null,
     action: row.action,
     ended: { status, decision, decided_by },
     done: {
@@ -45,10 +50,8 @@ export async function spentFacts(
 }
 
 /** What proves where an event came from. */
-export async function eventFacts(store: Repositories, id: string | null) {
-  const row = id === null ? undefined : await store.events.find(id);
-  if (!row) return null;
-  const { source, channel, type, received_at } = row;
+export function eventFacts(row: EventRow) {
+  const { id, source, channel, type, received_at } = row;
   return { id, source, channel, type, received_at, verified: row.verified === 1 };
 }
 

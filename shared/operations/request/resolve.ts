@@ -65,7 +65,8 @@ export async function recordEnd(
 ): Promise<void> {
   const { id, status, decision, comment, hint, decided_by, event_id: eventId } = row;
   if (eventId !== null) {
-    await recordOpen({ op, subject: id, eventId, about: await decidedFacts(store, row) });
+    const about = await decidedFacts(store, row, await store.events.find(eventId));
+    await recordOpen({ op, subject: id, eventId, about });
     return;
   }
   await recordService(op, id, { request_id: id, status, decision, comment, hint, decided_by });

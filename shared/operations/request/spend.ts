@@ -51,7 +51,8 @@ export async function spend(
   const { id, event_id: eventId } = approval;
   if (!(await store.requests.redeem(id, spentBy, now))) throw notApplicable('spent', approval);
   const op = 'approval.spent';
-  const about = await spentFacts(store, approval, { by: spentBy, keyId: caller.keyId, result });
+  const event = eventId === null ? undefined : await store.events.find(eventId);
+  const about = spentFacts(approval, event, { by: spentBy, keyId: caller.keyId, result });
   if (eventId === null) await recordService(op, id, about);
   else await recordOpen({ op, subject: id, eventId, about });
   return { spent_at: isoTime(now), spent_by: spentBy };

@@ -38,7 +38,7 @@ export async function settleEvent(
   const state = routedEvent(await store.deliveries.statusesOf(eventSeq));
   await store.deliveries.setEvent(eventSeq, { ...state, nowIso: isoTime(now) });
   if (state.status === 'pending') return state;
-  const event = await store.deliveries.eventOf(eventSeq);
-  if (event) await wakeWaiting(context, event.id, state.status);
+  const id = await store.parks.awaitedAt(eventSeq);
+  if (id !== null) await wakeWaiting(context, id, state.status);
   return state;
 }
