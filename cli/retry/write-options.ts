@@ -1,11 +1,11 @@
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
+import { spanMs } from '../../shared/lib/clock.ts';
 import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { Tries, type RetryDeps } from './tries.ts';
 
 type Typed = Pick<CommandContext, 'options'>;
 
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 /** The other side forgets a key after a day. */
 const LONGEST_MS = 24 * 3_600_000;
 
@@ -28,8 +28,7 @@ function checkedKey(key: string): string {
 }
 
 function millisecondsOf(time: string): number {
-  const [, number = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(time) ?? [];
-  const ms = Number(number) * (UNITS_MS[unit] ?? 0);
+  const ms = /^\d{1,6}[smh]$/.test(time) ? (spanMs(time) ?? 0) : 0;
   if (ms > 0 && ms <= LONGEST_MS) return ms;
   throw usageError(
     `--retry-for can't be "${time}".`,

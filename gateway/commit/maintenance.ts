@@ -2,7 +2,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { approvalContext } from './approval-context.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/quota.ts';
 import { eventEnded } from '../../shared/operations/inbox/ended.ts';
-import { recordResumed } from '../../shared/operations/inbox/wake.ts';
+import { recordTime } from '../../shared/operations/inbox/move.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
@@ -19,18 +19,16 @@ export const moveOverdue: Command<Portion, number> = {
 };
 
 async function moveOne(job: Job, row: EventRow, now: number): Promise<void> {
-  const { store, ledgerWriter, emit } = job;
+  const { store, emit } = job;
+  const context = approvalContext(job, now);
   const next = effective(queueRow(row), now);
   await store.events.setQueue(row.seq, next, next.status === 'dead' ? isoTime(now) : null);
   if (next.status === 'dead') {
     await store.events.setRemark(row.seq, 'reason', '"The lease ran out on the last attempt."');
   }
-  if (row.status === 'waiting') await recordResumed(approvalContext(job, now), row, 'time');
-  else {
-    const op = row.status === 'claimed' ? 'lease.expired' : 'event.retried';
-    await ledgerWriter.record(store, { op, subject: row.id }, now);
-  }
-  if (next.status === 'dead') await eventEnded(approvalContext(job, now), row, 'dead');
+  await recordTime(context, row, next);
+  if (row.status === 'failed') await context.recordService('event.retried', row.id);
+  if (next.status === 'dead') await eventEnded(context, row, 'dead');
   if (next.status === 'pending') emit({ kind: 'event_ready', source: row.source, type: row.type });
 }
 

@@ -22,6 +22,14 @@ export function systemClock(wallMs: () => number = () => Date.now()): Clock {
   };
 }
 
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The milliseconds of a span such as `90s`, `30m`, `24h` or `7d`; null for any other text. */
+export function spanMs(text: string): number | null {
+  const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+}
+
 const YEAR_0_MS = Date.UTC(2000, 0, 1) - 730_485 * 86_400_000;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseIso } from '../lib/clock.ts';
+import { stringifyExact } from '../lib/exact-json.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../lib/limits.ts';
 import { isPattern } from '../rules/event-type.ts';
 import { SOURCE_NAME } from '../rules/source-name.ts';
@@ -21,6 +22,18 @@ export const eventId = z
   .string()
   .regex(/^evt_[0-9a-z]{26}$/, 'Expected an event id such as `evt_01j…`.')
   .describe('The event, `evt_…`.');
+
+/** Any JSON, as its text with numbers as written; refused above so many bytes, which `limit` says in words. */
+export function jsonText(maxBytes: number, limit: string) {
+  // z.json() would walk a huge value before the size check could refuse it.
+  return z
+    .unknown()
+    .transform((value) => stringifyExact(value))
+    .refine((text) => Buffer.byteLength(text) <= maxBytes, {
+      error: `At most ${limit} serialized.`,
+    })
+    .optional();
+}
 
 export const leaseId = z.string().max(64).optional().describe('The lease_id of your claim.');
 

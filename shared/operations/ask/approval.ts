@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ServiceError } from '../../lib/errors.ts';
 import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
 import {
@@ -37,11 +38,7 @@ export const askApproval = defineOperation({
   }),
   output: askAnswer,
   errors: [
-    'NOT_FOUND',
-    'EVENT_NOT_CLAIMABLE',
-    'EVENT_ROUTED',
-    'LEASE_NOT_HELD',
-    'LEASE_EXPIRED',
+    ...LEASE_ERRORS,
     'DETAILS_REQUIRED',
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',

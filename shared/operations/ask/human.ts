@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { QUESTION_MAX_CHARS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { addresseesOf, askingFields, options, prose } from '../request/fields.ts';
 import { personDecides } from '../request/open.ts';
@@ -20,11 +21,7 @@ export const askHuman = defineOperation({
   }),
   output: askAnswer,
   errors: [
-    'NOT_FOUND',
-    'EVENT_NOT_CLAIMABLE',
-    'EVENT_ROUTED',
-    'LEASE_NOT_HELD',
-    'LEASE_EXPIRED',
+    ...LEASE_ERRORS,
     'CHANNEL_NOT_VERIFIED',
     'TOO_MANY_PENDING_REQUESTS',
     'CALLBACK_SECRET_MISSING',

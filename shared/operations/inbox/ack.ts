@@ -1,14 +1,13 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { stringifyExact } from '../../lib/exact-json.ts';
 import { ACK_RESULT_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { ack } from '../../rules/event-state.ts';
-import { eventId, leaseId } from '../fields.ts';
+import { eventId, jsonText, leaseId } from '../fields.ts';
 import { boundValues, requestId } from '../request/fields.ts';
 import { fittingApproval, spend } from '../request/spend.ts';
-import { moveEvent } from './move.ts';
+import { LEASE_ERRORS, moveEvent } from './move.ts';
 
 export const inboxAck = defineOperation({
   name: 'inbox_ack',
@@ -20,15 +19,7 @@ export const inboxAck = defineOperation({
     .strictObject({
       event_id: eventId,
       lease_id: leaseId,
-      // z.json() would walk a huge value before the size check could refuse it.
-      result: z
-        .unknown()
-        .transform((value) => stringifyExact(value))
-        .refine((text) => Buffer.byteLength(text) <= ACK_RESULT_MAX_BYTES, {
-          error: 'At most 4 KB serialized.',
-        })
-        .optional()
-        .describe('Any JSON, up to 4 KB serialized.'),
+      result: jsonText(ACK_RESULT_MAX_BYTES, '4 KB').describe('Any JSON, up to 4 KB serialized.'),
       spends: requestId.optional().describe('The approval this act uses up.'),
       bind: boundValues.describe('The values done: those the approval bound.'),
     })
@@ -41,14 +32,7 @@ export const inboxAck = defineOperation({
     status: z.literal('done'),
     acked_at: z.string(),
   }),
-  errors: [
-    'NOT_FOUND',
-    'EVENT_NOT_CLAIMABLE',
-    'EVENT_ROUTED',
-    'LEASE_NOT_HELD',
-    'LEASE_EXPIRED',
-    'APPROVAL_NOT_APPLICABLE',
-  ],
+  errors: [...LEASE_ERRORS, 'APPROVAL_NOT_APPLICABLE'],
   effect: 'write',
   exact: ['result', 'bind'],
   replica: 'upstream',

@@ -4,7 +4,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { extend } from '../../rules/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { leaseSeconds } from './claim.ts';
-import { moveEvent } from './move.ts';
+import { LEASE_ERRORS, moveEvent } from './move.ts';
 
 export const inboxExtend = defineOperation({
   name: 'inbox_extend',
@@ -13,7 +13,7 @@ export const inboxExtend = defineOperation({
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId, lease_id: leaseId, lease_seconds: leaseSeconds }),
   output: z.object({ event_id: z.string(), lease_id: z.string(), lease_expires_at: z.string() }),
-  errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'LEASE_NOT_HELD', 'LEASE_EXPIRED'],
+  errors: LEASE_ERRORS,
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/extend' },

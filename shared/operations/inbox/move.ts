@@ -1,11 +1,25 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { WriteContext } from '../../kernel/context.ts';
-import { notFound, ServiceError } from '../../lib/errors.ts';
-import { effective, type EventQueueRow, type EventStateCode } from '../../rules/event-state.ts';
+import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
+import { notFound, ServiceError, type ErrorCode } from '../../lib/errors.ts';
+import {
+  effective,
+  leaseFault,
+  type EventQueueRow,
+  type EventStateCode,
+} from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { eventEnded } from './ended.ts';
 import { recordResumed } from './wake.ts';
+
+/** How an operation on a claimed event refuses. */
+export const LEASE_ERRORS: readonly ErrorCode[] = [
+  'NOT_FOUND',
+  'EVENT_NOT_CLAIMABLE',
+  'EVENT_ROUTED',
+  'LEASE_NOT_HELD',
+  'LEASE_EXPIRED',
+];
 
 type Verdict<V> = ({ ok: true; next: EventQueueRow } & V) | { ok: false; code: EventStateCode };
 
@@ -31,9 +45,18 @@ export async function moveEvent<V>(
   return { row, verdict };
 }
 
+/** Why the caller doesn't hold the event, or null if it does; `leaseId` tells workers that share a key apart. */
+export function holdFault(
+  { caller, now }: WriteContext,
+  row: EventRow,
+  leaseId?: string,
+): EventStateCode | null {
+  return leaseFault(effective(queueRow(row), now), { now, keyId: caller.keyId, leaseId });
+}
+
 /** What time has done is recorded before what follows from it. */
-async function recordTime(
-  context: WriteContext,
+export async function recordTime(
+  context: Pick<ApprovalContext, 'store' | 'now' | 'recordService' | 'emit'>,
   row: EventRow,
   current: EventQueueRow,
 ): Promise<void> {

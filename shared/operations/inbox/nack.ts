@@ -6,9 +6,28 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { giveBack, nack } from '../../rules/event-state.ts';
 import { cutUtf8 } from '../../lib/text.ts';
 import { eventId, leaseId } from '../fields.ts';
-import { moveEvent } from './move.ts';
+import { LEASE_ERRORS, moveEvent } from './move.ts';
 import { parkedEvent, parkEvent, parkState } from './park.ts';
 import { NOW, until } from './until.ts';
+
+const input = z
+  .strictObject({
+    event_id: eventId,
+    lease_id: leaseId,
+    reason: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Why; cut to 1 KB when stored. Required without until.'),
+    retry: z.boolean().default(true).describe('False: give up now.'),
+    until,
+    any: z.boolean().default(false).describe('Wake at the first that ends, not when all have.'),
+    state: parkState,
+  })
+  .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
+    path: ['reason'],
+    error: 'Say why, or with until what to wait for.',
+  });
 
 export const inboxNack = defineOperation({
   name: 'inbox_nack',
@@ -16,24 +35,7 @@ export const inboxNack = defineOperation({
   description:
     "The event returns to the queue after 30 s, 1, 2, then 4 minutes; the fifth failure makes it dead. With retry false it's dead at once. With until the event waits, which is no failure; the next claim returns the answers as `resumed`.",
   scope: 'inbox:write',
-  input: z
-    .strictObject({
-      event_id: eventId,
-      lease_id: leaseId,
-      reason: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('Why; cut to 1 KB when stored. Required without until.'),
-      retry: z.boolean().default(true).describe('False: give up now.'),
-      until,
-      any: z.boolean().default(false).describe('Wake at the first that ends, not when all have.'),
-      state: parkState,
-    })
-    .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
-      path: ['reason'],
-      error: 'Say why, or with until what to wait for.',
-    }),
+  input,
   output: z.object({
     event_id: z.string(),
     ...parkedEvent.partial().shape,
@@ -41,7 +43,7 @@ export const inboxNack = defineOperation({
     attempts: z.int(),
     retry_at: z.string().nullable(),
   }),
-  errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'LEASE_NOT_HELD', 'LEASE_EXPIRED'],
+  errors: LEASE_ERRORS,
   effect: 'write',
   exact: ['state'],
   replica: 'upstream',
@@ -55,12 +57,12 @@ export const inboxNack = defineOperation({
       'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --until +2h',
     ],
   },
-  subject: (input) => input.event_id,
+  subject: ({ event_id }) => event_id,
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3', reason: 'provider is down' },
 }).write({
-  commit: async (context, input) => {
-    if (input.until === undefined) return fail(context, input);
-    const { event_id, lease_id, until: conditions, any, state } = input;
+  commit: async (context, given) => {
+    if (given.until === undefined) return fail(context, given);
+    const { event_id, lease_id, until: conditions, any, state } = given;
     const lease = { eventId: event_id, leaseId: lease_id };
     if (conditions.length === 1 && conditions[0] === NOW) return release(context, lease);
     const call = { ...lease, until: conditions, wakesOnAny: any, state };
@@ -71,17 +73,7 @@ export const inboxNack = defineOperation({
 /** A failure, which counts. */
 async function fail(
   context: WriteContext,
-  {
-    event_id,
-    lease_id,
-    reason = '',
-    retry,
-  }: {
-    readonly event_id: string;
-    readonly lease_id?: string | undefined;
-    readonly reason?: string | undefined;
-    readonly retry: boolean;
-  },
+  { event_id, lease_id, reason = '', retry }: z.output<typeof input>,
 ) {
   const { caller, store, now } = context;
   const { row, verdict } = await moveEvent(context, event_id, (queued) =>

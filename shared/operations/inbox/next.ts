@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { Caller, SeekContext, WriteContext } from '../../kernel/context.ts';
+import type { SeekContext, WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { CLAIMED_BODIES_MAX_BYTES, CLAIMS_MAX, PAYLOAD_ROW_MAX_BYTES } from '../../lib/limits.ts';
 import type { EventRow } from '../../store/events.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { claimedEvent, leaseSeconds, showClaimed, takeLease } from './claim.ts';
-import { eventFilter, isWanted, timeoutSeconds } from './wait.ts';
+import { eventFilter, isWanted, pendingFilter, timeoutSeconds } from './wait.ts';
 
 const input = z.strictObject({
   ...eventFilter,
@@ -68,17 +68,14 @@ export const inboxNext = defineOperation({
 
 /** Waits until something is pending, and tries to claim it; if other workers were faster, waits on. */
 async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claims> {
+  const filter = { ...pendingFilter(wanted, context.caller), afterSeq: 0 };
   for (;;) {
     const found = await context.waitFor({
       counted: true,
       timeoutSeconds: Math.max(0, wanted.timeout_seconds - context.elapsedSeconds()),
       concerns: (change) => isWanted(change, wanted),
       look: async (store, now) => {
-        const rows = await store.events.page({
-          ...pendingOf(wanted, context.caller),
-          limit: 1,
-          now,
-        });
+        const rows = await store.events.page({ ...filter, limit: 1, now });
         return rows.length > 0 ? rows : null;
       },
     });
@@ -89,23 +86,11 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
   }
 }
 
-function pendingOf({ source, type, since, mine }: Wanted, { keyId }: Caller) {
-  const askedBy = mine ? keyId : undefined;
-  return {
-    askedBy,
-    status: 'pending',
-    source,
-    type,
-    since,
-    unroutedOnly: true,
-    afterSeq: 0,
-  } as const;
-}
-
 async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
   const { store, now, caller, recordService } = context;
   const { max, lease_seconds } = wanted;
-  const rows = await store.events.page({ ...pendingOf(wanted, caller), limit: max, now });
+  const filter = { ...pendingFilter(wanted, caller), afterSeq: 0 };
+  const rows = await store.events.page({ ...filter, limit: max, now });
   if (rows.length === 0) return null;
   const items = [];
   for (const { id } of rows.slice(0, howMany(rows))) {

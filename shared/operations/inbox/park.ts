@@ -1,27 +1,22 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { stringifyExact } from '../../lib/exact-json.ts';
 import { shownCondition } from '../../kernel/envelope.ts';
 import { PARK_STATE_MAX_BYTES } from '../../lib/limits.ts';
 import { nack, park } from '../../rules/event-state.ts';
 import { judgePark, PARKS_MAX, wakesAt } from '../../rules/park.ts';
 import type { EventRow } from '../../store/events.ts';
 import type { ParkRow } from '../../store/parks.ts';
+import { jsonText } from '../fields.ts';
 import { withdrawQuestionsOf } from '../request/withdrawal.ts';
 import { moveEvent } from './move.ts';
 import { conditionsOf } from './until.ts';
 import { saveResumed } from './wake.ts';
 
 /** What the agent leaves for its next run, as JSON text. */
-export const parkState = z
-  .unknown()
-  .transform((value) => stringifyExact(value))
-  .refine((text) => Buffer.byteLength(text) <= PARK_STATE_MAX_BYTES, {
-    error: 'At most 16 KB serialized.',
-  })
-  .optional()
-  .describe('JSON for the next claim, up to 16 KB.');
+export const parkState = jsonText(PARK_STATE_MAX_BYTES, '16 KB').describe(
+  'JSON for the next claim, up to 16 KB.',
+);
 
 /** Where a parked event stands. */
 export const parkedEvent = z.object({

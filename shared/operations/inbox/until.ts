@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isoTime, parseIso } from '../../lib/clock.ts';
+import { isoTime, parseIso, spanMs } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { invalid } from '../../lib/errors.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
@@ -19,8 +19,6 @@ export const until = z
   .max(CONDITIONS_MAX)
   .optional()
   .describe('Park it until these end: `req_…`, `evt_…`, `msg_…`, `+2h` or a time; or `now`.');
-
-const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** What an event is to wait for, as it stands. VALIDATION_FAILED names the first that can't be waited for. */
 export async function conditionsOf(
@@ -110,9 +108,8 @@ async function messagesOf(store: Repositories, id: string): Promise<EmailMessage
 }
 
 function timeCondition(text: string, now: number): Condition | string {
-  const relative = /^\+(\d{1,7})([smhd])$/.exec(text);
-  const unit = UNITS_MS[(relative?.[2] ?? 's') as keyof typeof UNITS_MS];
-  const at = relative ? now + Number(relative[1]) * unit : parseIso(text);
+  const span = text.startsWith('+') ? spanMs(text.slice(1)) : null;
+  const at = span === null ? parseIso(text) : now + span;
   if (at === null) {
     return 'Expected `req_…`, `evt_…`, `msg_…`, `bat_…`, a time such as `2026-01-02T03:04:05Z`, `+2h`, or `now`.';
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Change, LongContext } from '../../kernel/context.ts';
+import type { Caller, Change, LongContext } from '../../kernel/context.ts';
 import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { invalid } from '../../lib/errors.ts';
 import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../lib/limits.ts';
@@ -15,6 +15,19 @@ export const eventFilter = {
   mine,
 };
 
+interface Wanted {
+  readonly source?: string | undefined;
+  readonly type?: string | undefined;
+  readonly since?: string | undefined;
+  readonly mine?: boolean | undefined;
+}
+
+/** What a caller can claim of what it wants, as the store filters it. */
+export function pendingFilter({ source, type, since, mine: isMine }: Wanted, { keyId }: Caller) {
+  const askedBy = isMine ? keyId : undefined;
+  return { status: 'pending', source, type, since, askedBy, unroutedOnly: true } as const;
+}
+
 export const timeoutSeconds = z
   .int()
   .min(1)
@@ -23,10 +36,7 @@ export const timeoutSeconds = z
   .describe('How long to wait.');
 
 /** Whether a change may be an event that a filter wants. */
-export function isWanted(
-  change: Change,
-  { source, type }: { readonly source?: string | undefined; readonly type?: string | undefined },
-): boolean {
+export function isWanted(change: Change, { source, type }: Wanted): boolean {
   if (change.kind !== 'event') return false;
   return (source === undefined || change.source === source) && matchesType(type, change.type);
 }
@@ -57,22 +67,21 @@ export const inboxWait = defineOperation({
     emptyWhenNull: 'event',
   },
   example: { timeout_seconds: 1 },
-}).long(async (context, { source, type, since, mine: isMine, after, timeout_seconds }) => {
+}).long(async (context, { after, timeout_seconds, ...wanted }) => {
   const afterSeq = after === undefined ? 0 : await seqOf(context, after);
   const event = await context.waitFor({
     counted: true,
     timeoutSeconds: timeout_seconds,
-    concerns: (change) => isWanted(change, { source, type }),
+    concerns: (change) => isWanted(change, wanted),
     look: async (store, now) => {
-      const filter = { status: 'pending', source, type, since, unroutedOnly: true } as const;
-      const askedBy = isMine ? context.caller.keyId : undefined;
-      const [row] = await store.events.page({ ...filter, askedBy, afterSeq, limit: 1, now });
+      const filter = pendingFilter(wanted, context.caller);
+      const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });
       const options = { project: context.project.id, now, payload: { whole: false } } as const;
       return row ? toEnvelope(row, options) : null;
     },
   });
   if (event) return { event };
-  const warnings = await context.read((store) => sourceWarnings(store, source));
+  const warnings = await context.read((store) => sourceWarnings(store, wanted.source));
   return { event, ...(warnings.length > 0 && { warnings }) };
 });
 

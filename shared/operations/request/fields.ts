@@ -11,6 +11,7 @@ import {
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
 } from '../../lib/limits.ts';
+import { spanMs } from '../../lib/clock.ts';
 import { hasControl } from '../../lib/text.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
@@ -58,15 +59,12 @@ export const waitSeconds = z
   .default(WAIT_DEFAULT_SECONDS)
   .describe('How long to wait.');
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
 /** `30m`, `24h` or `7d`, parsed to milliseconds. */
 const span = z
   .string()
   .regex(/^\d{1,5}[mhd]$/, 'Expected a number and a unit, such as `30m`, `24h` or `7d`.')
   .transform((text, context) => {
-    const unit = text.slice(-1) as keyof typeof UNITS_MS;
-    const ms = Number(text.slice(0, -1)) * UNITS_MS[unit];
+    const ms = spanMs(text) ?? 0;
     if (ms >= REQUEST_MIN_MS && ms <= REQUEST_MAX_MS) return ms;
     context.issues.push({ code: 'custom', input: text, message: 'Expected 1m to 7d.' });
     return z.NEVER;

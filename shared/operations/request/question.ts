@@ -3,12 +3,11 @@ import * as z from 'zod';
 import type { LongContext, WriteContext } from '../../kernel/context.ts';
 import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
-import { queueRow } from '../../kernel/queue-row.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import { effective, leaseFault } from '../../rules/event-state.ts';
 import { withdrawnBecause } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { eventId, leaseId } from '../fields.ts';
+import { holdFault } from '../inbox/move.ts';
 import { parkEvent, parkState } from '../inbox/park.ts';
 import { openRequest, type Judgement, type RequestDraft } from './open.ts';
 import { requestAnswer, toAnswer } from './record.ts';
@@ -86,20 +85,16 @@ export async function askQuestion(
 
 /** Only the agent that works on an event asks about it: a question in other words would stand for its own. */
 async function requireLease(
-  { store, caller, now }: WriteContext,
+  context: WriteContext,
   id: string,
   lease: string | undefined,
 ): Promise<void> {
-  if (!mayCall(caller.scopes, 'inbox:write')) {
+  if (!mayCall(context.caller.scopes, 'inbox:write')) {
     throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
   }
-  const row = await store.events.find(id);
+  const row = await context.store.events.find(id);
   if (!row) throw notFound(`event ${id}`);
-  const code = leaseFault(effective(queueRow(row), now), {
-    now,
-    keyId: caller.keyId,
-    leaseId: lease,
-  });
+  const code = holdFault(context, row, lease);
   if (code !== null) throw new ServiceError(code);
 }
 

@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import type { WriteContext } from '../../kernel/context.ts';
-import { queueRow } from '../../kernel/queue-row.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { mayCall } from '../../lib/scopes.ts';
-import { effective } from '../../rules/event-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { holdFault } from '../inbox/move.ts';
 import { boundValues, requestId } from './fields.ts';
 import { fittingApproval, notApplicable, spend } from './spend.ts';
 
@@ -54,13 +53,9 @@ export const requestUse = defineOperation({
 });
 
 /** The key that asked, one that works the event now, or an admin's. */
-async function mayUse(
-  { store, caller, now }: WriteContext,
-  { key_id, event_id }: RequestRow,
-): Promise<boolean> {
+async function mayUse(context: WriteContext, { key_id, event_id }: RequestRow): Promise<boolean> {
+  const { store, caller } = context;
   if (key_id === caller.keyId || mayCall(caller.scopes, 'admin')) return true;
   const event = event_id === null ? undefined : await store.events.find(event_id);
-  if (!event) return false;
-  const { status, holder_key_id: holder } = effective(queueRow(event), now);
-  return status === 'claimed' && holder === caller.keyId;
+  return event !== undefined && holdFault(context, event) === null;
 }
