@@ -17,6 +17,8 @@ interface FeedOptions {
   readonly client: Client;
   readonly source: string | undefined;
   readonly type: string | undefined;
+  /** Leaves out decisions about the requests of other keys. */
+  readonly mine?: boolean;
   /** Ends the feed. */
   readonly signal: AbortSignal;
   /** Told once for each row of failures, and once when it ends. */
@@ -55,9 +57,9 @@ export class EventFeed {
   }
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {
-    const { client, source, type, signal } = this.#options;
+    const { client, source, type, mine, signal } = this.#options;
     const call = client.call('GET', '/v1/inbox/wait', {
-      query: { source, type, since, after, timeout_seconds: seconds },
+      query: { source, type, since, after, mine: mine || undefined, timeout_seconds: seconds },
       signal,
       timeoutMs: seconds * 1000 + SILENCE_MARGIN_MS,
     });

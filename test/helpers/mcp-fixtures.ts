@@ -33,7 +33,7 @@ function answering(
 ): CallableTool {
   const { isError = false, afterMs = 0 } = options;
   return {
-    pace: afterMs > 0 ? 'long' : 'moment',
+    pace: () => (afterMs > 0 ? 'long' : 'moment'),
     async run(): Promise<CallToolResult> {
       await sleep(afterMs);
       return { content, isError };
@@ -43,7 +43,7 @@ function answering(
 }
 
 const refusing: CallableTool = {
-  pace: 'moment',
+  pace: () => 'moment',
   async run(): Promise<CallToolResult> {
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
   },

@@ -26,6 +26,7 @@ export const declaration: Declaration = {
     { flag: 'exec', value: 'CMD', summary: 'The command, run with `sh -c` (required).' },
     SOURCE,
     TYPE,
+    { flag: 'mine', summary: 'No decisions of other keys.' },
     {
       flag: 'concurrency',
       value: 'N',
@@ -56,6 +57,8 @@ const CONCURRENCY_MAX = 64;
 export interface Work extends WorkOptions {
   readonly source: string | undefined;
   readonly type: string | undefined;
+  /** Leaves out decisions about the requests of other keys. */
+  readonly mine: boolean;
   readonly concurrency: number;
   /** Ends after this many events. */
   readonly max: number;
@@ -84,6 +87,7 @@ export async function run(context: CommandContext): Promise<number> {
       leaseSeconds: integerOption(context, 'lease-seconds', { min: 30, max: 3600 }) ?? 300,
       source: textOption(context, 'source'),
       type: textOption(context, 'type'),
+      mine: switchOption(context, 'mine'),
       concurrency: integerOption(context, 'concurrency', { min: 1, max: CONCURRENCY_MAX }) ?? 1,
       max: single ? 1 : (integerOption(context, 'max', { min: 1, max: 999_999_999 }) ?? Infinity),
       drain: switchOption(context, 'drain'),
@@ -110,8 +114,8 @@ export async function run(context: CommandContext): Promise<number> {
  * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
  */
 export async function work(options: Work): Promise<void> {
-  const { client, source, type, signal, note } = options;
-  const feed = new EventFeed({ client, source, type, signal, trouble: note });
+  const { client, source, type, mine, signal, note } = options;
+  const feed = new EventFeed({ client, source, type, mine, signal, trouble: note });
   const running = new Set<Promise<void>>();
   const lost = new LostClaims();
   const failures: unknown[] = [];

@@ -18,29 +18,22 @@ const WAITING: Readonly<Record<Operation['effect'], string>> = {
 /** A tool that calls an operation. */
 export class OperationTool implements CallableTool {
   readonly #operation: Operation;
-  readonly pace: CallableTool['pace'];
 
   constructor(operation: Operation) {
     this.#operation = operation;
-    this.pace = paceOf(operation);
   }
 
-  async run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult> {
-    const { executor, caller, signal, onInternal } = site;
-    try {
-      const answer = await executor.execute(this.#operation, input, caller, signal);
-      return success(this.#operation, answer);
-    } catch (error) {
-      // After the client has left, the errors of its call don't matter.
-      const noted = signal.aborted ? () => {} : onInternal;
-      const shown = shownError(error, caller.requestId, noted);
-      const { code, details } = shown;
-      return {
-        content: [{ type: 'text', text: shown.line() }],
-        isError: true,
-        ...(details && { _meta: { 'svc/error': { ...details, code } } }),
-      };
-    }
+  /** Waits and long-running work are held. */
+  pace(): 'moment' | 'long' | 'wait' {
+    if (this.#operation.effect === 'wait') return 'wait';
+    return mayWait(this.#operation) ? 'long' : 'moment';
+  }
+
+  run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult> {
+    const { executor, caller, signal } = site;
+    return answerOf(this.#operation, site, () =>
+      executor.execute(this.#operation, input, caller, signal),
+    );
   }
 
   outlook(input: Record<string, unknown>): Outlook {
@@ -53,10 +46,25 @@ export class OperationTool implements CallableTool {
   }
 }
 
-/** Waits and long-running work are held. */
-function paceOf(operation: Operation): CallableTool['pace'] {
-  if (operation.effect === 'wait') return 'wait';
-  return mayWait(operation) ? 'long' : 'moment';
+/** The result of a call, or its failure as a result that the model reads. */
+export async function answerOf(
+  operation: Operation,
+  { caller, signal, onInternal }: CallSite,
+  call: () => Promise<Answer>,
+): Promise<CallToolResult> {
+  try {
+    return success(operation, await call());
+  } catch (error) {
+    // After the client has left, the errors of its call don't matter.
+    const noted = signal.aborted ? () => {} : onInternal;
+    const shown = shownError(error, caller.requestId, noted);
+    const { code, details } = shown;
+    return {
+      content: [{ type: 'text', text: shown.line() }],
+      isError: true,
+      ...(details && { _meta: { 'svc/error': { ...details, code } } }),
+    };
+  }
 }
 
 function success(operation: Operation, answer: Answer): CallToolResult {

@@ -29,7 +29,13 @@ import { hold, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './listen.ts';
 import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
-import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
+import {
+  argumentsOf,
+  LEGACY_VERSIONS,
+  serverOf,
+  SUPPORTED_VERSIONS,
+  type Exchange,
+} from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
 import type { CallableTool, McpTables } from './tables.ts';
@@ -116,8 +122,8 @@ export class Endpoint {
     if (message.method === 'subscriptions/listen' && accepted.era === 'modern') {
       return this.#listen(visit, { ...accepted, message });
     }
-    const tool = this.#tool(message);
-    if (tool && tool.pace !== 'moment') return this.#hold(visit, { ...accepted, message });
+    const pace = this.#pace(message);
+    if (pace !== null && pace !== 'moment') return this.#hold(visit, { ...accepted, message });
     const served = await this.#serve(c, accepted, NEVER);
     if (message.method === 'initialize') {
       headers[SESSION_HEADER] = newSession(clientNameOf(message));
@@ -144,15 +150,18 @@ export class Endpoint {
       const value = await readJson(visit.c.env.incoming);
       visit.id = idOf(value);
       const message = messageOf(value);
-      metered = this.#tool(message)?.pace !== 'wait';
+      metered = this.#pace(message) !== 'wait';
       return message;
     } finally {
       if (metered) Object.assign(visit.headers, this.#executor.meter(caller));
     }
   }
 
-  #tool({ method, params }: Message): CallableTool | undefined {
-    return method === 'tools/call' ? this.#tables.tools.find(String(params?.['name'])) : undefined;
+  /** How a tool call is answered; null for other messages and for unknown tools. */
+  #pace({ method, params }: Message): ReturnType<CallableTool['pace']> | null {
+    if (method !== 'tools/call') return null;
+    const tool = this.#tables.tools.find(String(params?.['name']));
+    return tool?.pace(argumentsOf(params)) ?? null;
   }
 
   /** The kind of protocol revision that a message uses, and the headers that the SDK should read. */

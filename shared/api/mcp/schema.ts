@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
 import { channelView } from '../../operations/channel/view.ts';
 import { ledgerEntry } from '../../operations/ledger/query.ts';
-import { requestRecord } from '../../operations/request/record.ts';
+import { requestAnswer, requestRecord } from '../../operations/request/record.ts';
 
 /** A JSON Schema (2020-12) of a tool. */
 export interface ObjectSchema {
@@ -30,6 +30,11 @@ const SHORTENED: readonly Shortened[] = [
     marks: ['requested_by', 'notified'],
     fields: Object.keys(requestRecord.shape),
     shown: ['request_id', 'status', 'summary', 'decision', 'comment', 'hint', 'expires_at'],
+  },
+  {
+    marks: ['poll_after_seconds'],
+    fields: Object.keys(requestAnswer.shape),
+    shown: ['request_id', 'status', 'decision', 'comment', 'hint', 'expires_at'],
   },
   {
     marks: ['verified_at', 'activated_at'],

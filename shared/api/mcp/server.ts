@@ -26,7 +26,7 @@ export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_
 
 const INSTRUCTIONS = [
   'The back end that agents share: an inbox, people to ask, a disk, mail and a ledger. You see the tools that your key may call.',
-  'Inbox: inbox_wait for an event, inbox_claim it, do the work, then inbox_ack, or inbox_nack to give it back.',
+  'Inbox: inbox_wait with claim takes the next event. Do the work, then inbox_ack, or inbox_nack to give it back.',
   'People: ask_approval before anything that cannot be undone, costs money or reaches someone outside; ask_human when you need an answer. After denied or expired, do not do it.',
   'If the question is about an event you claimed, ask with event_id and park: the event waits, and you take the next one. When someone has decided, claim it again: `resumed` has the answer. Asking the same again finds the first question. Without an event, pending is neither yes nor no: save your state and call request_status later.',
   'Disk: state_save before you stop or wait, state_load when you start; kv_set and file_put keep values and files for other agents. Store no secrets.',
@@ -137,7 +137,7 @@ async function callTool(
   const name = String(params['name']);
   const tool = tables.tools.find(name);
   if (!tool) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`);
-  const input = isObject(params['arguments']) ? params['arguments'] : {};
+  const input = argumentsOf(params);
   const key = context.mcpReq['_meta']?.['svc/idempotencyKey'];
   const caller = withMcpClient(site.caller, clientName, typeof key === 'string' ? key : undefined);
   const stop = tellProgress(tool, input, exchange, context);
@@ -148,6 +148,12 @@ async function callTool(
   }
 }
 
+/** The arguments of a tool call; an absent or malformed object counts as empty. */
+export function argumentsOf(params: Fields | undefined): Fields {
+  const given = params?.['arguments'];
+  return isObject(given) ? given : {};
+}
+
 /** Reports progress to a client that sent a token for it. */
 function tellProgress(
   tool: CallableTool,
@@ -156,7 +162,8 @@ function tellProgress(
   { mcpReq }: ServerContext,
 ): () => void {
   const progressToken = mcpReq['_meta']?.progressToken;
-  if (tool.pace === 'moment' || progressToken === undefined || progressMs === null) return () => {};
+  const isHeld = tool.pace(input) !== 'moment';
+  if (!isHeld || progressToken === undefined || progressMs === null) return () => {};
   const { total, message } = tool.outlook(input);
   let ticks = 0;
   const ticker = setInterval(() => {

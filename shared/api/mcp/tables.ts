@@ -26,7 +26,7 @@ export interface CallableTool {
    * `moment`: answered directly. `long`: may become a stream. `wait`: may become a stream, and doesn't count against
    * the rate limit.
    */
-  readonly pace: 'moment' | 'long' | 'wait';
+  pace(input: Record<string, unknown>): 'moment' | 'long' | 'wait';
   /** A failure is also a result, which the model reads. Rejects only with `ProtocolError`. */
   run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult>;
   outlook(input: Record<string, unknown>): Outlook;

@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import type { Operation } from '../../kernel/operation.ts';
 import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
+import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, ToolTable } from './tables.ts';
+import { mayClaim, waitInput, WaitTool } from './wait-tool.ts';
 
 /** A tool as `tools/list` shows it. */
 export interface Tool {
@@ -26,22 +28,24 @@ export interface Tool {
 export function toolList(operations: readonly Operation[], scopes: readonly Scope[]): Tool[] {
   return operations
     .filter((operation) => mayCall(scopes, operation.scope))
-    .map(toolOf)
+    .map((operation) => toolOf(operation, scopes))
     .filter((tool) => tool !== null);
 }
 
-function toolOf(operation: Operation): Tool | null {
+function toolOf(operation: Operation, scopes: readonly Scope[]): Tool | null {
   const { name, summary, description, mcp, effect, output } = operation;
   if (mcp === false) return null;
+  const isWait = operation === inboxWait;
+  const isWrite = effect === 'write' || (isWait && mayClaim(scopes));
   return {
     name,
     title: mcp.title,
     description: `${summary} ${description}`,
-    inputSchema: inputSchema(operation.input),
+    inputSchema: inputSchema(isWait ? waitInput(scopes) : operation.input),
     ...(!(output instanceof z.ZodNullable) && { outputSchema: outputSchema(output) }),
     annotations: {
-      readOnlyHint: effect !== 'write',
-      ...(effect === 'write' && {
+      readOnlyHint: !isWrite,
+      ...(isWrite && {
         destructiveHint: mcp.destructive ?? false,
         ...(mcp.idempotent && { idempotentHint: true }),
       }),
@@ -59,7 +63,9 @@ export class ToolBook implements ToolTable {
   constructor(operations: readonly Operation[]) {
     this.#operations = operations;
     const tools = operations.filter((operation) => operation.mcp !== false);
-    this.#byName = new Map(tools.map((one) => [one.name, new OperationTool(one)]));
+    this.#byName = new Map(
+      tools.map((one) => [one.name, one === inboxWait ? new WaitTool() : new OperationTool(one)]),
+    );
   }
 
   find(name: string): CallableTool | undefined {

@@ -118,3 +118,12 @@ describe('a command that runs again with the answer', () => {
     });
   });
 });
+
+describe('a worker', () => {
+  it("isn't told of the decisions of other keys with --mine", async () => {
+    const client = fakeInbox([]);
+    await work(workerOf(client, 'exit 0', { mine: true }).options);
+    const waits = client.calls.filter(({ route }) => route === 'GET /v1/inbox/wait');
+    expect(waits.map(({ options }) => options.query?.['mine'])).toEqual([true]);
+  });
+});

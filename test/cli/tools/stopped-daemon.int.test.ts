@@ -107,6 +107,7 @@ describe('svc inbox work', () => {
       leaseSeconds: 300,
       source: undefined,
       type: undefined,
+      mine: false,
       concurrency: 1,
       max: 1,
       drain: false,

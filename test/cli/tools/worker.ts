@@ -13,6 +13,7 @@ export function workerOf(client: FakeClient, command: string, given: Partial<Wor
     leaseSeconds: 300,
     source: undefined,
     type: undefined,
+    mine: false,
     concurrency: 1,
     max: Infinity,
     drain: true,

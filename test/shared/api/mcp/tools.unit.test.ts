@@ -53,8 +53,17 @@ describe('tool list', () => {
       destructiveHint: true,
       openWorldHint: false,
     });
-    const waiting = all.find(({ name }) => name === 'inbox_wait');
-    expect(waiting?.annotations).toEqual({ readOnlyHint: true, openWorldHint: true });
+    const reading = toolList(operations, ['inbox:read']).find(({ name }) => name === 'inbox_wait');
+    expect(reading?.annotations).toEqual({ readOnlyHint: true, openWorldHint: true });
+    expect(reading?.inputSchema['properties']).not.toHaveProperty('claim');
+    // It can claim what it waits for.
+    const claiming = all.find(({ name }) => name === 'inbox_wait');
+    expect(claiming?.annotations).toEqual({
+      readOnlyHint: false,
+      destructiveHint: false,
+      openWorldHint: true,
+    });
+    expect(claiming?.inputSchema['properties']).toHaveProperty('claim');
     const set = all.find(({ name }) => name === 'kv_set');
     expect(set?.annotations).toMatchObject({ idempotentHint: true });
   });
@@ -219,8 +228,9 @@ describe('tool book', () => {
   it('knows no operation that has no tool', () => {
     const book = new ToolBook(operations);
     expect(book.find('key_list')).toBeUndefined();
-    expect(book.find('inbox_ack')?.pace).toBe('moment');
-    expect(book.find('ask_human')?.pace).toBe('long');
-    expect(book.find('inbox_wait')?.pace).toBe('wait');
+    expect(book.find('inbox_ack')?.pace({})).toBe('moment');
+    expect(book.find('ask_human')?.pace({})).toBe('long');
+    expect(book.find('inbox_wait')?.pace({})).toBe('wait');
+    expect(book.find('inbox_wait')?.pace({ claim: true })).toBe('long');
   });
 });

@@ -1,0 +1,57 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { invalid } from '../../lib/errors.ts';
+import { isObject } from '../../lib/guards.ts';
+import { mayCall, type Scope } from '../../lib/scopes.ts';
+import { inboxNext } from '../../operations/inbox/next.ts';
+import { inboxWait } from '../../operations/inbox/wait.ts';
+import { answerOf, OperationTool } from './call.ts';
+import type { CallableTool, CallSite, Outlook } from './tables.ts';
+
+type Fields = Record<string, unknown>;
+
+/** The arguments for a key that may claim. */
+const WITH_CLAIM = inboxWait.input.extend({
+  claim: z.boolean().optional().describe('Claim it too, as inbox_claim does.'),
+});
+
+/** The arguments of `inbox_wait` that a key with these scopes may use. */
+export function waitInput(scopes: readonly Scope[]): z.ZodObject {
+  return mayClaim(scopes) ? WITH_CLAIM : inboxWait.input;
+}
+
+export function mayClaim(scopes: readonly Scope[]): boolean {
+  return mayCall(scopes, inboxNext.scope);
+}
+
+/** `inbox_wait`, which also claims the event if the agent asks for it: `inbox_next` for one event. */
+export class WaitTool implements CallableTool {
+  readonly #wait = new OperationTool(inboxWait);
+
+  pace({ claim }: Fields): 'long' | 'wait' {
+    return claim === true ? 'long' : 'wait';
+  }
+
+  outlook({ claim: _claim, ...input }: Fields): Outlook {
+    return this.#wait.outlook(input);
+  }
+
+  run({ claim, ...input }: Fields, site: CallSite): Promise<CallToolResult> {
+    return answerOf(inboxWait, site, async () => {
+      const { executor, caller, signal } = site;
+      if (claim === undefined || claim === false) {
+        return executor.execute(inboxWait, input, caller, signal);
+      }
+      if (claim !== true) throw invalid({ path: 'claim', message: 'Expected true or false.' });
+      const answer = await executor.execute(inboxNext, input, caller, signal);
+      return { ...answer, value: asWait(answer.value) };
+    });
+  }
+}
+
+/** The answer of `inbox_next` in the form of `inbox_wait`. */
+function asWait(value: unknown): Fields {
+  const { items, ...rest } = isObject(value) ? value : {};
+  const [event = null]: unknown[] = Array.isArray(items) ? items : [];
+  return { event, ...rest };
+}
