@@ -11,8 +11,8 @@ export function ownEvent({ env }: Pick<CommandContext, 'env'>): {
 }
 
 /**
- * A question as it was typed, with the worker's event where it is about that one. The environment alone ties no question to
- * an event: who asks about anything else in a worker would get an earlier answer.
+ * Adds the worker's event to the input, but only if the user ties the question to it (--park, --event or --bind).
+ * SVC_EVENT_ID alone doesn't: a worker asking about something else would get an earlier answer.
  */
 export function aboutEvent(context: CommandContext): CommandContext {
   const { options } = context;
@@ -41,6 +41,6 @@ function refuseMisfits({ options }: CommandContext, park: boolean): void {
   if (!park && options['state'] !== undefined) throw usageError('--state only works with --park.');
 }
 
-/** How a question that parks its event is told of in help. */
+/** Explains in help how `--park` works. */
 export const PARKS =
   "With --park the event is given back and waits for the answer instead of you: exit code 6, and svc inbox work runs its command again from the top once someone has decided. Asking again about an event finds the first question and its answer. The event and its lease come from svc inbox work's environment; SVC_EVENT_ID alone ties no question to an event.";

@@ -12,20 +12,20 @@ import {
 } from './decision.ts';
 
 interface Told {
-  /** What an approval means. */
+  /** What an approval means, in a sentence. */
   readonly approved: string | undefined;
   readonly names: Names;
   /** What to type next; null when there is nothing more to do. */
   readonly next: string | null;
-  /** The event that waits for the answer; null where none does. */
+  /** The event that waits for the answer, or null. */
   readonly parked: string | null;
 }
 
 const WIDEST_TEXT = 96;
 
-/** What a person decided, for whoever asked on a terminal. */
+/** A person's decision, as a terminal shows it. */
 export function answerView(answer: Asked, told: Told): View {
-  // A link, or whatever else was made at once.
+  // No status: an operation that ran at once, such as a new link.
   if (typeof answer['status'] !== 'string') return {};
   return { lines: (look) => answerLines(answer, told, look) };
 }
@@ -49,12 +49,12 @@ function answerLines(answer: Asked, { approved, names, next, parked }: Told, loo
   ];
 }
 
-/** What became of the event that the question is about. */
+/** Says that the question's event is parked. */
 export function parkedText(event: string): string {
   return `Parked: ${safeLine(event)} waits for a person.`;
 }
 
-/** The sentence; an answer of several lines stands below it as it was written. */
+/** The sentence. If the answer has several lines, they follow it unchanged. */
 function sentenceLines(answer: Asked, names: Names, mark: string): string[] {
   const { status, decision } = answer;
   if (status !== 'answered' || typeof decision !== 'string' || !decision.includes('\n')) {
@@ -64,7 +64,7 @@ function sentenceLines(answer: Asked, names: Names, mark: string): string[] {
   return [`${mark} ${head}`, ...indented(decision)];
 }
 
-/** Text of several lines as it was written, safe for a terminal. */
+/** Several lines of text, unchanged but safe for a terminal. */
 export function indented(text: string): string[] {
   return safeText(text)
     .trimEnd()

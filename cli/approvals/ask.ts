@@ -13,24 +13,24 @@ import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
 import { Waiting } from './waiting.ts';
 
-/** What each command that asks has to know, and what it may do in a way of its own. */
+/** What differs between the commands that ask a person. */
 interface Manner {
-  /** Whether a record is of what was asked with this input. */
+  /** Whether this request comes from this input. */
   readonly isAsked: (record: Asked, input: Asked) => boolean;
   readonly show?: (context: CommandContext, ended: Ended) => Promise<void>;
-  /** The answer as it is once the request of a pending one is decided. */
+  /** The call's answer after its pending request was decided. */
   readonly afterwards?: (
     context: CommandContext,
     pending: Asked,
     record: Asked,
   ) => Promise<unknown>;
-  /** The command that goes on with a pending request, other than watching it. */
+  /** The command that continues a pending request (default: watch it). */
   readonly next?: (request: string, ended: Ended) => string;
   /** What an approval means, in a sentence. */
   readonly approved?: string;
 }
 
-/** Asks, waits, says how it ended, and answers with the exit code for it. */
+/** Asks, waits, prints the result and returns its exit code. */
 export async function ask(
   shape: OperationShape,
   context: CommandContext,
@@ -84,7 +84,7 @@ function awayText({ gateway }: Client): string {
     : "The daemon isn't running. The request stays open, and svc keeps waiting. Start it with: svc up";
 }
 
-/** What changes in an answer when a request is decided. */
+/** Adds the decision to a pending answer. */
 function withDecision(
   _context: CommandContext,
   pending: Asked,
@@ -98,7 +98,7 @@ function isPending(answer: unknown): answer is Record<string, unknown> {
   return isObject(answer) && answer['status'] === 'pending' && 'request_id' in answer;
 }
 
-/** What was asked, and how that ended for now. */
+/** A question and its answer, which may still be pending. */
 export interface Ended {
   readonly shape: OperationShape;
   readonly call: OperationCall;

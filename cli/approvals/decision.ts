@@ -1,13 +1,13 @@
 import type { Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
 
-/** An answer about a request: of the call that asked, of `request status`, or of an event. */
+/** An answer about a request, from the call that asked, from `request status` or from an event. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 /** Labels of channels by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-/** How a request stands, in one safe sentence: `Approved by owner: go ahead`. */
+/** The state of a request in one safe sentence: `Approved by owner: go ahead`. */
 export function decisionSentence(asked: Asked, names: Names): string {
   const who = deciderOf(asked, names);
   const by = who && ` by ${who}`;
@@ -32,13 +32,13 @@ export function decisionSentence(asked: Asked, names: Names): string {
   }
 }
 
-/** Why a request was taken back, as a sentence; null where it wasn't. */
+/** Why a request was withdrawn, as a sentence; null if it wasn't. */
 export function withdrawalOf({ hint }: Asked): string | null {
   const [, reason] = /^withdrawn: (.*)$/s.exec(typeof hint === 'string' ? hint : '') ?? [];
   return reason === undefined ? null : `Withdrawn: ${safeLine(reason)}`;
 }
 
-/** The sign before such a sentence: what goes on, what does not, and what is open. */
+/** The mark before that sentence: approved, stopped or open. */
 export function decisionMark(asked: Asked, look: Look): string {
   switch (asked['status']) {
     case 'approved':
@@ -53,7 +53,7 @@ export function decisionMark(asked: Asked, look: Look): string {
   }
 }
 
-/** Who decided: the label of a channel, or the rule of the policy; empty where nobody did. */
+/** The label of the channel that decided, or the policy rule; empty if nobody decided. */
 function deciderOf({ decided_by: decidedBy }: Asked, names: Names): string {
   if (typeof decidedBy !== 'string') return '';
   const [kind, id = ''] = decidedBy.split(/:(.*)/s);

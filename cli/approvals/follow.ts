@@ -6,15 +6,14 @@ import { RetryingCalls } from '../work/retrying-calls.ts';
 import type { Asked } from './decision.ts';
 
 /**
- * Between two looks. Requests are polled, not waited for: nothing tells of a new one, `request.resolved` is taken out of
- * the inbox by whoever claims it first or by a route, and waiting there needs a scope that approvals do not. Of the 600
- * calls a minute that a key has, this takes 30.
+ * The pause between two polls. svc polls because nothing announces a new request, a route or another claimer can take
+ * `request.resolved` from the inbox, and waiting there needs a scope that approvals don't. This takes 30 of the 600
+ * calls a minute that a key has.
  */
 export const LOOK_EVERY_MS = 2000;
 
 type Caller = Pick<CommandContext, 'client' | 'output' | 'signal'>;
 
-/** The record of a request. */
 export async function readRequest(context: Caller, id: string): Promise<Asked> {
   const { signal } = context;
   const path = `/v1/requests/${encodeURIComponent(id)}`;
@@ -23,11 +22,11 @@ export async function readRequest(context: Caller, id: string): Promise<Asked> {
   return record;
 }
 
-/** The record of a request once it is decided, however long that takes; null once the signal is aborted. */
+/** Returns the request once it is decided, however long that takes; null once the signal is aborted. */
 export async function untilDecided(context: Caller, id: string): Promise<Asked | null> {
   const { signal } = context;
   const calls = retryingCalls(context);
-  // What fails at the start is told at once.
+  // The first read doesn't retry, so that an error there shows at once.
   let record: Asked | null = await readRequest(context, id);
   while (record?.['status'] === 'pending') {
     if (!(await sleep(LOOK_EVERY_MS, signal))) return null;
@@ -36,7 +35,7 @@ export async function untilDecided(context: Caller, id: string): Promise<Asked |
   return record;
 }
 
-/** Calls that sit out network trouble and say so. */
+/** Calls that report network trouble and retry until it ends. */
 export function retryingCalls({
   output,
   signal,

@@ -2,7 +2,7 @@ import type { Client } from '../client.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { decidingChannel, type Asked, type Names } from './decision.ts';
 
-/** Labels of channels, read when the first one is needed and again for one that is new. A removed one has none. */
+/** Labels of channels, read on first use and again for an unknown id. A removed channel has no label. */
 export class ChannelNames {
   readonly #client: Client;
   readonly #signal: AbortSignal;
@@ -14,7 +14,7 @@ export class ChannelNames {
     this.#signal = signal;
   }
 
-  /** Those that are needed to say who decided. */
+  /** The labels of the channels that decided these requests. */
   async of(...requests: readonly Asked[]): Promise<Names> {
     return this.ofIds(requests.map(decidingChannel).filter((id) => id !== null));
   }
@@ -26,7 +26,7 @@ export class ChannelNames {
     return this.#names;
   }
 
-  /** The names are a courtesy: without them ids are shown. */
+  /** Names are a courtesy: if this fails, ids are shown. */
   async #read(): Promise<void> {
     try {
       const answer = await this.#client.call('GET', '/v1/channels', { signal: this.#signal });

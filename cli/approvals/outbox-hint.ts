@@ -5,14 +5,14 @@ import { textOption } from '../input/option-values.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { WHY_HERE, WHY_NOT_HERE } from '../view/outbox.ts';
 
-/** Says that a mail lies in the outbox of this machine, where it does. `what` begins the sentence. */
+/** Tells the user if a mail went to this machine's outbox. `what` begins the sentence. */
 export async function tellOutbox(
   context: CommandContext,
   what: string,
   how: 'list' | 'open' | 'show' = 'open',
 ): Promise<void> {
   const { client, home, options, output } = context;
-  // With --json nobody reads notes, and a gateway keeps its outbox to itself.
+  // With --json nobody reads notes, and a gateway doesn't share its outbox.
   if (options['json'] === true || client().gateway) return;
   const status = await askStatus(home.socketPath);
   if (status?.people?.mail !== 'outbox') return;
@@ -21,7 +21,7 @@ export async function tellOutbox(
   );
 }
 
-/** Why the outbox of this machine may be empty: a gateway sends the messages of its projects itself. */
+/** Why this machine's outbox may be empty: a gateway sends its projects' messages itself. */
 export function whyEmpty(context: CommandContext): string {
   const { env, home } = context;
   const stored = storedProfiles(home.credentialsFile);

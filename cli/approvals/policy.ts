@@ -19,7 +19,7 @@ export function showingPolicy(viewOf: (answer: unknown) => View): OperationRun {
   };
 }
 
-/** The request for what was typed, where an answer of `policy get` stands for its rules. */
+/** Builds the request. The policy may be an answer of `policy get`. */
 export async function readPolicyCall(
   shape: OperationShape,
   context: CommandContext,
@@ -29,16 +29,16 @@ export async function readPolicyCall(
   return policy === undefined ? call : callFor(shape, { ...call.input, policy });
 }
 
-/** What `policy get` tells of a policy beside its rules. */
+/** Fields of a `policy get` answer that aren't part of the policy document. */
 const TOLD: ReadonlySet<string> = new Set(['version', 'note', 'approved_by', 'approved_at']);
 
-/** An answer of `policy get` stands for its rules, so that what was read can be changed and proposed. */
+/** Takes the policy out of a `policy get` answer, so that a user can read it, edit it and propose it. */
 function documentIn(given: unknown): unknown {
   if (!isObject(given) || !('rules' in given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([name]) => !TOLD.has(name)));
 }
 
-/** Green lets pass, red stops, yellow asks. */
+/** Green allows, red denies, yellow asks. */
 export function effectText(effect: string, shown: string, look: Look): string {
   if (effect === 'deny') return look.red(shown);
   return effect === 'require_approval' ? look.yellow(shown) : look.green(shown);

@@ -13,13 +13,13 @@ import {
   type Names,
 } from './decision.ts';
 
-/** A request with all that is known of it. */
+/** Everything known about a request. */
 export function requestView(record: unknown, names: Names): View {
   if (!isObject(record) || typeof record['status'] !== 'string') return {};
   return { lines: (look) => requestLines(record, names, look) };
 }
 
-/** The channels whose names such a view shows. */
+/** The channels whose names the view shows. */
 export function channelsIn(record: unknown): string[] {
   const approvers = isObject(record) ? record['approvers'] : null;
   return Array.isArray(approvers) ? approvers.map(String) : [];
@@ -96,7 +96,7 @@ function filled(pairs: readonly (readonly [string, unknown])[]): Pair[] {
     .map(([name, value]) => [name, plainText(value)]);
 }
 
-/** The words of the agent, under a heading that says so. */
+/** The agent's own words, under a heading that says so. */
 function detailLines({ details }: Asked, look: Look): string[] {
   if (typeof details !== 'string') return [];
   return ['', look.bold('Details (written by the agent)'), ...indented(details)];

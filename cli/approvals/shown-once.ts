@@ -3,14 +3,14 @@ import { callOperation, type OperationRun } from '../operation-command.ts';
 import type { View } from '../view/output.ts';
 import { warn } from '../view/warnings.ts';
 
-/** Runs an operation whose answer holds a secret that is shown this once. */
+/** Runs an operation whose answer shows a secret only once. */
 export function showingSecret(viewOf: (answer: unknown) => View): OperationRun {
   return async (context, shape) => {
     const { options, output } = context;
     const answer = await callOperation(shape, context);
     output.answer(answer, viewOf(answer));
     warn(context, answer);
-    // A person is told by the view.
+    // In a terminal the view says this.
     if (output.json && options['json'] !== true) {
       output.note("You won't see the secret again: store it where the receiver checks signatures.");
     }

@@ -12,11 +12,11 @@ export interface WaitingEvents {
   readonly oldest_at: string;
 }
 
-/** More are counted as so many. */
+/** Higher counts show as `100 or more`. */
 const PAGE = 100;
 const WITHIN_MS = 2000;
 
-/** What waits, as the inbox and the requests tell; null where nothing does, or nobody tells. */
+/** Counts parked events from the inbox and the requests. Null if there are none or the server doesn't answer. */
 export async function waitingEvents(client: () => Client): Promise<WaitingEvents | null> {
   try {
     const [events, requests] = await Promise.all([
@@ -32,7 +32,7 @@ export async function waitingEvents(client: () => Client): Promise<WaitingEvents
       ? null
       : { events: events.length, people: people.size, oldest_at: oldest };
   } catch {
-    // The status of the daemon is told without it.
+    // The daemon's status is printed without these counts.
     return null;
   }
 }

@@ -4,15 +4,15 @@ import { sleep } from '../work/backoff.ts';
 import type { Asked } from './decision.ts';
 import { tellOutbox } from './outbox-hint.ts';
 
-/** A call that is answered by now was decided by a policy, or refused. */
+/** By this time a policy has already decided or refused most calls, so only then look for the request. */
 const LOOK_AFTER_MS = 300;
-/** Two of the same in so short a time cannot be told apart. */
+/** Two equal requests within this time can't be told apart. */
 const TWINS_MS = 2000;
 const NEWEST = 10;
 
 /**
- * A request that a call waits for. The call answers at its end only, so the request is looked for beside it: for the
- * spinner, for whoever interrupts, and to say where the question went.
+ * Finds the pending request of a call that only answers once it's decided. The id goes into the spinner and into the
+ * hint after Ctrl-C, and svc can say where the question went.
  */
 export class Waiting {
   readonly #context: CommandContext;
@@ -31,12 +31,12 @@ export class Waiting {
     return this.#id === null ? 'Waiting for a person' : `Waiting for a person: ${this.#id}`;
   }
 
-  /** The call has told its id. */
+  /** Takes the id from the call's answer. */
   knownAs(id: string): void {
     this.#id = id;
   }
 
-  /** Looks for the request while `call` has no answer. */
+  /** Looks for the request until `call` answers. */
   async during<T>(call: Promise<T>): Promise<T> {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#context.signal]);
@@ -67,14 +67,14 @@ export class Waiting {
     return newest && !(other && areTwins(newest, other)) ? newest : null;
   }
 
-  /** Says once that the question lies in the outbox of this machine, where it does. */
+  /** Says once that the question is in this machine's outbox, if it is. */
   async tellWhere(record: Asked | null): Promise<void> {
     if (this.#hasTold || (record !== null && !goesByMail(record))) return;
     this.#hasTold = true;
     await tellOutbox(this.#context, 'The question');
   }
 
-  /** For whoever ends the wait before its time. */
+  /** Prints how to resume after the user stops waiting. */
   tellLeft(): void {
     const { output } = this.#context;
     if (this.#id === null) {
