@@ -54,7 +54,7 @@ const LINE_FEED = 0x0a;
 const JSON_TYPE = /^application\/([\w.+-]+\+)?json\b/i;
 const TEXT_TYPE = new RegExp(`^text/|${JSON_TYPE.source}`, 'i');
 
-/** Prints the body of the answer whatever its status; an error answer also sets the exit code. */
+/** Prints the answer's body whatever its status; an error status also sets the exit code. */
 export async function run(context: CommandContext): Promise<number> {
   const { args, options, output, signal, tries } = context;
   const method = text(args['method']).toUpperCase();
@@ -86,8 +86,8 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /**
- * Prints as it comes, byte for byte; on a terminal JSON is indented unless asked for as it is, and text gets the line end that
- * it may lack. Returns the body where the caller needs it: of an error.
+ * Prints the body byte for byte as it arrives. On a terminal it indents JSON (unless --json asks for it unchanged) and
+ * adds a missing final newline to text. Returns the body if it printed indented JSON or if the call failed.
  */
 async function printBody(
   response: IncomingMessage,

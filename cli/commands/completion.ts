@@ -6,7 +6,7 @@ import { storedProfiles } from '../signin/profiles.ts';
 import { STORED, STORED_NAMES } from '../stored-names.ts';
 import { bashScript, fishScript, zshScript } from '../view/completion-scripts.ts';
 
-/** What `svc completion` has a script for. */
+/** The shells with a completion script. */
 export const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const;
 
 export const declaration: Declaration = {
@@ -32,12 +32,14 @@ export const declaration: Declaration = {
 };
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
-/** Nobody waits longer for the Tab key. */
+/** Nobody waits longer after pressing Tab. */
 const VALUES_WITHIN_MS = 1500;
-/** Bash reads `$(…)` in what it is offered, and names may be of strangers: only what no shell reads anything into. */
+/**
+ * Strangers may have chosen a name, and Bash expands `$(…)` in completions, so only names that no shell expands are
+ * offered.
+ */
 const HARMLESS = /^[\w.+/][\w.+/-]*$/;
 
-/** `svc completion SHELL` */
 export async function run(context: CommandContext): Promise<void> {
   const of = textOption(context, 'values');
   if (of !== undefined) return printValues(of, context);
@@ -49,18 +51,18 @@ export async function run(context: CommandContext): Promise<void> {
       `Available for: ${SHELL_NAMES.join(', ')}`,
     );
   }
-  // Loaded late, as the tree is made from files such as this one.
+  // Imported late because the tree is built from files like this one.
   const { allCommands } = await import('../tree.ts');
   context.output.line(SCRIPTS[shell](allCommands()));
 }
 
-/** One a line; none at all when they cannot be had at once: nobody asked for a message in the middle of typing. */
+/** One per line. Prints nothing on failure: an error message would land in the middle of typing. */
 async function printValues(of: string, context: CommandContext): Promise<void> {
   try {
     const names = of === 'profiles' ? profileNames(context) : await namesOf(of, context);
     for (const name of names) if (HARMLESS.test(name)) context.output.line(name);
   } catch {
-    // There is nobody to ask, or no time.
+    // The server doesn't answer, or not in time.
   }
 }
 

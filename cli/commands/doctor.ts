@@ -27,7 +27,7 @@ export const declaration: Declaration = {
 
 const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
 
-/** `svc doctor`: looks at everything between this command and the data. Exit code 1 when something is broken. */
+/** `svc doctor`: checks everything between this command and the data. Exit code 1 if something is broken. */
 export async function run(context: CommandContext): Promise<number> {
   const { output } = context;
   const findings = await output.spin('Checking', lookAtAll(context));

@@ -19,7 +19,7 @@ export const declaration: Declaration = {
 /** The daemon gives itself five seconds. */
 const END_WITHIN_MS = 7000;
 
-/** `svc down`: ends the daemon and waits until it is gone. Not running is as good. */
+/** `svc down`: stops the daemon and waits for it to exit. Succeeds if it isn't running. */
 export async function run({ home, output }: CommandContext): Promise<number> {
   const pid = await provenPid(home);
   if (pid === null) {
@@ -43,7 +43,7 @@ async function end(home: Home, pid: number): Promise<void> {
   const asked = await askStop(home.socketPath);
   if (asked && (await waitForEnd(pid, END_WITHIN_MS))) return;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // Only the holder of the lock is surely ours: a pid may by now be somebody else's.
+    // The pid may belong to another process by now; only the lock proves it's the daemon.
     if (lockHolder(home.lockFile) !== pid) break;
     process.kill(pid, signal);
     if (await waitForEnd(pid, END_WITHIN_MS)) return;

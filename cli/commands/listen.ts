@@ -44,7 +44,7 @@ export const declaration: Declaration = {
 const WAIT_SECONDS = 60;
 const LEASE_SECONDS = 60;
 
-/** Prints events as they come, or forwards them to an address. */
+/** Prints events as they arrive, or forwards them to a URL. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, signal } = context;
   const target = textOption(context, 'forward');
@@ -66,7 +66,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.interrupted;
 }
 
-/** Prints without taking: each wait goes on behind the event before. */
+/** Prints without claiming: each wait continues after the last event. */
 async function print(context: CommandContext, feed: EventFeed, from: string | undefined) {
   const { output } = context;
   let since = from;
@@ -88,7 +88,7 @@ async function print(context: CommandContext, feed: EventFeed, from: string | un
 
 const LOST_PLACE = "The gateway's history changed, as after a restore";
 
-/** The event that was printed last is not there any more; anything else is thrown. */
+/** Returns 'lost' if the last printed event no longer exists; throws anything else. */
 function lostPlace(error: unknown): 'lost' {
   const fields = error instanceof CallError ? error.details?.['fields'] : null;
   if (Array.isArray(fields) && fields.some(isAfter)) return 'lost';
@@ -106,8 +106,8 @@ interface Forwarding {
 }
 
 /**
- * Takes each event, sends it and closes it by the answer. What is taken is no longer pending, so each wait asks for the
- * same again: an event given back comes round when its pause is over.
+ * Claims each event, sends it, and acks or nacks it by the receiver's answer. A claimed event isn't pending, so each
+ * wait asks the same; a returned event comes back after its pause.
  */
 async function forward(
   context: CommandContext,

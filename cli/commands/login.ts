@@ -37,7 +37,7 @@ export const declaration: Declaration = {
 
 const USAGE = 'svc login --gateway URL --email EMAIL [--project SLUG | --create NAME]';
 
-/** `svc login`: a key of a gateway's project, by a link that is mailed, or one that somebody else made. */
+/** `svc login`: gets a key for a gateway's project from a mailed link, or takes a key that already exists. */
 export async function run(context: CommandContext): Promise<void> {
   if (textOption(context, 'profile') !== undefined) {
     throw usageError('svc login creates a profile.', 'Name it with: --name NAME');
@@ -62,7 +62,7 @@ function wishOf(context: CommandContext): Wish {
   return project === undefined ? { anything: true } : { project };
 }
 
-/** Who signs in again most often does so where they were. */
+/** People usually sign in again at the same gateway. */
 function currentGateway({ home }: CommandContext): string | null {
   const stored = storedProfiles(home.credentialsFile);
   return profileOf(stored, stored.current)?.gateway ?? null;

@@ -23,10 +23,10 @@ export const declaration: Declaration = {
 
 const CALL_MS = 10_000;
 
-/** What became of the key at its gateway. */
+/** What happened to the key at its gateway. */
 type KeyEnd = 'revoked' | 'revoked_before' | 'kept' | 'unreachable';
 
-/** `svc logout`: revokes the key of a profile, and removes the profile and the copy of its project from this machine. */
+/** `svc logout`: revokes a profile's key, then removes the profile and this machine's replica of its project. */
 export async function run(context: CommandContext): Promise<void> {
   const { home, output } = context;
   const stored = storedProfiles(home.credentialsFile);
@@ -55,7 +55,7 @@ export async function run(context: CommandContext): Promise<void> {
   endCopy(context, profile, current);
 }
 
-/** Removes the copy of the project, unless it is still wanted here. */
+/** Removes the project's replica unless another profile still uses it. */
 function endCopy({ home, output }: CommandContext, { project }: Profile, current: string | null) {
   const others = Object.values(storedProfiles(home.credentialsFile).profiles);
   const isWanted = others.some((one) => one.project === project);
@@ -89,14 +89,14 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
     if (context.signal.aborted) throw error;
     if (error instanceof CallError && error.status === 401) return 'revoked_before';
     if (error instanceof CallError && error.code === 'LAST_ADMIN_KEY') throw lastAdmin(name);
-    // Whom this machine doesn't trust can't be told; the profile goes all the same.
+    // If this machine doesn't trust the gateway, the key can't be revoked, but the profile is still removed.
     if (!canBeSatOut(error) && !(error instanceof Untrusted)) throw error;
     context.output.note(messageOf(error));
     return 'unreachable';
   }
 }
 
-/** Asked for, as the key that is stored may have been rotated since. */
+/** Asks the gateway, because the stored key may have been rotated since. */
 async function ownKey(client: Client, signal: AbortSignal): Promise<string> {
   const own = await client.call('GET', '/v1/whoami', { signal, timeoutMs: CALL_MS });
   const key: unknown = isObject(own) ? own['key'] : null;
@@ -113,7 +113,7 @@ function lastAdmin(name: string): CliError {
   });
 }
 
-/** Its last characters are what lists of keys show of it. */
+/** Shows the key's last characters, as `svc key list` does. */
 function tellAlive({ output }: CommandContext, { api_key, slug, project }: Profile): void {
   output.note(
     `The key …${api_key.slice(-4)} of ${slug ?? project} still works. Revoke it when the gateway is back, from another machine: svc key list, svc key revoke`,

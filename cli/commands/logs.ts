@@ -18,7 +18,7 @@ export const declaration: Declaration = {
 
 const DEFAULT_LINES = 50;
 
-/** `svc logs`: the end of the daemon's log, for people on a terminal and as it is elsewhere. */
+/** `svc logs`: the end of the daemon's log, readable on a terminal and unchanged elsewhere. */
 export async function run({ options, home, output, signal }: CommandContext): Promise<number> {
   const count = lineCount(options['lines']);
   const print = (line: string): void => output.line(output.json ? line : readableLogLine(line));

@@ -12,9 +12,9 @@ export const declaration: Declaration = {
   seeAlso: ['mcp install', 'help agents'],
 };
 
-/** Speaks MCP on standard input and output, for clients that start their servers as a command. */
+/** Speaks MCP on standard input and output, for clients that launch servers as a command. */
 export async function run(context: CommandContext): Promise<void> {
-  // Calls go past the daemon where a gateway is named.
+  // With SVC_GATEWAY set, calls don't go through the daemon.
   const isLocal = !context.env['SVC_GATEWAY'];
   const ready = async (): Promise<void> => {
     if (isLocal) await ensureDaemon(context);

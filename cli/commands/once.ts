@@ -43,7 +43,7 @@ export const declaration: Declaration = {
 
 const NAME = /^[\w.-]{1,100}$/;
 
-/** `svc once`: prints what the command printed when it ran before, or runs it and keeps that. */
+/** `svc once`: runs the command and keeps its output, or prints the output kept earlier. */
 export async function run(context: CommandContext): Promise<number> {
   const name = textArgument(context, 'name') ?? '';
   if (!NAME.test(name)) {
@@ -62,7 +62,7 @@ export async function run(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** What was kept, and only that: the next run prints the same. */
+/** Prints only what was kept, so that the next run prints the same. */
 function print({ output }: CommandContext, bytes: Buffer): number {
   output.bytes(bytes);
   return EXIT.done;

@@ -9,7 +9,7 @@ import { EXIT } from '../exit.ts';
 import { switchOption, textArgument } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
 
-/** Pages of the web inbox, which `svc open` goes to. */
+/** Pages of the web inbox that `svc open` can show. */
 export const WEB_PAGES = [
   'requests',
   'events',
@@ -40,7 +40,7 @@ export const declaration: Declaration = {
   seeAlso: ['up', 'request watch', 'outbox open'],
 };
 
-/** The page that shows what an id begins so. */
+/** Which page shows an id with this prefix. */
 const PAGE_OF: Readonly<Record<string, (typeof WEB_PAGES)[number]>> = {
   req: 'requests',
   evt: 'events',
@@ -49,7 +49,7 @@ const PAGE_OF: Readonly<Record<string, (typeof WEB_PAGES)[number]>> = {
   key: 'keys',
 };
 
-/** `svc open`: the web inbox, in the browser or as an address. */
+/** `svc open`: opens the web inbox in a browser, or prints its address. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output, signal } = context;
   const page = pageOf(textArgument(context, 'page'));
@@ -68,7 +68,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-/** An id leads to its page. What is no page is refused here: the link to it would lead nowhere. */
+/** An id leads to its page. Unknown pages are refused here, because their link would lead nowhere. */
 function pageOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const [, prefix = ''] = /^([a-z]+)_/.exec(text) ?? [];
@@ -83,7 +83,7 @@ function pageOf(text: string | undefined): string | undefined {
   );
 }
 
-/** A daemon with the project of a gateway has no pages of its own. */
+/** A daemon that replicates a gateway's project has no pages of its own. */
 async function clientOf(context: CommandContext): Promise<Client> {
   const client = context.client();
   if (client.gateway !== null) return client;

@@ -24,7 +24,9 @@ export const declaration: Declaration = {
   seeAlso: ['doctor', 'logs', 'up'],
 };
 
-/** `svc status`: whether the daemon runs, where and since when. Exit code 3 when it does not, 7 when it is silent. */
+/**
+ * `svc status`: whether the daemon runs, where and since when. Exit code 3 if it doesn't run, 7 if it doesn't answer.
+ */
 export async function run({ client, home, output }: CommandContext): Promise<number> {
   const [status, dataBytes] = await Promise.all([
     askStatus(home.socketPath),
@@ -47,7 +49,7 @@ export async function run({ client, home, output }: CommandContext): Promise<num
   return silentPid === null ? EXIT.nothing : EXIT.unreachable;
 }
 
-/** It hangs, or is just starting. */
+/** The daemon hangs, or is just starting. */
 function silentFields(pid: number | null): Record<string, unknown> {
   return pid === null ? { running: false } : { running: true, state: 'silent', pid };
 }
@@ -68,7 +70,7 @@ interface Paths {
   readonly waiting: WaitingEvents | null;
 }
 
-/** A running daemon for a person: what runs and since when, then where. */
+/** A running daemon: what runs, since when, and where. */
 function statusView(status: DaemonStatus, paths: Paths): View {
   return { lines: (look) => statusLines(status, paths, look) };
 }
@@ -77,7 +79,7 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
   const { version, pid, state, started_at, base_url, mcp_url, hooks_url, socket } = status;
   const runs = state === 'ready' ? 'is running' : 'is starting';
   const since = timeText(started_at, look.now);
-  // A daemon of an earlier release tells nothing of it.
+  // Daemons of earlier releases don't send this.
   const people = status.people ?? null;
   const pairs = [
     ['Address', base_url],

@@ -33,7 +33,6 @@ export const declaration: Additions = {
   seeAlso: ['ledger export', 'ledger verify', 'inbox get'],
 };
 
-/** `svc story` */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const file = textOption(context, 'file');
   const out = textOption(context, 'out');

@@ -65,7 +65,7 @@ interface Source {
   readonly verification: string;
 }
 
-/** Sends fresh samples to one of the project's sources: webhooks as their providers sign them, and mails. */
+/** Sends new samples to one of the project's sources: webhooks signed as their providers do, and mails. */
 export async function run(context: CommandContext): Promise<number> {
   if (switchOption(context, 'list')) {
     listKinds(context);
@@ -127,7 +127,7 @@ async function triggerWebhook(
     }
     return EXIT.done;
   }
-  // A sample that cannot be made is a usage error, and should be one before anything is asked.
+  // Build the sample first, so that a usage error comes before any call.
   makeSample(context, kind);
   const source = await findSource(context, kind);
   for (let sent = 0; sent < count; sent += 1) {
@@ -193,7 +193,7 @@ function onlyFitting(sources: readonly Source[], kind: WebhookKind): Source {
   throw usageError(`Several sources match: ${names}.`, `Choose one with --source ${first.name}`);
 }
 
-/** The command that makes a source for this kind. */
+/** The command that adds a source for this kind. */
 function addLine(kind: WebhookKind, name: string = kind.verification ?? 'webhook'): string {
   return kind.verification === null
     ? `svc source add ${name}`
@@ -203,7 +203,7 @@ function addLine(kind: WebhookKind, name: string = kind.verification ?? 'webhook
 async function sendOne(context: CommandContext, kind: WebhookKind, source: Source): Promise<void> {
   const { headers, payload } = makeSample(context, kind);
   const body = Buffer.from(stringifyExact(payload));
-  // The secret never leaves the server, so the signature is made there.
+  // The server signs, because the secret never leaves it.
   const signed = await context
     .client()
     .call('POST', `/v1/sources/${encodeURIComponent(source.name)}/sign`, {

@@ -49,7 +49,7 @@ export const declaration: Declaration = {
 
 const LOG_LINES_SHOWN = 8;
 
-/** `svc up`: the daemon runs and answers when this returns. */
+/** `svc up`: returns once the daemon runs and answers. */
 export async function run(context: CommandContext): Promise<number> {
   const port = portOf(context.options['port']);
   const owner = ownerOf(textOption(context, 'owner'));
@@ -64,7 +64,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-/** Variables that win over the profile everywhere else. */
+/** Tells the user that `up` ignores these variables, which override the profile in other commands. */
 function tellIgnored({ env, output }: CommandContext): void {
   const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
   if (set.length === 0) return;
@@ -73,7 +73,7 @@ function tellIgnored({ env, output }: CommandContext): void {
   );
 }
 
-/** Starts the daemon for a command that needs it, unless one runs. */
+/** Starts the daemon for a command that needs it, unless it's running. */
 export async function ensureDaemon(context: CommandContext): Promise<void> {
   const profile = textOption(context, 'profile');
   remark(await launch(context, { port: null, profile, keepOther: true }), null, context);
@@ -92,11 +92,11 @@ async function launch(
   }
 }
 
-/** How long a first copy is watched; it goes on without anybody watching. */
+/** How long `svc up` watches the first replication; it continues afterwards. */
 const WATCH_MS = 4_000;
 const WATCH_PAUSE_MS = 50;
 
-/** The status once the copy is there, or is known not to come soon, with what there is to say about it. */
+/** Gives a new replica a moment to catch up, then prints a note about it and returns the latest status. */
 async function withCopy(first: DaemonStatus, context: CommandContext): Promise<DaemonStatus> {
   const { home, output, signal } = context;
   if (!first.replica) return first;
@@ -159,7 +159,7 @@ function remark(
   }
 }
 
-/** Whether there are settings of mail or Telegram that the running daemon was not started with. */
+/** Whether mail or Telegram settings are set that the running daemon was started without. */
 function isUnread({ people }: DaemonStatus, env: NodeJS.ProcessEnv): boolean {
   const isNewMail = Boolean(env['SVC_SMTP_URL']) && people?.mail === 'outbox';
   return isNewMail || (Boolean(env['SVC_TELEGRAM_TOKEN']) && people?.telegram === false);
@@ -170,7 +170,7 @@ function explained(failure: LaunchFailed, output: Output): CliError {
   return new CliError({
     code: 'START_FAILED',
     message: failure.message,
-    // The settings stand in the environment, and neither log nor doctor knows more of them.
+    // The settings are in the environment, so the log and doctor know nothing more about them.
     ...(failure.problems.length > 0
       ? { details: { fields: failure.problems.map((message) => ({ path: '', message })) } }
       : { hint: 'More: svc logs, svc doctor' }),
@@ -208,7 +208,9 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
   for (const line of lines) output.line(line);
 }
 
-/** For containers and service managers: the daemon is our child, logs to standard error, and ends with us. */
+/**
+ * For containers and service managers: the daemon is a child process, logs to standard error, and ends with this one.
+ */
 async function runHere(
   context: CommandContext,
   wanted: Pick<LaunchOptions, 'port' | 'owner' | 'profile'>,
@@ -216,14 +218,14 @@ async function runHere(
   const { home, env, signal } = context;
   const { program, args } = daemonCommand(...daemonOptions(wanted), '--foreground');
   const child = spawn(program, args, {
-    // The channel closes with this process, even by SIGKILL, and then the daemon ends too.
+    // The channel closes when this process ends, even by SIGKILL, and then the daemon ends too.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: daemonEnvironment(env, authoritiesFile({ home, env, profile: wanted.profile })),
   });
   const exited = once(child, 'exit').then(([code]: unknown[]) =>
     typeof code === 'number' ? code : 1,
   );
-  // Ctrl-C reaches the child by itself; a signal to this process alone does not.
+  // Ctrl-C reaches the child too; a signal sent only to this process doesn't.
   signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   const ended = new AbortController();
   const ready = whenReady({ home, env, port: null, signal: ended.signal }, null).then(

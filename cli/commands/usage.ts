@@ -18,7 +18,7 @@ export const declaration: Declaration = {
   seeAlso: ['file list', 'kv list'],
 };
 
-/** `svc usage`: how much of its limits the project takes. */
+/** `svc usage`: how much of its limits the project uses. */
 export async function run({ client, output, signal }: CommandContext): Promise<number> {
   const answer = await client().call('GET', '/v1/usage', { signal });
   output.answer(answer, usageView(answer));
@@ -29,12 +29,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const BAR_COLUMNS = 20;
 
-/** How full everything is, for a person; an answer of another form is shown as any other. */
+/** How full each limit is; an unexpected answer gets the default view. */
 export function usageView(answer: unknown): View {
   if (!isObject(answer)) return {};
   const { disk, keys, transfer, emails } = answer;
   if (!isObject(disk) || !isObject(keys) || !isObject(transfer)) return {};
-  // A gateway of an earlier release sends no mail.
+  // Gateways of earlier releases don't send mail.
   const mails = isObject(emails) ? mailPairs(emails) : [];
   return {
     lines: (look) => pairLines([...usagePairs(disk, keys, transfer, look), ...mails], look),

@@ -12,14 +12,14 @@ export const declaration: Additions = {
   seeAlso: ['key list', 'auth token', 'project list'],
 };
 
-/** `whoami`, in a few lines where a person reads it. */
+/** `svc whoami`: a few lines on a terminal. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, whoamiView(answer));
   return EXIT.done;
 }
 
-/** Who one is, for a person; an answer of another form is shown as any other. */
+/** Who the caller is; an unexpected answer gets the default view. */
 function whoamiView(answer: unknown): View {
   if (!isObject(answer)) return {};
   const { project, key, agent, urls } = answer;
@@ -50,7 +50,7 @@ function keyPairs(key: Record<string, unknown>, { now }: Look): Pair[] {
   ];
 }
 
-/** `billing-bot on claude-code, told by header` */
+/** `billing-bot on claude-code, from header` */
 function agentText({ label, platform, source }: Record<string, unknown>): string {
   if (source === 'none') return 'not named';
   const name = label === null ? 'unnamed' : text(label);

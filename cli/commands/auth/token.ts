@@ -14,7 +14,7 @@ export const declaration: Declaration = {
   seeAlso: ['key create', 'api', 'whoami'],
 };
 
-/** Plain text even where answers are JSON, so that `$(svc auth token)` is the key; JSON only when asked for. */
+/** Plain text even in a pipe, so that `$(svc auth token)` is the key; JSON only with --json. */
 export function run(context: CommandContext): Promise<void> {
   const { options, output } = context;
   const { apiKey } = context.client();
@@ -24,7 +24,7 @@ export function run(context: CommandContext): Promise<void> {
   return Promise.resolve();
 }
 
-/** A stored key is for the address it came from, which SVC_GATEWAY may not be. */
+/** A stored key is only sent to the address it came from, and SVC_GATEWAY may name another one. */
 function noKey({ client, home }: CommandContext): CliError {
   const { gateway } = client();
   const isStored = Object.keys(storedProfiles(home.credentialsFile).profiles).length > 0;

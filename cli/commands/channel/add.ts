@@ -13,7 +13,6 @@ export const declaration: Additions = {
   seeAlso: ['channel list', 'ask approval', 'outbox open'],
 };
 
-/** `svc channel add` */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context).catch((error: unknown) => {
     throw withoutBot(error, context);
@@ -30,7 +29,7 @@ const BOT_HINTS: Readonly<Record<string, string>> = {
   UNAVAILABLE: "The Telegram bot isn't connected yet. See why with: svc status",
 };
 
-/** On one's own machine more can be said of the bot that is not there. */
+/** On this machine svc knows more about the missing bot than the server's hint says. */
 function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
   if (!(error instanceof CallError) || args['kind'] !== 'telegram' || client().gateway) {
     return error;
@@ -39,7 +38,7 @@ function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
   return new CliError({ code, message, hint: BOT_HINTS[code] ?? error.hint, details, exit });
 }
 
-/** A new channel, and what happens next. */
+/** A new channel and what to do next. */
 function channelAddedView(answer: unknown): View {
   if (!isObject(answer) || !isObject(answer['channel'])) return {};
   const { channel, start_url: url, verification_sent_to: address, expires_at: expires } = answer;

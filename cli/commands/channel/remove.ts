@@ -3,10 +3,9 @@ import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
-/** `svc channel remove` */
 export const run = showing(channelRemovedView);
 
-/** A channel that is gone. */
+/** A removed channel. */
 function channelRemovedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
   const { id } = answer;

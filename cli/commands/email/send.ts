@@ -16,7 +16,7 @@ export const declaration: Additions = {
   seeAlso: ['email status', 'outbox show', 'policy test'],
 };
 
-/** `svc email send`: sends, or waits for the person who lets it be sent. */
+/** `svc email send`: sends, or waits for a person to approve. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const call = await readCall(shape, context);
   try {
@@ -45,7 +45,7 @@ async function show(context: CommandContext, { answer, waiting }: Ended): Promis
   }
 }
 
-/** How the messages stand once a person has decided. */
+/** The state of the messages after a person has decided. */
 async function afterwards(
   { client, signal }: CommandContext,
   answer: Readonly<Record<string, unknown>>,
@@ -57,7 +57,7 @@ async function afterwards(
   return { status, batch_id, request_id, messages };
 }
 
-/** What is missing is one command away. */
+/** Adds a hint with the command that creates the missing source. */
 function withSource(error: unknown): unknown {
   if (!(error instanceof CallError) || error.code !== 'EMAIL_SOURCE_REQUIRED') return error;
   const { code, message, details, exit } = error;

@@ -9,11 +9,11 @@ export const declaration: Additions = {
   seeAlso: ['email send', 'inbox wait'],
 };
 
-/** `svc email status`: what became of the messages of one call. */
+/** `svc email status`: the state of one call's messages. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, emailView(answer));
-  // A machine without a mail server calls sent what it has put there.
+  // Without a mail server, `sent` means saved in this machine's outbox.
   if (isObject(answer) && answer['status'] === 'sent') {
     await tellOutbox(context, 'The mail', 'list');
   }

@@ -43,7 +43,7 @@ export const declaration: Declaration = {
   seeAlso: ['file put', 'file list', 'file url'],
 };
 
-/** `svc file get`: a stored file as a file of this machine, or through a pipe. */
+/** `svc file get`: downloads a stored file to a local file or to standard output. */
 export async function run(context: CommandContext): Promise<number> {
   const path = typedPath(textArgument(context, 'path') ?? '');
   const given = textArgument(context, 'file');
@@ -52,7 +52,7 @@ export async function run(context: CommandContext): Promise<number> {
     await print(context, await fetched(disk, path));
     return EXIT.done;
   }
-  // Told before anything is fetched; what comes there meanwhile is not replaced either.
+  // Checks the target before downloading. A file that appears there meanwhile isn't replaced either.
   const target = await targetFor(given, path, switchOption(context, 'force'));
   const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), target);
   context.output.answer({ path, file: target.name, size_bytes: sizeBytes, sha256 });
@@ -81,7 +81,7 @@ async function save(context: CommandContext, file: FetchedFile, target: LocalTar
   }
 }
 
-/** Only what was received whole and is right goes down a pipe, so it waits in a temporary file until then. */
+/** Prints only a complete, verified download, so the bytes wait in a temporary file until then. */
 async function print(context: CommandContext, file: FetchedFile): Promise<void> {
   const { output, signal } = context;
   const waiting = await namelessFile();
@@ -90,7 +90,7 @@ async function print(context: CommandContext, file: FetchedFile): Promise<void> 
     const source = await FileSource.of(tmpdir(), waiting);
     for await (const chunk of source.chunks()) {
       output.bytes(chunk);
-      // The reader may be slow, and what it has not taken yet is held.
+      // Don't buffer what a slow reader hasn't taken yet.
       if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
     }
   } finally {

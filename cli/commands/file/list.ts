@@ -31,7 +31,7 @@ export const declaration: Declaration = {
   ],
 };
 
-/** `svc file list`: a page of the stored files. */
+/** `svc file list`: one page of the stored files. */
 export async function run(context: CommandContext): Promise<number> {
   const prefix = textArgument(context, 'prefix');
   const query = {
@@ -52,7 +52,7 @@ const COLUMNS = [
   { head: 'PATH' },
 ] as const;
 
-/** Stored files as a person reads them; an answer of another form is shown as any other. */
+/** A table of stored files; an unexpected answer gets the default view. */
 export function fileListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items) || items.length === 0 || !items.every(isObject)) return {};

@@ -53,12 +53,12 @@ type Stream = AsyncIterable<Uint8Array>;
 
 const STANDARD_INPUT = 'Standard input';
 
-/** `svc file put`: saves a file of this machine, or what comes through a pipe. */
+/** `svc file put`: uploads a local file or standard input. */
 export function run(context: CommandContext): Promise<number> {
   return putFile(context, () => standardInput(context.signal));
 }
 
-/** The same, with what stands for standard input. */
+/** `run` with a replaceable standard input. */
 export async function putFile(context: CommandContext, stdin: () => Stream): Promise<number> {
   const { output, signal, tries } = context;
   const file = textArgument(context, 'file') ?? '';
@@ -92,7 +92,7 @@ export async function putFile(context: CommandContext, stdin: () => Stream): Pro
   }
 }
 
-/** Without a path, or with that of a folder, the file keeps its name. */
+/** Without a path, or with a path that ends in /, the file keeps its name. */
 function pathFor(file: string, given: string | undefined): string {
   if (given !== undefined && !given.endsWith('/')) return typedPath(given);
   if (file !== '-') return typedPath((given ?? '') + basename(file));
@@ -112,9 +112,9 @@ async function sourceOf(
   if (kind.isDirectory()) {
     throw usageError(`"${file}" is a folder.`, `Upload its files: svc file sync ${file} PREFIX`);
   }
-  // Told before it is opened, and before anything is asked of the other side.
+  // Refused before the file is opened and before any call.
   if (kind.size > FILE_MAX_BYTES) throw tooLarge(`"${file}"`, kind.size);
-  // Such as `<(command)` of a shell.
+  // A pipe, such as `<(command)` in a shell.
   if (!kind.isFile()) return spooled(context, `"${file}"`, fromPipe(file, context.signal));
   return FileSource.of(file, await named(file, open(file)));
 }
@@ -144,7 +144,7 @@ async function* fromPipe(file: string, signal: AbortSignal): AsyncGenerator<Uint
   }
 }
 
-/** Ends with an error when the signal comes, so that nothing that is half there is sent. */
+/** Ends with an error on abort, so that no partial input is sent. */
 function standardInput(signal: AbortSignal): Stream {
   const { stdin } = process;
   const end = (): void => void stdin.destroy(new Error('Interrupted.'));

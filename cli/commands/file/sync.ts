@@ -41,7 +41,7 @@ export const declaration: Declaration = {
   ],
 };
 
-/** `svc file sync`: makes the disk like a folder of this machine, or the folder like the disk. */
+/** `svc file sync`: makes the disk match a local folder, or the folder match the disk. */
 export async function run(context: CommandContext): Promise<number> {
   const { output, signal } = context;
   const folder = textArgument(context, 'dir') ?? '';
@@ -110,7 +110,7 @@ async function transfer(
   }
 }
 
-/** False when not found yet, which is for the way down to make. */
+/** False if the folder doesn't exist; syncing down creates it. */
 async function checkFolder(folder: string, direction: 'up' | 'down'): Promise<boolean> {
   try {
     if ((await stat(folder)).isDirectory()) return true;
@@ -136,7 +136,7 @@ interface Told {
   readonly withDelete: boolean;
 }
 
-/** A wrong folder or prefix is far more often empty than meant to empty the other side. */
+/** An empty source is far more often a wrong folder or prefix than a wish to empty the other side. */
 function refuseEmptySource({ items, unchanged }: Plan, source: string): void {
   const deletions = items.filter(({ action }) => action === 'delete').length;
   if (deletions === 0 || deletions < items.length + unchanged) return;

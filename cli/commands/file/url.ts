@@ -11,7 +11,7 @@ export const declaration: Additions = {
   description: `Anyone with the link can download the file without a key until the link expires. Replacing or deleting the file ends the link. A person may have to approve it first. Exit code 5: denied, expired or more context needed. ${ENDS}`,
 };
 
-/** `svc file url`: a person may have to allow it. */
+/** `svc file url`: may need a person's approval. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   return ask(shape, context, await readCall(shape, context), { isAsked, next });
 }
@@ -20,7 +20,7 @@ function isAsked({ kind, summary }: Asked, { path }: Asked): boolean {
   return kind === 'file_url' && String(summary).startsWith(`Share ${pathOf(String(path))} by `);
 }
 
-/** The link is made by the same command, with the approval. */
+/** The same command creates the link once it has the approval. */
 function next(request: string, { shape, call }: Ended): string {
   const { path, expires_in: given } = call.input;
   const standard = shape.fields.find(({ name }) => name === 'expires_in')?.default;
@@ -29,7 +29,7 @@ function next(request: string, { shape, call }: Ended): string {
   return `svc file url ${shellWord(plainText(path))}${times} --approval ${request}`;
 }
 
-/** Quoted where a shell would read something into it. */
+/** Quotes the text if a shell would expand something in it. */
 function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

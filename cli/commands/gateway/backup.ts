@@ -26,7 +26,6 @@ export const declaration: Declaration = {
   ],
 };
 
-/** `svc gateway backup DIR` */
 export function run(context: CommandContext): Promise<never> {
   const key = switchOption(context, 'include-key') ? ['--include-key'] : [];
   const options = ['backup', ...key, ...adminOptions(context)];

@@ -21,7 +21,6 @@ export const declaration: Declaration = {
   examples: ['gateway export shop /moves/shop --hold', 'gateway export shop ./shop'],
 };
 
-/** `svc gateway export NAME DIR` */
 export function run(context: CommandContext): Promise<never> {
   const hold = switchOption(context, 'hold') ? ['--hold'] : [];
   const options = ['export', ...hold, ...adminOptions(context, textArgument(context, 'name'))];

@@ -26,7 +26,6 @@ export const declaration: Declaration = {
   ],
 };
 
-/** `svc gateway import DIR` */
 export function run(context: CommandContext): Promise<never> {
   const slug = textOption(context, 'slug');
   const named = slug === undefined ? [] : ['--slug', slug];

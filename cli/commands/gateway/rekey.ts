@@ -25,7 +25,6 @@ export const declaration: Declaration = {
   seeAlso: ['gateway backup', 'gateway', 'help environment'],
 };
 
-/** `svc gateway rekey --new-key FILE` */
 export function run(context: CommandContext): Promise<never> {
   const file = requiredText(
     context,

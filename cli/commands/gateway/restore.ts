@@ -19,7 +19,6 @@ export const declaration: Declaration = {
   examples: ['gateway restore /backup/2026-01-02 --data /var/lib/svc-gateway'],
 };
 
-/** `svc gateway restore DIR` */
 export function run(context: CommandContext): Promise<never> {
   return becomeGateway('gateway/admin', ['restore', ...adminOptions(context)]);
 }

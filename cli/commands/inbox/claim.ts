@@ -7,5 +7,4 @@ export const declaration: Additions = {
   seeAlso: ['inbox ack', 'inbox nack', 'inbox extend', 'inbox work'],
 };
 
-/** `svc inbox claim` */
 export const run = showing(eventView);

@@ -6,5 +6,5 @@ export const declaration: Additions = {
   moreExamples: ['inbox list --status waiting'],
 };
 
-/** `svc inbox list`: a mail is shown as one, a parked event with what it waits for, any other event as its fields. */
+/** `svc inbox list`: a mail shows as a mail, a parked event with what it waits for, any other event as its fields. */
 export const run = showing(eventListView);

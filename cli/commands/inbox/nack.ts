@@ -7,5 +7,5 @@ export const declaration: Additions = {
   seeAlso: ['inbox park', 'inbox ack', 'inbox requeue'],
 };
 
-/** `svc inbox nack`: with `--until` it says what the event waits for. */
+/** `svc inbox nack`: with `--until` the view says what the event waits for. */
 export const run = showing(parkView);

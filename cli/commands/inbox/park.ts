@@ -49,7 +49,6 @@ export const declaration: Declaration = {
   seeAlso: ['ask approval', 'inbox work', 'inbox requeue', 'request list'],
 };
 
-/** `svc inbox park` */
 export async function run(context: CommandContext): Promise<number> {
   const { client, output, signal } = context;
   const own = ownEvent(context);

@@ -8,7 +8,7 @@ export const declaration: Additions = {
   seeAlso: ['inbox claim', 'inbox work', 'listen', 'help exit-codes'],
 };
 
-/** `svc inbox wait`: says at once when it waits for a source that is not there. */
+/** `svc inbox wait`: says at once if the source it waits for doesn't exist. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
   void checkSource(context);
   return runOperation(shape, context, eventView);

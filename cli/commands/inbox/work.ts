@@ -60,16 +60,16 @@ export interface Work extends WorkOptions {
   /** Leaves out decisions about the requests of other keys. */
   readonly mine: boolean;
   readonly concurrency: number;
-  /** Ends after this many events. */
+  /** Stop after this many events. */
   readonly max: number;
-  /** Ends when nothing is pending. */
+  /** Stop when no events are pending. */
   readonly drain: boolean;
-  /** Take no more events. */
+  /** Claim no more events. */
   readonly signal: AbortSignal;
   readonly onFinished: (finished: Finished) => void;
 }
 
-/** Runs a command for each event of the inbox. */
+/** Runs a command for each event in the inbox. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output, signal } = context;
   const command = requiredText(context, 'exec', "For example: svc inbox work --exec './handle.sh'");
@@ -110,8 +110,9 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 /**
- * Waits and claims one event at a time and runs the commands side by side. One waiter for all of them: several would
- * wake for the same oldest event and race for it. What is claimed is no longer pending, so the next wait gets the next.
+ * Claims one event at a time and runs the commands in parallel. A single waiter serves all of them, because several
+ * would wake for the same oldest event and race for it. A claimed event isn't pending, so the next wait gets the next
+ * one.
  */
 export async function work(options: Work): Promise<void> {
   const { client, source, type, mine, signal, note } = options;
@@ -156,7 +157,7 @@ export async function work(options: Work): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** A misspelled command would fail each event five times and bury the whole queue. */
+/** A misspelled command would fail every event five times and make the whole queue dead. */
 async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Promise<void> {
   const program = /^[\w./-]+(?=\s|$)/.exec(command)?.[0];
   if (program === undefined) return;
@@ -166,12 +167,12 @@ async function refuseMissingProgram(command: string, env: NodeJS.ProcessEnv): Pr
   throw usageError(`The command \`${program}\` doesn't exist or isn't executable.`);
 }
 
-/** Aborted by the Ctrl-C or SIGTERM after the one that ended the work. */
+/** Aborted by the Ctrl-C or SIGTERM after the one that stopped the work. */
 function secondInterrupt(first: AbortSignal): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   const arm = (): void => {
-    // Not before the signal at hand is through, or the first would count as the second too.
+    // Only after the current signal is handled, or it would count as the second one too.
     setImmediate(() => {
       process.on('SIGINT', abort);
       process.on('SIGTERM', abort);

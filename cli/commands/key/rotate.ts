@@ -6,7 +6,7 @@ import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 
-/** `key rotate`; when it is the stored key that is rotated, its new secret is stored, so that commands go on. */
+/** `svc key rotate`: after rotating the stored key, stores its new secret so that commands keep working. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const client = context.client();
   const own = await client.call('GET', '/v1/whoami', { signal: context.signal });

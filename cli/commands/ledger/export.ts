@@ -13,7 +13,6 @@ export const declaration: Declaration = {
   seeAlso: ['story', 'ledger verify'],
 };
 
-/** `svc ledger export` */
 export async function run(context: CommandContext): Promise<number> {
   const path = requiredText(context, 'out', 'For example: --out ledger.ndjson');
   const exported = await context.output.spin('Exporting', exportLedger(context, path));

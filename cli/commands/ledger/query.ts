@@ -7,7 +7,7 @@ import { compareWithRemembered, ledgerAlarm, rememberedHead } from '../../ledger
 import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 
-/** `ledger query`; where the answer begins with the newest entry, it is compared with the head seen last. */
+/** `svc ledger query`: if the answer starts with the newest entry, compares it with the head this machine saw last. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   const { columns } = shape;

@@ -43,7 +43,7 @@ export const declaration: Additions = {
   moreExamples: ['ledger verify --accept', 'ledger verify --file ledger.ndjson'],
 };
 
-/** `ledger verify` as a witness: it also compares with the head this machine saw last. */
+/** `svc ledger verify`: also compares the ledger with the head this machine saw last. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const file = textOption(context, 'file');
   if (file !== undefined) return verifyFile(context, file);
@@ -51,7 +51,7 @@ export function run(context: CommandContext, shape: OperationShape): Promise<num
   return switchOption(context, 'accept') ? accept(shape, context) : verify(shape, context);
 }
 
-/** Checks every byte of an exported ledger, and that it has the entries this machine has seen. */
+/** Checks every byte of an exported ledger, and that it contains the entries this machine has seen. */
 async function verifyFile(context: CommandContext, path: string): Promise<number> {
   if (switchOption(context, 'accept')) throw usageError('--accept and --file exclude each other.');
   const expectedHash = textOption(context, 'head');
@@ -84,7 +84,7 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   output.answer({ ...answer, witness: history }, verdictView(answer, history));
   if (!history.ok) throw ledgerAlarm(history);
   if (answer['ok'] !== true) {
-    // The lines for a person say it already.
+    // The view for a person already says it.
     if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
     return EXIT.refused;
   }
@@ -92,7 +92,7 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
   return EXIT.done;
 }
 
-/** Makes the history at hand the remembered one, of this machine and of its replica, where its chain holds. */
+/** If the chain is intact, makes the current history the trusted one for this machine and its replica. */
 async function accept(shape: OperationShape, context: CommandContext): Promise<number> {
   const { home, output, options } = context;
   if (shape.fields.some(({ name }) => options[name.replaceAll('_', '-')] !== undefined)) {
@@ -114,7 +114,7 @@ async function accept(shape: OperationShape, context: CommandContext): Promise<n
   return EXIT.done;
 }
 
-/** A running daemon has what it remembers in memory; without one its file is all there is. */
+/** A running daemon holds the trusted history in memory; otherwise its file is all there is. */
 async function acceptInReplica({ home }: CommandContext, project: string): Promise<void> {
   const status = await askStatus(home.socketPath);
   if (status?.project !== project || status.mode !== 'replica') {
@@ -130,7 +130,7 @@ async function acceptInReplica({ home }: CommandContext, project: string): Promi
   });
 }
 
-/** Whether the verified stretch joins what was seen before to the head, without a hole between. */
+/** Whether the verified range connects the remembered entry to the head without a gap. */
 function reachesFromRemembered(answer: Record<string, unknown>, history: HistoryCheck): boolean {
   const head = isHead(answer['head']) ? answer['head'].seq : 0;
   const from = Number(answer['from_seq']);
@@ -142,13 +142,13 @@ type Answer = Readonly<Record<string, unknown>>;
 
 const HASH_CHARS = 12;
 
-/** What `ledger verify` found, for a person: that all is well, or where it broke. */
+/** The result of `ledger verify`: everything fits, or where it broke. */
 function verdictView(answer: unknown, history: HistoryCheck | null): View {
   if (!isObject(answer)) return {};
   return { lines: (look) => verdictLines(answer, history, look) };
 }
 
-/** The verdict, and which end of the ledger took the place of which. */
+/** The result, and which ledger head replaced which. */
 function acceptedView(
   answer: Answer,
   { before, now }: { readonly before: LedgerHead | null; readonly now: LedgerHead | null },
@@ -166,7 +166,7 @@ function verdictLines(answer: Answer, history: HistoryCheck | null, look: Look):
     const why = plainText(answer['reason'] ?? 'does not fit').replaceAll('_', ' ');
     return [`${look.bold('BROKEN')} at ${place(answer['first_bad_seq'])}: ${safeLine(why)}`];
   }
-  // What is there fits, but that must not read as all well beside the alarm that follows.
+  // The entries fit together, but "OK" would contradict the alarm that follows.
   const word = history?.ok === false ? history.reason.toUpperCase() : 'OK';
   const more: string[] = [];
   if (answer['anchored'] === false) {
@@ -182,7 +182,7 @@ function verdictLines(answer: Answer, history: HistoryCheck | null, look: Look):
   ];
 }
 
-/** `1,234 entries verified`; a stretch that is not the whole is named. */
+/** `1,234 entries verified`, with the range unless it's the whole ledger. */
 function checkedText({ checked, from_seq, to_seq, head }: Answer): string {
   const amount = typeof checked === 'number' ? countText(checked) : '?';
   const text = `${amount} ${nounFor(Number(checked), 'entry', 'entries')} verified`;

@@ -15,7 +15,7 @@ import {
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
 import { replaceFile } from '../../mcp/replace-file.ts';
 
-/** What `svc mcp install` can set up. */
+/** The clients that `svc mcp install` can set up. */
 export const MCP_CLIENT_NAMES = ['claude-code', 'codex', 'cursor'] as const;
 
 export const declaration: Declaration = {
@@ -65,7 +65,7 @@ interface McpClient {
   readonly format: 'json' | 'toml';
   readonly scope: Scope;
   readonly file: Readonly<Record<Scope, (paths: Paths) => string>>;
-  /** What is left to do for the person. */
+  /** What the user still has to do. */
   readonly next: Readonly<Record<Scope, string>>;
 }
 
@@ -108,7 +108,7 @@ const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = 
   },
 };
 
-/** Writes the server into the configuration of an MCP client. */
+/** Writes the server into an MCP client's configuration. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
   const client = chosenClient(textArgument(context, 'client'));
@@ -149,7 +149,7 @@ interface Installation {
   readonly entry: ServerEntry;
 }
 
-/** False when the file says so already. */
+/** Returns false if the file already has the entry. */
 async function install(
   file: string,
   { client, name, scope, entry }: Installation,
@@ -184,7 +184,7 @@ function explain(
   output.note(next);
 }
 
-/** `svc mcp`, or this very program by its path where `svc` is not found or is another one. */
+/** Uses `svc mcp`, or this program's own path if `svc` isn't on PATH or is another program. */
 function serverEntry(env: NodeJS.ProcessEnv): ServerEntry {
   const script = realpathSync(process.argv[1] ?? '.');
   const known = programOnPath('svc', env) === script;
@@ -198,7 +198,7 @@ function serverEntry(env: NodeJS.ProcessEnv): ServerEntry {
 
 function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-    // npx and npm put their own folder on PATH while they run; a client that starts later has no such thing.
+    // npx and npm add their own folder to PATH only while they run; a client started later won't have it.
     if (folder === '' || folder.endsWith(join('node_modules', '.bin'))) continue;
     try {
       const path = join(folder, name);

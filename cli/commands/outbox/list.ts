@@ -18,7 +18,7 @@ export const declaration: Declaration = {
 const LIMIT_DEFAULT = 20;
 const COLUMNS = ['sent_at', 'to', 'subject', 'id'];
 
-/** `svc outbox list`: what would have been sent, newest first. */
+/** `svc outbox list`: the messages svc would have sent, newest first. */
 export async function run(context: CommandContext): Promise<number> {
   const { home, output } = context;
   const limit = integerOption(context, 'limit', { min: 1, max: 1000 }) ?? LIMIT_DEFAULT;

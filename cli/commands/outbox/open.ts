@@ -17,10 +17,10 @@ export const declaration: Declaration = {
   examples: ['outbox open', 'outbox open latest --print'],
 };
 
-/** `svc outbox open`: the page behind the link of a message, in the browser or as an address. */
+/** `svc outbox open`: opens the page a message links to, or prints its address. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
-  // A mail of an agent that came later is not what a person wants to answer.
+  // The user wants the latest notification, not an agent's mail that arrived later.
   const message = chosenMessage(context, isNotification);
   const { id, link: written, subject } = message;
   if (written === null) {
@@ -42,7 +42,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-/** A message keeps the port that the daemon had when it was written; the daemon may have another one by now. */
+/** The message has the daemon's port from when it was written; the daemon may use another one now. */
 async function asOfNow(link: string, { home }: CommandContext): Promise<string> {
   const url = new URL(link);
   if (url.hostname !== '127.0.0.1') return link;

@@ -4,10 +4,10 @@ import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** `svc policy diff`: what would change, and what the linter says. */
+/** `svc policy diff`: shows what would change, and the linter's findings. */
 export const run = showingPolicy(diffView);
 
-/** What a policy would change. */
+/** The changes that a policy would make. */
 export function diffView(answer: unknown): View {
   if (!isObject(answer) || !Array.isArray(answer['lines'])) return {};
   const lines = answer['lines'].map((line) => safeLine(plainText(line)));

@@ -8,12 +8,11 @@ import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';
 import { padToWidth, plainText, safeLine, textWidth, wrapText } from '../../view/terminal-text.ts';
 
-/** `svc policy get` */
 export const run = showing(policyView);
 
 const WIDEST_TEXT = 110;
 
-/** The policy that holds, a rule a line. */
+/** The current policy, one rule per line. */
 export function policyView(answer: unknown): View {
   if (!isObject(answer) || !Array.isArray(answer['rules'])) return {};
   const rules = answer['rules'] as readonly PolicyRule[];
@@ -32,7 +31,7 @@ function headLines({ version, note, approved_at: at }: Asked, look: Look): strin
   return [look.bold(`Policy version ${plainText(version)}${when}`), ...said];
 }
 
-/** `1  small  auto_approve  when action is payment.* and amount <= 100`; the first that matches decides. */
+/** `1  small  auto_approve  when action is payment.* and amount <= 100`; the first match decides. */
 function ruleLines(rules: readonly PolicyRule[], look: Look): string[] {
   if (rules.length === 0) return [];
   const ids = rules.map(({ id }) => safeLine(plainText(id)));
@@ -56,7 +55,7 @@ function ruleLines(rules: readonly PolicyRule[], look: Look): string[] {
   ];
 }
 
-/** What stands behind id and effect in the words of the rule. */
+/** The rule in words, without its id and effect. */
 function scopeOf(rule: PolicyRule): string {
   return describeRule(rule).slice(`${rule.id}: ${rule.effect} `.length);
 }

@@ -13,7 +13,7 @@ export const declaration: Additions = {
   seeAlso: ['policy diff', 'policy test', 'policy get'],
 };
 
-/** `svc policy set`: says what would change before it waits, as by then it is too late. */
+/** `svc policy set`: shows the changes before it waits for approval, because afterwards it's too late. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const call = await readPolicyCall(shape, context);
   const { options, output, signal } = context;

@@ -5,10 +5,10 @@ import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** `svc policy test`: how each rule comes out. */
+/** `svc policy test`: shows each rule's result. */
 export const run = showingPolicy(traceView);
 
-/** How each rule came out, and which one decides. */
+/** Each rule's result, and which rule decides. */
 function traceView(answer: unknown): View {
   if (!isObject(answer) || !Array.isArray(answer['trace'])) return {};
   const steps = answer['trace'].filter(isObject);
@@ -24,13 +24,13 @@ function traceView(answer: unknown): View {
   };
 }
 
-/** Rules behind the one that decides are not tried: they are shown, but not to catch the eye. */
+/** Rules after the deciding one aren't tried, so they're shown faint. */
 function asBehind(look: Look): Look {
   const { faint } = look;
   return { ...look, green: faint, red: faint, bold: faint };
 }
 
-/** `✓` or `✗` with the rule in words, and below it what did not hold. */
+/** `✓` or `✗` with the rule in words, and below it the conditions that failed. */
 function stepLines({ says, matched, failed }: Asked, look: Look): string[] {
   const text = safeLine(plainText(says));
   if (matched === true) return [`${look.green('✓')} ${look.bold(text)}`];

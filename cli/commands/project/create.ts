@@ -22,7 +22,7 @@ export const declaration: Declaration = {
 
 const USAGE = 'svc project create NAME --gateway URL --email EMAIL';
 
-/** `svc project create`: a new project at a gateway, confirmed by a mailed link as a sign-in is. */
+/** `svc project create`: a new project at a gateway, confirmed by a mailed link like a sign-in. */
 export async function run(context: CommandContext): Promise<void> {
   const create = textArgument(context, 'name')?.trim() ?? '';
   if (create === '') throw usageError('<name> is empty.', 'For example: svc project create Shop');
@@ -30,7 +30,7 @@ export async function run(context: CommandContext): Promise<void> {
   tellSignedIn(context, await signIn(context, { wish: { create }, fallback, usage: USAGE }));
 }
 
-/** Where `--gateway` does not say: that of the environment, or of the profile. */
+/** The gateway from the environment or the profile, for use without `--gateway`. */
 function gatewayOf(context: CommandContext): string | null {
   const { env, home } = context;
   if (textOption(context, 'gateway') !== undefined) return null;

@@ -15,7 +15,7 @@ export const declaration: Declaration = {
 
 const COLUMNS = ['current', 'profile', 'name', 'slug', 'gateway'];
 
-/** `svc project list`: what is stored on this machine, without any call. Exit code 3 when nothing is. */
+/** `svc project list`: lists the stored profiles without any call. Exit code 3 if there are none. */
 export function run(context: CommandContext): Promise<number> {
   const { home, output } = context;
   const { current, profiles } = storedProfiles(home.credentialsFile);
@@ -32,7 +32,7 @@ export function run(context: CommandContext): Promise<number> {
       current: isCurrent ? '*' : ' ',
       profile,
       name: project.name,
-      // One that was stored by hand, or in local mode, is known by its id alone.
+      // Profiles stored by hand or in local mode have only an id.
       slug: project.slug ?? project.id,
       gateway: gateway ?? 'this machine',
     }));

@@ -14,7 +14,7 @@ export const declaration: Declaration = {
   examples: ['project use shop', 'project use default'],
 };
 
-/** `svc project use`: commands go to this project from now on. */
+/** `svc project use`: later commands go to this project. */
 export function run(context: CommandContext): Promise<void> {
   const { home, output } = context;
   const name = textArgument(context, 'name') ?? '';

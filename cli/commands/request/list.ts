@@ -3,7 +3,7 @@ import { showing } from '../../operation-command.ts';
 
 const WITH_EVENTS = ['request_id', 'status', 'summary', 'event_id', 'created_at'];
 
-/** `svc request list`: with the event of each request, where one has an event. */
+/** `svc request list`: with each request's event, if it has one. */
 export const run = showing((answer) => {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   const requests = Array.isArray(items) ? items.filter(isObject) : [];

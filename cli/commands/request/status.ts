@@ -8,7 +8,6 @@ export const declaration: Additions = {
   seeAlso: ['request watch', 'ask approval', 'help exit-codes'],
 };
 
-/** `svc request status` */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const { output, signal } = context;
   const record = await callOperation(shape, context);

@@ -47,16 +47,16 @@ export const declaration: Declaration = {
   ],
 };
 
-/** More than can be pending. */
+/** More requests than can be pending. */
 const PAGE = 100;
 
-/** `svc request watch`: what waits for people as it comes and goes, or one request until it is decided. */
+/** `svc request watch`: shows requests as they arrive and are decided, or waits for one to be decided. */
 export async function run(context: CommandContext): Promise<number> {
   const id = textArgument(context, 'request_id');
   if (id !== undefined) return watchOne(context, id);
   const calls = retryingCalls(context);
   const watch = new Watch(context, calls);
-  // What fails at the start is told at once.
+  // The first read doesn't retry, so that an error there shows at once.
   await watch.look(await readPage(context));
   if (switchOption(context, 'once')) return EXIT.done;
   while (await sleep(LOOK_EVERY_MS, context.signal)) {
@@ -67,7 +67,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.interrupted;
 }
 
-/** Ends with the exit code of the decision. */
+/** Returns the decision's exit code. */
 async function watchOne(context: CommandContext, id: string): Promise<number> {
   const { output, signal } = context;
   const isOnce = switchOption(context, 'once');
@@ -85,16 +85,16 @@ async function readPage(context: CommandContext): Promise<Asked[]> {
   const { signal } = context;
   const answer = await context.client().call('GET', '/v1/requests', { query, signal });
   const items: unknown = isObject(answer) ? answer['items'] : null;
-  // The oldest first, so that what is new comes at the end.
+  // Oldest first, so that new requests appear at the end.
   return Array.isArray(items) ? items.filter(isObject).toReversed() : [];
 }
 
-/** What has been seen so far, and what is said of a change. */
+/** Remembers the requests it has seen and prints changes. */
 class Watch {
   readonly #context: CommandContext;
   readonly #calls: RetryingCalls;
   readonly #names: ChannelNames;
-  /** By their ids. */
+  /** By request id. */
   #seen: ReadonlyMap<unknown, Asked> = new Map();
 
   constructor(context: CommandContext, calls: RetryingCalls) {
@@ -103,7 +103,7 @@ class Watch {
     this.#names = new ChannelNames(context.client(), context.signal);
   }
 
-  /** Takes the requests there are now. */
+  /** Compares the current requests with the last ones and prints what changed. */
   async look(page: readonly Asked[]): Promise<void> {
     const now = new Map(page.map((request) => [request['request_id'], request]));
     const fresh = page.filter(({ request_id: id }) => !this.#seen.has(id));
@@ -114,7 +114,7 @@ class Watch {
     else await this.#draw(page.filter(isPending), decided);
   }
 
-  /** How those ended that are no longer there. A decided one that leaves the page is only old. */
+  /** The outcomes of requests that left the page. A decided one that leaves is merely old. */
   async #ended(gone: readonly Asked[]): Promise<Asked[]> {
     const ended: Asked[] = [];
     for (const { request_id: id } of gone.filter(isPending)) {
@@ -124,7 +124,7 @@ class Watch {
     return ended;
   }
 
-  /** One line of JSON a change. */
+  /** Prints one line of JSON per change. */
   #print(asked: readonly Asked[], decided: readonly Asked[]): void {
     const { output } = this.#context;
     for (const request of asked) output.line(safeJson({ change: 'asked', request }, 0));
@@ -147,7 +147,7 @@ function isPending({ status }: Asked): boolean {
 
 const COLUMNS = ['asked_at', 'kind', 'risk', 'what', 'expires_at', 'request_id'];
 
-/** What waits for a person now, the oldest first. */
+/** The requests that wait for a person, oldest first. */
 function waitingLines(requests: readonly Asked[], look: Look): string[] {
   const { length } = requests;
   if (length === 0) return [look.faint('No requests are waiting.')];
@@ -160,13 +160,13 @@ function waitingLines(requests: readonly Asked[], look: Look): string[] {
   return [look.yellow(cutToWidth(head, look.columns)), ...table(rows, COLUMNS, look)];
 }
 
-/** A request that was decided, in a line that stays. */
+/** One line for a decided request. */
 function decidedLine(request: Asked, names: Names, look: Look): string {
   const sentence = `${decisionMark(request, look)} ${decisionSentence(request, names)}`;
   return `${sentence} ${look.faint(safeLine(`— ${whatOf(request)} (${plainText(request['request_id'])})`))}`;
 }
 
 function whatOf({ action, summary, kind }: Asked): string {
-  // The names of the other kinds are said by their summaries.
+  // For other kinds the summary already names the action.
   return kind === 'approval' ? `${plainText(action)}: ${plainText(summary)}` : plainText(summary);
 }

@@ -15,7 +15,7 @@ export const declaration: Additions = {
   seeAlso: ['request list', 'request status', 'help exit-codes'],
 };
 
-/** `svc request withdraw`: a decision that was made first stands, and is shown. */
+/** `svc request withdraw`: an earlier decision stands, and is shown. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const { client, output, signal } = context;
   const answer = await callOperation(shape, context);

@@ -10,7 +10,6 @@ export const declaration: Additions = {
   seeAlso: ['route test', 'route attempts', 'listen'],
 };
 
-/** `svc route add` */
 export const run = showingSecret(routeAddedView);
 
 /** A new route with its secret. */

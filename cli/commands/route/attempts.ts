@@ -5,12 +5,11 @@ import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';
 import { cutToWidth, padToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** `svc route attempts` */
 export const run = showing(attemptsView);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Deliveries, each with its attempts below. */
+/** Deliveries with their attempts. */
 function attemptsView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items) || items.length === 0) return {};
@@ -45,7 +44,7 @@ function attemptLine(attempt: Fields, look: Look): string {
   ].map(safeLine);
   const left = cells.join('  ');
   const room = Math.max(20, Math.min(look.columns, WIDEST_TEXT) - left.length - 2);
-  // What the receiver said tells more than that it refused.
+  // The receiver's own words say more than the status.
   const said = cutToWidth(safeLine(plainText(response || (error ?? ''))), room);
   return `${left}  ${look.faint(said)}`.trimEnd();
 }

@@ -3,10 +3,9 @@ import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
-/** `svc route disable` */
 export const run = showing(routeDisabledView);
 
-/** A route that takes no events any more. */
+/** A disabled route. */
 function routeDisabledView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
   const { id } = answer;

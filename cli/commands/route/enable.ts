@@ -5,10 +5,9 @@ import { matchText } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** `svc route enable` */
 export const run = showing(routeEnabledView);
 
-/** A route that takes events again. */
+/** An enabled route. */
 function routeEnabledView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['resumed'] !== 'number') return {};
   const { id, callback_url: url, resumed, more } = answer;

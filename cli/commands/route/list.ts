@@ -5,7 +5,6 @@ import type { Look } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 import { wholeTable } from '../../disk/columns.ts';
 
-/** `svc route list` */
 export const run = showing(routeListView);
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,7 +17,7 @@ const COLUMNS = [
   { head: 'URL' },
 ] as const;
 
-/** Routes, each on a line; below it why one takes no events any more. */
+/** One line per route; a disabled route also says why. */
 function routeListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items) || items.length === 0) return {};

@@ -3,10 +3,9 @@ import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
-/** `svc route remove` */
 export const run = showing(routeRemovedView);
 
-/** A route that is gone. */
+/** A removed route. */
 function routeRemovedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['id'] !== 'string') return {};
   const { id } = answer;

@@ -4,10 +4,9 @@ import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** `svc route retry` */
 export const run = showing(routeRetriedView);
 
-/** What svc retries. */
+/** The deliveries being retried. */
 function routeRetriedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['retried'] !== 'number') return {};
   const { retried, more, route_id: id } = answer;

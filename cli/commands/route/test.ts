@@ -7,14 +7,14 @@ import { WIDEST_TEXT } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
 
-/** A receiver that does not take the sample is a failure, for scripts too. */
+/** Fails if the receiver doesn't accept the sample, so that scripts notice. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, routeTestedView(answer));
   return isObject(answer) && answer['delivered'] === false ? EXIT.refused : EXIT.done;
 }
 
-/** How a sample fared. */
+/** The result of sending a sample. */
 function routeTestedView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['delivered'] !== 'boolean') return {};
   const { delivered, status_code: code, duration_ms: ms, error, response, event_id: id } = answer;

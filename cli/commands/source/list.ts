@@ -8,7 +8,7 @@ import { age, timeText } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 import { wholeTable } from '../../disk/columns.ts';
 
-/** `source list`, with the address of each. */
+/** `svc source list`: with each source's address. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, sourceListView(answer));
@@ -24,7 +24,7 @@ const COLUMNS = [
   { head: 'ADDRESS' },
 ] as const;
 
-/** Sources with their addresses whole: they are there to be copied. */
+/** Shows addresses uncut, so that they can be copied. */
 function sourceListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items) || items.length === 0) return {};
@@ -36,7 +36,7 @@ function sourceListView(answer: unknown): View {
           const { last_event_at: last, address, url } = source;
           return [
             plainText(source['name']),
-            // Whoever writes a mail has no secret: its signature is that of a domain.
+            // Mail senders have no shared secret; DKIM checks their domain's signature.
             source['type'] === 'email' ? 'dkim' : plainText(source['verification']),
             typeof last === 'string' ? age(last, look.now) : '–',
             plainText(source['events_24h']),

@@ -29,7 +29,7 @@ export const declaration: Declaration = {
   seeAlso: ['webhook verify', 'source sign', 'trigger'],
 };
 
-/** Prints the headers with which a provider would sign a body. */
+/** Prints the headers a provider would sign a body with. */
 export async function run(context: CommandContext): Promise<void> {
   const { output } = context;
   const verification = schemeInput(context);
@@ -53,7 +53,7 @@ export async function run(context: CommandContext): Promise<void> {
   for (const [name, value] of Object.entries(headers)) output.line(`${name}: ${value}`);
 }
 
-/** The secret and the body of a command about signatures; standard input can be one of them. */
+/** The secret and body for a signature command; one of them can be standard input. */
 export async function secretAndBody(
   context: CommandContext,
 ): Promise<{ secret: string; body: Buffer }> {

@@ -47,7 +47,7 @@ interface Check {
   readonly body: Uint8Array;
 }
 
-/** Checks the signature of a captured webhook; the exit code tells the result. */
+/** Checks a captured webhook's signature; the exit code is the result. */
 export async function run(context: CommandContext): Promise<number> {
   const verification = schemeInput(context);
   const headers = headerInput(listOption(context, 'header'));
@@ -76,7 +76,7 @@ function headerInput(lines: readonly string[]): HeaderRecord {
   throw usageError('No headers given.', "Pass each one as --header 'Name: value'.");
 }
 
-/** A captured webhook fails by its age more often than by its signature, so the two are told apart. */
+/** A captured webhook fails by age more often than by signature, so the message tells the two apart. */
 function whyNot(check: Check): string {
   const missing = neededHeaders(check).filter((name) => !(name in check.headers));
   if (missing.length > 0) return `the header ${missing.join(', ')} is missing.`;
@@ -106,7 +106,7 @@ function neededHeaders({ verification, signatureHeader, headers }: Check): reado
   return [];
 }
 
-/** The time inside the signature, in seconds. */
+/** The signature's timestamp, in seconds. */
 function signedAt({ verification, headers }: Check): number | null {
   const text =
     verification === 'stripe'

@@ -19,7 +19,6 @@ export const declaration: Declaration = {
 
 const EXAMPLE = 'For example: svc gateway project block shop --reason "Customer complaints"';
 
-/** `svc gateway project block NAME` */
 export async function run(context: CommandContext): Promise<void> {
   const reason = requiredText(context, 'reason', EXAMPLE).trim();
   const path = orderPath(context, 'block');

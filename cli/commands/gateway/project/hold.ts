@@ -13,7 +13,6 @@ export const declaration: Declaration = {
   examples: ['gateway project hold shop'],
 };
 
-/** `svc gateway project hold NAME` */
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'hold');
   const answer = context.output.spin(

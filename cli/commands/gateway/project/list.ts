@@ -21,7 +21,7 @@ type Item = Readonly<Record<string, unknown>>;
 
 const COLUMNS = ['slug', 'name', 'sending', 'this_month', 'owner', 'created_at', 'id'];
 
-/** `svc gateway project list`: all of them. Exit code 3 when there are none. */
+/** `svc gateway project list`: all projects. Exit code 3 if there are none. */
 export async function run(context: CommandContext): Promise<number> {
   const items: Item[] = [];
   const text = () => `Reading projects: ${items.length} so far`;
@@ -57,7 +57,7 @@ function sending({ emails, state }: Item): { sending: string; this_month: unknow
   return { sending: blocked === null ? 'allowed' : 'blocked', this_month };
 }
 
-/** Below the table, where a reason has room. */
+/** Printed below the table, where a reason fits. */
 function blockLine({ slug, emails }: Item, now: number): string[] {
   const blocked = isObject(emails) ? emails['blocked'] : null;
   if (!isObject(blocked)) return [];

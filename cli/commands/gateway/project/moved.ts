@@ -17,7 +17,6 @@ export const declaration: Declaration = {
   examples: ['gateway project moved shop --to https://svc.example.com'],
 };
 
-/** `svc gateway project moved NAME` */
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'moved');
   const to = textOption(context, 'to') ?? null;

@@ -12,7 +12,6 @@ export const declaration: Declaration = {
   examples: ['gateway project release shop'],
 };
 
-/** `svc gateway project release NAME` */
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'release');
   tellOrder(context, await callOperator(context, { method: 'POST', path }), {

@@ -13,7 +13,6 @@ export const declaration: Declaration = {
   examples: ['gateway project unblock shop'],
 };
 
-/** `svc gateway project unblock NAME` */
 export async function run(context: CommandContext): Promise<void> {
   const path = orderPath(context, 'unblock');
   tellOrder(context, await callOperator(context, { method: 'POST', path }), {

@@ -4,10 +4,9 @@ import type { View } from '../../../view/output.ts';
 import { timeText } from '../../../view/table.ts';
 import { safeLine } from '../../../view/terminal-text.ts';
 
-/** `svc request callback secret` */
 export const run = showingSecret(callbackSecretView);
 
-/** The secret that signs callbacks of requests. */
+/** The secret that signs callbacks for requests. */
 function callbackSecretView(answer: unknown): View {
   if (!isObject(answer) || typeof answer['secret'] !== 'string') return {};
   const { secret, previous_valid_until: until } = answer;
