@@ -5,14 +5,11 @@ const GAP = '  ';
 
 interface Column {
   readonly head: string;
-  /** Numbers stand below one another by their ends. */
+  /** Right-aligned, for numbers. */
   readonly right?: true;
 }
 
-/**
- * A table in which nothing is cut: a path that is cut could not be copied. What is too long for the terminal goes on in
- * its next line.
- */
+/** A table that cuts nothing, because a cut path can't be copied. The terminal wraps lines that are too long. */
 export function wholeTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -1,6 +1,6 @@
 const UNKNOWN = 'application/octet-stream';
 
-/** Types of files that agents and people exchange, by extension. */
+/** Common file types, by extension. */
 const TYPES: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   bmp: 'image/bmp',
@@ -78,7 +78,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zst: 'application/zstd',
 };
 
-/** The type of a file by the extension of its name; what is not known is just bytes. */
+/** A file's media type by its extension; unknown ones are plain bytes. */
 export function contentTypeOf(name: string): string {
   const [, extension = ''] = /[^/]\.([a-z0-9]+)$/i.exec(name) ?? [];
   const key = extension.toLowerCase();

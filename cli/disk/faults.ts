@@ -21,13 +21,13 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/** A system error about a local file as a refusal that names the file; anything else stays what it is. */
+/** Turns a system error about a local file into a refusal that names the file; returns anything else unchanged. */
 export function localFault(error: unknown, path: string, what = 'used'): unknown {
   const message = faultText(error, path, what);
   return message === null ? error : localRefusal(message);
 }
 
-/** The same of a file that was named to be read: then the command line is wrong. */
+/** The same for a file the user told svc to read, which makes it a usage error. */
 export function unreadable(error: unknown, path: string): unknown {
   const message = faultText(error, path, 'read');
   return message === null ? error : usageError(message);
@@ -40,7 +40,7 @@ function faultText(error: unknown, path: string, what: string): string | null {
   return `"${path}" can't be ${what} (${reason}).`;
 }
 
-/** Runs what touches a local file, with its system errors told as refusals. */
+/** Turns system errors from work on a local file into refusals. */
 export async function onFile<T>(path: string, what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -49,7 +49,7 @@ export async function onFile<T>(path: string, what: string, work: Promise<T>): P
   }
 }
 
-/** Something about a local file that speaks against going on. */
+/** A refusal because of a local file. */
 export function localRefusal(message: string, hint: string | null = null): CliError {
   return new CliError({ code: 'LOCAL_FILE', message, hint, exit: EXIT.refused });
 }
@@ -68,7 +68,7 @@ export function fileChanged(path: string): CliError {
   });
 }
 
-/** More than a file may have; how much more is not known where it comes from a pipe. */
+/** The file is over the limit; the size is null if it comes from a pipe. */
 export function tooLarge(name: string, sizeBytes: number | null): CliError {
   const limit = `${sizeText(FILE_MAX_BYTES)} (${bytesText(FILE_MAX_BYTES)})`;
   const message =
@@ -83,7 +83,7 @@ function bytesText(bytes: number): string {
   return `${countText(bytes)} ${nounFor(bytes, 'byte')}`;
 }
 
-/** A transfer whose connection was cut: nothing of it counts. */
+/** The connection broke during a transfer, and nothing was saved. */
 export function transferBroken(direction: 'upload' | 'download', reason: string): CliError {
   return new CliError({
     code: 'TRANSFER_BROKEN',
@@ -98,7 +98,7 @@ interface Digested {
   readonly sha256: string | null;
 }
 
-/** Bytes that are not those they should be. */
+/** The bytes aren't the expected ones. */
 export function otherBytes(message: string, expected: Digested, found: Digested): CliError {
   return new CliError({
     code: 'DIGEST_MISMATCH',

@@ -10,26 +10,25 @@ import { badAnswer, CallError, CliError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import { transferBroken } from './faults.ts';
 
-// The links of uploads and downloads need no key and may lead to any store of objects, so the client of the interface
-// is not used for them.
+// Upload and download links need no key and may lead to any object store, so these don't use `Client`.
 
 /** How long the other side may be silent. */
 const SILENCE_MS = 60_000;
-/** What is read of an error answer. */
+/** How much of an error answer svc reads. */
 const ANSWER_MAX_BYTES = 64 * 1024;
 
 type Direction = 'upload' | 'download';
 
 interface Upload {
   readonly url: string;
-  /** Exactly these are signed. */
+  /** The signature covers exactly these. */
   readonly headers: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
 }
 
-/** PUTs bytes to the link of an upload. */
+/** PUTs bytes to an upload link. */
 export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Upload): Promise<void> {
   for (const [name, value] of Object.entries(headers)) {
     if (!isSendable(name, value)) throw badAnswer("An upload header isn't valid.");
@@ -42,12 +41,12 @@ export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Uplo
   const answered = responseOf(request);
   const sent = pump(request, chunks);
   try {
-    // Whoever refuses may answer before it has read everything.
+    // A server may refuse before it has read everything.
     const response = await Promise.race([answered, sent.then(() => answered)]);
     const status = response.statusCode ?? 0;
     const body = await beginning(response);
     if (status < 200 || status >= 300) throw new CallError(status, parseObject(body));
-    // The last look at the source may still find that it changed.
+    // The last check of the source may find that it changed.
     await sent;
   } catch (error) {
     request.destroy();
@@ -55,20 +54,20 @@ export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Uplo
       () => null,
       (failure: unknown) => failure,
     );
-    // What is wrong with the source explains whatever the line or the other side made of it.
+    // A problem with the source explains any error from the network or the server.
     throw local instanceof CliError ? local : brokenBy(error, 'upload', signal);
   } finally {
     request.destroy();
   }
 }
 
-/** Without a length the body would be sent in chunks, which stores of objects refuse. */
+/** Without a length the body would be chunked, which object stores refuse. */
 function withLength(headers: Upload['headers'], sizeBytes: number): Record<string, string> {
   const isTold = Object.keys(headers).some((name) => name.toLowerCase() === 'content-length');
   return isTold ? { ...headers } : { ...headers, 'content-length': String(sizeBytes) };
 }
 
-/** GETs what is behind the link of a download, piece by piece. The link may lead on to a store of objects, once. */
+/** Streams the bytes behind a download link, following at most one redirect to an object store. */
 export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let request = open('download', url, { method: 'GET', signal });
   request.end();
@@ -105,13 +104,13 @@ function open(direction: Direction, url: string, options: RequestOptions): Clien
 function responseOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // Stays, as an error without a listener would end the process.
+    // Stays attached, because an error without a listener would end the process.
     request.on('error', reject);
     request.once('close', () => reject(new Error('The connection was closed.')));
   });
 }
 
-/** Sends as fast as the other side takes it; ends early when it takes no more. */
+/** Sends as fast as the server reads; stops early if the request was destroyed. */
 async function pump(request: ClientRequest, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     for await (const chunk of chunks) {
@@ -125,7 +124,7 @@ async function pump(request: ClientRequest, chunks: AsyncIterable<Uint8Array>): 
   }
 }
 
-/** Until more can be written, or nothing can any more. */
+/** Resolves when more can be written or the request has closed. */
 function room(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -152,7 +151,7 @@ async function beginning(response: IncomingMessage): Promise<string> {
 function brokenBy(error: unknown, direction: Direction, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof CliError) return error;
   const code = errorCode(error);
-  // Node's other `ERR_…` are about how we called it: a fault of ours, and shown as one.
+  // Other `ERR_…` codes from Node mean a wrong call: our own bug, shown as one.
   if (code?.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') return error;
   return transferBroken(direction, code ?? (error instanceof Error ? error.message : 'no reason'));
 }

@@ -5,10 +5,10 @@ import { errorCode } from '../../shared/lib/guards.ts';
 import { localFault, localRefusal, onFile } from './faults.ts';
 import type { LocalTarget } from './part-file.ts';
 
-// Paths of stored files are data of others. Below a folder they name places only through folders that are really there:
-// a link on the way could lead anywhere.
+// Stored paths come from others. Below a folder they may pass only through real folders, because a symbolic link could
+// lead anywhere.
 
-/** The place of a file below a folder, whose own folders are made. Only a regular file may be replaced. */
+/** Returns the target for a file below a folder and creates its parents. Only a regular file may be replaced. */
 export async function targetInside(
   root: string,
   file: string,
@@ -27,12 +27,12 @@ export async function targetInside(
   if (!found) return { name: file, target, replacedMode: null };
   if (!found.isFile())
     throw localRefusal(`"${file}" is ${kindOf(found)} here, so svc didn't replace it.`);
-  // What nobody saw when the folders were compared is not what was meant to be replaced.
+  // A file that wasn't there when the folders were compared must not be replaced.
   if (!mayReplace) throw localRefusal(`"${file}" already exists here, so svc didn't replace it.`);
   return { name: file, target, replacedMode: found.mode };
 }
 
-/** Removes a regular file below a folder, and the folders that are empty without it. */
+/** Removes a regular file below a folder, and then any parents it leaves empty. */
 export async function removeInside(root: string, file: string): Promise<void> {
   const folders = file.split('/');
   folders.pop();
@@ -69,7 +69,7 @@ async function removeIfEmpty(folder: string): Promise<boolean> {
     await rmdir(folder);
     return true;
   } catch {
-    // It holds something else.
+    // The folder isn't empty.
     return false;
   }
 }

@@ -5,7 +5,7 @@ import { fileExists, localFault, localRefusal, onFile } from './faults.ts';
 import type { LocalTarget } from './part-file.ts';
 import { baseName } from './typed-path.ts';
 
-/** Where a stored file goes: to the name that was given, else to its own name in the current folder. */
+/** The local file to write: the given name, or the stored name in the current folder. */
 export async function targetFor(
   given: string | undefined,
   path: string,
@@ -18,7 +18,7 @@ export async function targetFor(
     return { name, target: name, replacedMode: null };
   }
   if (!mayReplace) throw fileExists(name, 'Overwrite it with --force, or choose another name.');
-  // A link stays a link: what it points to is replaced.
+  // Keep a symbolic link and replace what it points to.
   const target = found.isSymbolicLink() ? await onFile(name, 'replaced', realpath(name)) : name;
   const kind = await onFile(name, 'replaced', stat(target));
   if (!kind.isFile())
@@ -26,7 +26,7 @@ export async function targetFor(
   return { name, target, replacedMode: kind.mode };
 }
 
-/** A folder takes the file under its own name, as `cp` has it. */
+/** Into a folder, the file keeps its own name, as with `cp`. */
 async function nameFor(given: string | undefined, path: string): Promise<string> {
   if (given === undefined) return baseName(path);
   const isFolder = given.endsWith('/') || (await orNull(stat(given), given))?.isDirectory();

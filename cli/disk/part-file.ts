@@ -7,7 +7,7 @@ import { fileExists, onFile } from './faults.ts';
 import { writeAll } from './write-all.ts';
 
 const PART_NAME = /^\.svc-[0-9a-f]{12}\.part$/;
-/** File systems without hard links answer so. */
+/** Errors from file systems without hard links. */
 const NO_LINKS: ReadonlySet<string> = new Set([
   'EPERM',
   'ENOTSUP',
@@ -17,26 +17,26 @@ const NO_LINKS: ReadonlySet<string> = new Set([
   'EINVAL',
 ]);
 
-/** Whether a name is one of ours for a file that is still on its way. */
+/** Whether this is the name of an unfinished download. */
 export function isPartName(name: string): boolean {
   return PART_NAME.test(name);
 }
 
-/** Where a file goes. */
+/** Where a download is saved. */
 export interface LocalTarget {
   readonly target: string;
-  /** As the person knows it. */
+  /** The name the user knows. */
   readonly name: string;
-  /** The bits of the file that is replaced; null where none may be. */
+  /** The replaced file's permission bits; null if no file may be replaced. */
   readonly replacedMode: number | null;
 }
 
-/** A file beside its target, which takes the target's name once it is whole, and is removed otherwise. */
+/** A temporary file next to its target. It takes the target's name once it's complete; otherwise it's removed. */
 export class PartFile {
   readonly #path: string;
   readonly #file: FileHandle;
   #isOpen = true;
-  /** A second Ctrl-C ends the process at once. */
+  /** A second Ctrl-C exits the process at once. */
   readonly #onExit = (): void => rmSync(this.#path, { force: true });
 
   private constructor(path: string, file: FileHandle) {
@@ -54,7 +54,7 @@ export class PartFile {
     return writeAll(this.#file, bytes, this.#path);
   }
 
-  /** The last step: from here on the target is the new file. */
+  /** Completes the file: now the target is the new file. */
   async become({ target, name, replacedMode }: LocalTarget): Promise<void> {
     if (replacedMode !== null) {
       await onFile(name, 'written', this.#file.chmod(replacedMode & 0o777));
@@ -66,14 +66,14 @@ export class PartFile {
     await this.discard();
   }
 
-  /** Removes what is left of it; nothing once it became its target. */
+  /** Removes the temporary file if it still exists. */
   async discard(): Promise<void> {
     await this.#close();
     await rm(this.#path, { force: true });
     process.off('exit', this.#onExit);
   }
 
-  /** A rename would replace what came there meanwhile; a second name for the same file cannot. */
+  /** Uses a hard link, because a rename would replace a file that appeared meanwhile. */
   async #takeFreeName(target: string, name: string): Promise<void> {
     try {
       await link(this.#path, target);

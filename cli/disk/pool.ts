@@ -1,4 +1,4 @@
-/** Works on all items, so many at a time, in their order. Work that fails must deal with it itself. */
+/** Works on all items in order, `limit` at a time. The work must handle its own failures. */
 export async function inParallel<T>(
   items: readonly T[],
   limit: number,

@@ -3,14 +3,14 @@ import type { Sink } from '../view/output.ts';
 import { cutToWidth, safeLine, textWidth } from '../view/terminal-text.ts';
 import { sizeText } from '../view/sizes.ts';
 
-/** Is told of bytes that went over. */
+/** Counts transferred bytes. */
 export interface Meter {
   add(bytes: number): void;
 }
 
-/** Something that is shown while it goes on. */
+/** A transfer's progress display. */
 export interface Progress extends Meter {
-  /** Takes the line away again. */
+  /** Removes the line. */
   end(): void;
 }
 
@@ -18,7 +18,7 @@ const CLEAR_LINE = '\r\u001b[K';
 const FRAME_MS = 120;
 const BAR_COLUMNS = 20;
 const NARROWEST_BAR = 8;
-/** The rate is that of the last seconds: what matters is how fast it goes now. */
+/** The rate covers only these last seconds, to show the current speed. */
 const RATE_WINDOW_MS = 5000;
 const RATE_LEAST_MS = 500;
 
@@ -30,19 +30,19 @@ interface Sample {
 interface BarOptions {
   readonly sink: Sink;
   readonly label: string;
-  /** Null where nobody knows. */
+  /** Null if unknown. */
   readonly totalBytes: number | null;
   readonly now?: () => number;
 }
 
-/** One line on a terminal: how much went over, how fast, and how long it will take. */
+/** One terminal line: how much was transferred, how fast, and the time left. */
 export class ProgressBar implements Progress {
   readonly #options: BarOptions;
   readonly #samples: Sample[];
   readonly #timer: NodeJS.Timeout;
   #bytes = 0;
   #hasEnded = false;
-  /** A second Ctrl-C ends the process while the line still stands. */
+  /** Clears the line if a second Ctrl-C ends the process. */
   readonly #clear = (): void => void this.#options.sink.write(CLEAR_LINE);
 
   constructor(options: BarOptions) {
@@ -95,12 +95,12 @@ interface State {
   readonly label: string;
   readonly bytes: number;
   readonly totalBytes: number | null;
-  /** Null while nobody can say. */
+  /** Null while unknown. */
   readonly bytesPerSecond: number | null;
   readonly columns: number;
 }
 
-/** `report.pdf  ██████░░░░  62%  3.1 MB of 5 MB  1.2 MB/s  2s left`, in at most so many columns. */
+/** `report.pdf  ██████░░░░  62%  3.1 MB of 5 MB  1.2 MB/s  2s left`, at most `columns` wide. */
 export function progressLine(state: State): string {
   const { bytes, totalBytes, bytesPerSecond: rate, columns } = state;
   const done = totalBytes === null ? null : Math.min(1, totalBytes === 0 ? 1 : bytes / totalBytes);
@@ -134,7 +134,7 @@ function leftText(bytes: number, rate: number): string[] {
 
 const SILENT: Progress = { add: () => undefined, end: () => undefined };
 
-/** The bar of a command: on standard error, where that is a terminal and nobody asked for silence. */
+/** A progress bar on standard error, if that is a terminal and --quiet isn't set. */
 export function showProgress(
   { options }: Pick<CommandContext, 'options'>,
   label: string,

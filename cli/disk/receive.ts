@@ -15,13 +15,13 @@ interface Received {
   readonly sha256: string;
 }
 
-/** Writes the content of a file piece by piece; fails at the end when it was not what the disk says it holds. */
+/** Writes a file's content in chunks; fails at the end if the content doesn't match the stored size or hash. */
 export async function receiveFile(file: FetchedFile, to: Receiving): Promise<Received> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of contentOf(file, to.signal)) {
     sizeBytes += chunk.length;
-    // Whatever comes beyond is wrong, and must not fill the disk here.
+    // More bytes than expected are wrong and must not fill the local disk.
     if (sizeBytes > file.sizeBytes) break;
     hash.update(chunk);
     await to.write(chunk);

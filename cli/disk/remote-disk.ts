@@ -3,15 +3,15 @@ import type { CallOptions, Client } from '../client.ts';
 import { badAnswer, CallError } from '../errors.ts';
 import { sleep } from '../work/backoff.ts';
 
-/** A stored file as answers tell it. */
+/** A stored file, as in answers. */
 export interface StoredFile {
   readonly path: string;
   readonly sizeBytes: number;
-  /** Null where the other side does not tell it. */
+  /** Null if the answer doesn't have it. */
   readonly sha256: string | null;
 }
 
-/** A stored file with its content, or with where that is. */
+/** A stored file with its content or a link to it. */
 export interface FetchedFile extends StoredFile {
   readonly content:
     | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -26,29 +26,29 @@ export interface OpenUpload {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Bodies of this type are about the upload of a file, not its bytes. */
+/** A body of this type is a message about an upload, not a file's bytes. */
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
 const PAGE = 100;
-/** What is large may take a while to be put in its place. */
+/** The server may need a while to finish a large file. */
 const COMPLETE_TIMEOUT_MS = 120_000;
-/** A pause longer than this is for the person to take. */
+/** svc doesn't sit out a longer pause than this. */
 const PAUSE_MAX_SECONDS = 90;
 const PAUSES_MAX = 10;
 
-/** Whether a file of this type would be taken for a message about an upload. */
+/** Whether the server would take a body of this type for an upload message. */
 export function isUploadType(contentType: string): boolean {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === UPLOAD_TYPE;
 }
 
-/** The files of the project, behind the interface. */
+/** The project's files, through the API. */
 export class RemoteDisk {
   readonly #client: Pick<Client, 'call'>;
   readonly #signal: AbortSignal;
   readonly #isForMany: boolean;
 
   /**
-   * `isForMany`: each file is written under an idempotency key of its own, and refusals that tell when to come back are
-   * sat out, as many calls in a row meet them.
+   * With `isForMany`, each file's write gets its own idempotency key, and svc sits out answers with `retry_after`,
+   * which many calls in a row run into.
    */
   constructor(client: Pick<Client, 'call'>, signal: AbortSignal, { isForMany = false } = {}) {
     this.#client = client;
@@ -56,7 +56,7 @@ export class RemoteDisk {
     this.#isForMany = isForMany;
   }
 
-  /** All files whose paths begin so, in the order of the paths. */
+  /** All files whose paths start with this prefix, in path order. */
   async *list(prefix: string): AsyncGenerator<StoredFile> {
     let cursor: string | undefined;
     do {
@@ -80,7 +80,7 @@ export class RemoteDisk {
     throw unknownForm();
   }
 
-  /** Saves bytes that fit in one body. */
+  /** Saves bytes that fit in one request body. */
   async put(path: string, contentType: string, bytes: Uint8Array): Promise<Fields> {
     const headers = { 'content-type': contentType };
     const options = { bytes, headers, ...this.#step(path) };
@@ -131,7 +131,7 @@ export class RemoteDisk {
   }
 }
 
-/** How long to stay away, where the other side says so and it is not long. */
+/** How long the server asks to wait, if it does and the wait is short. */
 function askedSeconds(error: unknown): number | null {
   if (!(error instanceof CallError) || (error.status !== 429 && error.status !== 503)) return null;
   const seconds = error.details?.['retry_after'];
@@ -144,7 +144,7 @@ function urlOf(path: string): string {
   return `/v1/files/${encodeURIComponent(path)}`;
 }
 
-/** What an answer says of one stored file. */
+/** Reads one stored file from an answer. */
 export function storedFile(value: unknown): StoredFile {
   const { path, size_bytes: sizeBytes, sha256 } = fieldsOf(value);
   if (typeof path !== 'string' || typeof sizeBytes !== 'number') throw unknownForm();

@@ -5,21 +5,21 @@ import { pathProblem } from '../../shared/rules/disk-name.ts';
 import { localFault } from './faults.ts';
 import { isPartName } from './part-file.ts';
 
-/** A name below a folder, with `/` between its parts, and what speaks against it. */
+/** A path below a folder, with `/` separators, and the reason svc leaves it out. */
 interface Remark {
   readonly file: string;
   readonly reason: string;
 }
 
-/** What is below a folder. */
+/** The contents of a folder. */
 export interface Scan {
   /** Regular files with their sizes. */
   readonly files: ReadonlyMap<string, number>;
-  /** Links, pipes and the like: left out by intent. */
+  /** Symbolic links, pipes and the like: left out on purpose. */
   readonly skipped: readonly Remark[];
-  /** What should be taken along but cannot be. */
+  /** Files that should be synced but can't be. */
   readonly refused: readonly Remark[];
-  /** False where a folder could not be read, so that nobody can say what is not there. */
+  /** False if a folder couldn't be read, so files may be missing here. */
   readonly isComplete: boolean;
 }
 
@@ -30,7 +30,7 @@ interface Found {
   isComplete: boolean;
 }
 
-/** Walks through a folder. Links are not followed, not even to folders. */
+/** Walks a folder without following symbolic links. */
 export async function scanFolder(root: string, signal: AbortSignal): Promise<Scan> {
   const found: Found = { files: new Map(), skipped: [], refused: [], isComplete: true };
   const folders = [''];
@@ -52,7 +52,7 @@ async function entriesOf(root: string, folder: string, found: Found): Promise<Di
   try {
     return await readdir(join(root, folder), { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
-    // It was removed, or closed to us, since its parent was read.
+    // The folder was removed or became unreadable since its parent was read.
     found.refused.push({ file: folder || '.', reason: reasonOf(error, folder || '.') });
     found.isComplete = false;
     return [];
@@ -95,7 +95,7 @@ function nameOf(bytes: Buffer): string | null {
   }
 }
 
-/** Bytes that are no text, so that a person can still tell which file is meant: `caf\xe9.txt`. */
+/** Escapes a name that isn't valid UTF-8 so that a person can still recognise it: `caf\xe9.txt`. */
 function printable(bytes: Buffer): string {
   return bytes
     .toString('latin1')

@@ -16,17 +16,17 @@ interface Sending {
   readonly source: Source;
   readonly meter: Meter;
   readonly signal: AbortSignal;
-  /** For the bytes themselves, which go past the client of the interface. */
+  /** Retries the transfer of the bytes, which doesn't use `Client`. */
   readonly tries: Pick<Tries, 'run' | 'mayBeRepeat'>;
 }
 
 interface Sent {
   readonly answer: Answer;
-  /** Of the bytes as they were read. */
+  /** The hash of the bytes as they were read. */
   readonly sha256: string;
 }
 
-/** Sends a file, in one body or by an upload, and checks that what was saved is what was read. */
+/** Sends a file in one body or as an upload, then checks that the saved file matches it. */
 export async function sendFile(sending: Sending): Promise<Answer> {
   const { path, contentType, source } = sending;
   const { name, sizeBytes } = source;
@@ -58,7 +58,7 @@ async function sendUpload(sending: Sending): Promise<Sent> {
       await uploadTo({ url, headers, sizeBytes, chunks: read.chunks(), signal });
       return { sha256: read.digest(), answer: null };
     } catch (error) {
-      // A repeat is given the link of before, which is gone if all went well then.
+      // A repeated call gets the first call's link, which no longer works if that upload succeeded.
       const answer = tries.mayBeRepeat && (await disk.completeUpload(path, id).catch(() => null));
       if (!answer) throw error;
       return { sha256: await digestOf(source), answer };
@@ -67,7 +67,7 @@ async function sendUpload(sending: Sending): Promise<Sent> {
   return { sha256: sent.sha256, answer: sent.answer ?? (await disk.completeUpload(path, id)) };
 }
 
-/** The bytes of a source, read once, and their digest. */
+/** Reads a source once and computes its digest. */
 class ReadOnce {
   readonly #source: Source;
   readonly #meter: Meter;

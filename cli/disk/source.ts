@@ -3,18 +3,18 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { fileChanged, localRefusal, onFile } from './faults.ts';
 
-/** Bytes to be sent. */
+/** Bytes to send. */
 export interface Source {
   readonly name: string;
   readonly sizeBytes: number;
-  /** The bytes from the beginning, as often as asked; fails when they are no longer what was opened. */
+  /** All bytes from the start; can be called again. Fails if the file changed since it was opened. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** A file is read in pieces, so that a large one is never held whole. */
+/** Reads a file in chunks, so that a large one never has to fit in memory. */
 export class FileSource implements Source {
   readonly name: string;
   readonly sizeBytes: number;
@@ -28,7 +28,7 @@ export class FileSource implements Source {
     this.#changedMs = changedMs;
   }
 
-  /** Takes over an open file, whose size is from now on what it must have. */
+  /** Takes over an open file; from now on its size must not change. */
   static async of(name: string, file: FileHandle): Promise<FileSource> {
     const { size, mtimeMs } = await file.stat();
     return new FileSource(name, file, size, mtimeMs);
@@ -37,7 +37,7 @@ export class FileSource implements Source {
   async *chunks(): AsyncGenerator<Uint8Array> {
     let at = 0;
     while (at < this.sizeBytes) {
-      // A new buffer for each piece: what was handed on may wait in a socket.
+      // A new buffer for each chunk, because the last one may still wait in a socket.
       const room = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.sizeBytes - at));
       const bytes = await this.#read(room, at);
       if (bytes === 0) throw fileChanged(this.name);
@@ -61,7 +61,7 @@ export class FileSource implements Source {
   }
 }
 
-/** Bytes that are held: those of a small input. */
+/** Small input, kept in memory. */
 export class HeldSource implements Source {
   readonly name: string;
   readonly #bytes: Uint8Array;
@@ -85,8 +85,8 @@ export class HeldSource implements Source {
 }
 
 /**
- * Opens a regular file below a folder that is synchronised. A link that took its place meanwhile is not followed, and
- * a pipe does not block.
+ * Opens a regular file in a synced folder. Doesn't follow a symbolic link that replaced it meanwhile, and doesn't block
+ * on a pipe.
  */
 export async function openPlainFile(path: string, name: string): Promise<FileSource> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -100,7 +100,6 @@ export async function openPlainFile(path: string, name: string): Promise<FileSou
   }
 }
 
-/** The SHA-256 of all bytes. */
 export async function digestOf(source: Source): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of source.chunks()) hash.update(chunk);

@@ -8,8 +8,8 @@ import { FileSource, HeldSource, type Source } from './source.ts';
 import { writeAll } from './write-all.ts';
 
 /**
- * What a stream brings, with its size known: held when it is small, else in a temporary file. Ends as soon as there is
- * more than a file may have.
+ * Reads a stream to learn its size: small input stays in memory, larger input goes to a temporary file. Stops once it
+ * exceeds the file limit.
  */
 export async function spool(
   name: string,
@@ -37,8 +37,8 @@ export async function spool(
 }
 
 /**
- * A temporary file that only this process can reach: its name is taken away as soon as it is open, so that however the
- * process ends, nothing is left.
+ * A temporary file without a name: it's unlinked as soon as it's open, so nothing is left behind however the process
+ * ends.
  */
 export async function namelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `svc-${randomBytes(12).toString('hex')}`);

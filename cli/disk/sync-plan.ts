@@ -11,16 +11,16 @@ import { digestOf, openPlainFile } from './source.ts';
 /** From this machine to the disk, or back. */
 export type Direction = 'up' | 'down';
 
-/** One line of a plan, and what became of it. */
+/** One change and its outcome. */
 export interface Item {
   readonly action: 'send' | 'receive' | 'delete' | 'skip';
-  /** On the disk. */
+  /** The path on the disk. */
   readonly path: string;
-  /** Below the folder. */
+  /** The path below the local folder. */
   readonly file: string;
   readonly size_bytes: number | null;
   readonly reason: string;
-  /** `open` is what was not tried any more. */
+  /** `open` means svc didn't get to it. */
   outcome: 'planned' | 'done' | 'failed' | 'skipped' | 'open';
   error: string | null;
 }
@@ -30,7 +30,7 @@ export interface Plan {
   readonly unchanged: number;
 }
 
-/** The stored files below a prefix, by what follows it. */
+/** The stored files below a prefix, keyed by the rest of their paths. */
 export type Stored = ReadonlyMap<string, StoredFile>;
 
 interface Sides {
@@ -42,7 +42,7 @@ interface Sides {
   readonly signal: AbortSignal;
 }
 
-/** How many files are read or sent at a time. */
+/** How many files are read or transferred at a time. */
 export const AT_A_TIME = 4;
 
 export async function storedBelow(disk: RemoteDisk, prefix: string): Promise<Stored> {
@@ -53,7 +53,7 @@ export async function storedBelow(disk: RemoteDisk, prefix: string): Promise<Sto
   return stored;
 }
 
-/** What makes the disk like the folder. */
+/** The changes that make the disk match the folder. */
 export async function planUp(sides: Sides): Promise<Plan> {
   const { prefix, scan, stored } = sides;
   const items: Item[] = [
@@ -69,7 +69,7 @@ export async function planUp(sides: Sides): Promise<Plan> {
   if (sides.withDelete && scan.isComplete) {
     const kept = new Set([...scan.skipped, ...scan.refused].map(({ file }) => file));
     for (const [file, { sizeBytes }] of stored) {
-      // What is there but is not sent is still there.
+      // A local file that svc doesn't send must not be deleted on the disk.
       const isThere = scan.files.has(file) || isBelowOneOf(file, kept);
       if (!isThere) items.push(planned('delete', prefix, file, sizeBytes, 'gone'));
     }
@@ -77,7 +77,7 @@ export async function planUp(sides: Sides): Promise<Plan> {
   return { items: items.toSorted(byFile), unchanged };
 }
 
-/** What makes the folder like the disk. */
+/** The changes that make the folder match the disk. */
 export async function planDown(sides: Sides): Promise<Plan> {
   const { prefix, scan, stored } = sides;
   const items: Item[] = [];
@@ -96,7 +96,7 @@ export async function planDown(sides: Sides): Promise<Plan> {
   return { items: items.toSorted(byFile), unchanged };
 }
 
-/** Adds what differs to the items; returns how many do not. */
+/** Adds an item for each file that differs; returns how many match. */
 async function compare(
   { root, prefix, scan, stored, signal }: Sides,
   action: 'send' | 'receive',
@@ -141,7 +141,7 @@ function outside(problem: string): string {
   return `The path doesn't fit in the folder: ${problem}`;
 }
 
-/** `CODE: message` of a refusal; a fault of ours goes on its way. */
+/** The refusal as `CODE: message`; rethrows unexpected errors. */
 export function problemText(error: unknown): string {
   if (!(error instanceof CliError)) throw error;
   return `${error.code}: ${messageOf(error)}`;

@@ -25,15 +25,15 @@ export interface Run {
 }
 
 /**
- * Carries out the plan and writes each result into its item. An item that fails does not hold up the others.
- * Returns the failure that ended all of it, if one did.
+ * Carries out the plan and records each item's outcome. A failed item doesn't stop the others. Returns the error that
+ * stopped everything, if any.
  */
 export async function runPlan(items: readonly Item[], run: Run): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
   const deletions = open.filter(({ action }) => action === 'delete');
   const transfers = open.filter(({ action }) => action !== 'delete');
-  // Where a folder is to stand in the place of a file here, the file goes first. On the disk nothing is in the way of
-  // anything, and what replaces it should be there before something goes.
+  // Going down, delete first: a new folder may need the name of an old file. Going up, nothing is in the way, so files
+  // arrive before old ones go.
   const rounds = run.direction === 'down' ? [deletions, transfers] : [transfers, deletions];
   let cut: CliError | null = null;
   for (const round of rounds) {
@@ -45,7 +45,7 @@ export async function runPlan(items: readonly Item[], run: Run): Promise<CliErro
   return cut;
 }
 
-/** The failure after which there is no point in going on with others. */
+/** Runs one item; returns an error if the others can't succeed either. */
 async function finish(item: Item, run: Run): Promise<CliError | null> {
   try {
     await work(item, run);
@@ -59,7 +59,7 @@ async function finish(item: Item, run: Run): Promise<CliError | null> {
   }
 }
 
-/** Nobody is there, or the key is refused: all others would end the same way. */
+/** Nothing answers or the key is refused, so every other item would fail the same way. */
 function isCut(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   return ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code) || error.exit === EXIT.signedOut;

@@ -6,7 +6,7 @@ import { sizeText } from '../view/sizes.ts';
 import type { Item, Plan } from './sync-plan.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** What a synchronisation did, or would do. */
+/** What a sync did or would do. */
 export interface Report {
   readonly sent: number;
   readonly received: number;
@@ -14,13 +14,13 @@ export interface Report {
   readonly unchanged: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Of the files that went over. */
+  /** The size of the transferred files. */
   readonly bytes: number;
   readonly dry_run: boolean;
   readonly items: readonly Item[];
 }
 
-/** How many failures are named beside the answer. */
+/** How many failures the error names. */
 const NAMED_MAX = 20;
 
 export function reportOf({ items, unchanged }: Plan, dryRun: boolean): Report {
@@ -40,16 +40,16 @@ export function reportOf({ items, unchanged }: Plan, dryRun: boolean): Report {
   };
 }
 
-/** What goes over for these items. */
+/** How many bytes these items transfer. */
 export function transferBytes(items: readonly Item[]): number {
   return items
     .filter(({ action }) => action === 'send' || action === 'receive')
     .reduce((sum, { size_bytes: bytes }) => sum + (bytes ?? 0), 0);
 }
 
-/** For a person: what was done or would be, and the sums. */
+/** For a terminal: the changes and the totals. */
 export function reportView(report: Report): View {
-  // What is left out was told in a line of its own.
+  // Skipped files were already printed.
   const shown = report.items.filter(({ outcome }) => outcome !== 'skipped');
   const rows = shown.map((item) => [
     wordOf(item),
@@ -90,7 +90,7 @@ function sumLine(report: Report): string {
   return bytes > 0 ? `${sum}; ${sizeText(bytes)}` : sum;
 }
 
-/** The failure of a synchronisation with files that failed, or would; null when none did. `cut` ended all of it. */
+/** The error for a sync with failed files, or null. `cut` is the error that stopped everything. */
 export function failureOf(
   report: Report,
   cut: CliError | null,

@@ -1,7 +1,7 @@
 import { pathOf, pathProblem } from '../../shared/rules/disk-name.ts';
 import { usageError } from '../errors.ts';
 
-/** The path of a stored file as it was typed, which may be a `disk://` reference. */
+/** The path a user typed, which may be a `disk://` reference. */
 export function typedPath(text: string): string {
   const path = pathOf(text);
   const problem = pathProblem(path);
@@ -14,7 +14,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** `reports` and `reports/` as `reports/`; `/` as nothing, which is the whole disk. */
+/** `reports` and `reports/` become `reports/`; `/` becomes the empty string, the whole disk. */
 export function typedFolder(text: string): string {
   const path = pathOf(text).replace(/\/+$/, '');
   return path === '' ? '' : `${typedPath(path)}/`;

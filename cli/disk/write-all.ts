@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { onFile } from './faults.ts';
 
-/** Writes all of a piece behind what was written before: one call may write less. */
+/** Writes the whole chunk, because one write call may write less. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array, name: string): Promise<void> {
   let at = 0;
   while (at < bytes.length) {
