@@ -28,28 +28,28 @@ import { markedJson } from './numbers.ts';
 import { sleep } from '../work/backoff.ts';
 import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
 
-/** Beyond this many open requests the input waits. */
+/** With this many open requests the bridge stops reading input. */
 const OPEN_MAX = 256;
-/** How long answers on their way may still take once the input has ended: the longest wait, and some more. */
+/** How long pending answers may take after the input ends: the longest wait plus a margin. */
 const ENDING_MS = (WAIT_MAX_SECONDS + 15) * 1000;
-/** Where the client goes says who calls: the address is of no meaning. */
+/** The client decides where calls go; this address has no meaning. */
 const ADDRESS = new URL('http://localhost/mcp');
 
 export interface BridgeOptions {
   readonly client: Client;
   readonly input: Readable;
   readonly output: Writable;
-  /** Starts the daemon when none answers. */
+  /** Starts the daemon if it doesn't answer. */
   readonly ensureDaemon: () => Promise<void>;
-  /** Ends the bridge at once. */
+  /** Stops the bridge at once. */
   readonly signal: AbortSignal;
-  /** How long answers on their way may still take once the input has ended; without it as long as the longest wait. */
+  /** How long pending answers may take after the input ends (default: a little over the longest wait). */
   readonly endingMs?: number;
   /** For people, on standard error. */
   readonly note: (text: string) => void;
 }
 
-/** A request whose answer is on its way. */
+/** A request without its answer yet. */
 class Open {
   readonly request: JSONRPCRequest;
   readonly abort = new AbortController();
@@ -63,7 +63,7 @@ class Open {
   }
 }
 
-/** Pipes MCP messages between the SDK's transports for a client on standard input and output and for the daemon's `/mcp`. */
+/** Pipes MCP messages between standard input and output and the daemon's `/mcp`, over the SDK's transports. */
 export class McpBridge {
   readonly #options: BridgeOptions;
   readonly #lines = new PassThrough();
@@ -97,7 +97,7 @@ export class McpBridge {
     });
   }
 
-  /** Resolves when the input has ended and nothing is on its way any more. */
+  /** Resolves once the input has ended and nothing is pending. */
   async run(): Promise<void> {
     const { input, signal } = this.#options;
     const end = (): unknown => input.destroy();
@@ -122,7 +122,7 @@ export class McpBridge {
     await once(this.#writer, 'close');
   }
 
-  /** Nobody waits for the end of these. */
+  /** Nobody waits for these to end. */
   #endSubscriptions(): void {
     this.#subscriptions.end();
     for (const { request, abort } of this.#open.values()) {
@@ -130,7 +130,7 @@ export class McpBridge {
     }
   }
 
-  /** Who pipes requests in and closes the input, as `printf … | svc mcp` does, should get all answers. */
+  /** After `printf … | svc mcp` closes the input, all answers must still arrive. */
   async #settle(): Promise<void> {
     const { signal, endingMs = ENDING_MS } = this.#options;
     const done = new AbortController();
@@ -152,7 +152,7 @@ export class McpBridge {
 
   #fromClient(message: JSONRPCMessage): void {
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
-      // The dropped connection is what tells the daemon; a cancelled request gets no answer.
+      // Dropping the connection tells the daemon; a cancelled request gets no answer.
       const { requestId } = message.params ?? {};
       this.#open.get(requestId as MessageId)?.abort.abort();
       return;
@@ -170,7 +170,7 @@ export class McpBridge {
     }
   }
 
-  /** Subscriptions of older revisions are kept here; newer ones have streams of their own. */
+  /** Subscriptions of older revisions live here; newer ones have their own streams. */
   #answer(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     const uri = subjectOf(request);

@@ -10,10 +10,10 @@ export interface ServerEntry {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The file cannot be changed without harm; the message says why. */
+/** svc can't change the file safely; the message says why. */
 export class EntryRefused extends Error {}
 
-/** What a server that is started as a command does not have, and one that is reached by address has. */
+/** Fields of a remote server's entry, which a local command must not have. */
 const REMOTE_FIELDS: ReadonlySet<string> = new Set([
   'url',
   'headers',
@@ -23,7 +23,7 @@ const REMOTE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const OUR_FIELDS: ReadonlySet<string> = new Set(['type', 'command', 'args', 'env']);
 
-/** The text of a JSON configuration with the entry under `mcpServers`; all else keeps its order and indentation. */
+/** Adds the entry under `mcpServers` to a JSON configuration; keeps the order and indentation. */
 export function withJsonEntry(text: string, name: string, entry: ServerEntry): string {
   const root = parseRoot(text);
   const servers = root['mcpServers'] ?? {};
@@ -31,7 +31,7 @@ export function withJsonEntry(text: string, name: string, entry: ServerEntry): s
   const before = Object.hasOwn(servers, name) ? servers[name] : undefined;
   const kept = Object.entries(isObject(before) ? before : {}).filter(([field]) => isKept(field));
   const after = { type: 'stdio', ...jsonEntry(entry), ...Object.fromEntries(kept) };
-  // Formatting that differs only is not ours to change.
+  // Leave a file alone if only the formatting would change.
   if (isDeepStrictEqual(before, after)) return text;
   const changed = { ...root, mcpServers: { ...servers, [name]: after } };
   return `${JSON.stringify(changed, null, indentOf(text))}\n`;
@@ -61,7 +61,7 @@ function indentOf(text: string): string {
   return /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
 }
 
-/** The text of Codex's configuration with the table `mcp_servers.<name>`; all else stays as it is, to the byte. */
+/** Adds the table `mcp_servers.<name>` to Codex's configuration; every other byte stays the same. */
 export function withTomlEntry(text: string, name: string, entry: ServerEntry): string {
   const own = ['mcp_servers', name];
   const statements = scanned(text);
@@ -79,7 +79,7 @@ export function withTomlEntry(text: string, name: string, entry: ServerEntry): s
   } else {
     edits.push({ start: text.length, end: text.length, text: separator(text, eol) + lines });
   }
-  // The environment may stand in a table of its own, which would be there twice.
+  // The environment may have its own table, which would then exist twice.
   const apart = statements.filter((one) => isPath(one.table, [...own, 'env']));
   const [first, last] = [apart[0], apart.at(-1)];
   if (first && last) edits.push({ start: first.start, end: last.end, text: '' });
@@ -104,7 +104,7 @@ function withEol(line: string, eol: string): string {
   return line.endsWith('\n') ? line : line + eol;
 }
 
-/** A blank line between what was there and the new table. */
+/** A blank line before the new table. */
 function separator(text: string, eol: string): string {
   if (text.trim() === '') return '';
   return text.endsWith('\n') ? eol : eol + eol;
@@ -118,7 +118,7 @@ function scanned(text: string): TomlStatement[] {
   }
 }
 
-/** The same table may be written as dotted keys or inline, where a second one would break the file. */
+/** If the same table is written as dotted keys or inline, a second one would break the file. */
 function refuseOtherForms(statements: readonly TomlStatement[], own: readonly string[]): void {
   for (const { kind, path, table } of statements) {
     const inline = kind === 'value' && isPath(path, own.slice(0, 1));
@@ -147,12 +147,12 @@ function tomlLines({ command, args, env }: ServerEntry): string[] {
   ];
 }
 
-/** JSON's escapes are TOML's too, but for DEL, which TOML wants escaped. */
+/** TOML accepts JSON's escapes, but also requires DEL to be escaped. */
 function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', String.raw`\u007F`);
 }
 
-/** The entry alone, as `--print` shows it. */
+/** Only the entry, for `--print`. */
 export function entryText(format: 'json' | 'toml', name: string, entry: ServerEntry): string {
   return (format === 'json' ? withJsonEntry : withTomlEntry)('', name, entry).trimEnd();
 }

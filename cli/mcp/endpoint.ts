@@ -22,19 +22,19 @@ import {
 import { markedJson } from './numbers.ts';
 import { readEvents } from './sse.ts';
 
-/** A wait may be held for 120 s and is silent at most this long. */
+/** The timeout for a silent connection; a wait may hold its answer for 120 s. */
 const SILENCE_MS = 180_000;
 const SEND_TRIES = 4;
 
 export interface EndpointOptions {
   readonly client: Client;
-  /** Starts the daemon when none answers. */
+  /** Starts the daemon if it doesn't answer. */
   readonly ensureDaemon: () => Promise<void>;
   /** For people, on standard error. */
   readonly note: (text: string) => void;
 }
 
-/** The `/mcp` of the daemon or a gateway, as the `fetch` of the SDK's transport. */
+/** The `/mcp` of the daemon or a gateway, as `fetch` for the SDK's transport. */
 export class Endpoint {
   readonly #options: EndpointOptions;
   #starting: Promise<void> | null = null;
@@ -43,12 +43,12 @@ export class Endpoint {
     this.#options = options;
   }
 
-  /** What no server answers in JSON-RPC gets an answer here. `signalOf` a request: it was taken back. */
+  /** Answers in JSON-RPC where the server doesn't. `signalOf` returns the signal that cancels a request. */
   async fetch(
     init: RequestInit | undefined,
     signalOf: (id: MessageId) => AbortSignal | undefined,
   ): Promise<Response> {
-    // It offers no stream beside the answers.
+    // The server offers no stream besides the answers.
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
     const line = writeNumbers(typeof init.body === 'string' ? init.body : '');
     const message = parseObject(line) ?? {};
@@ -60,12 +60,12 @@ export class Endpoint {
     return this.#answer(response, id, signal);
   }
 
-  /** A message of our own, once. */
+  /** Sends a message of the bridge's own, once. */
   post(message: Fields, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#post(Buffer.from(JSON.stringify(message)), headersOf(message, {}), signal);
   }
 
-  /** POSTs the line. While the daemon is away it is started again and the line repeated, under one key: no call counts twice. */
+  /** POSTs the message. If the daemon is away, starts it and repeats the message with the same idempotency key. */
   async #send(
     line: Buffer,
     given: Readonly<Record<string, string>>,
@@ -93,7 +93,7 @@ export class Endpoint {
     return client.raw('POST', '/mcp', { bytes, headers, signal, timeoutMs: SILENCE_MS });
   }
 
-  /** One start for all requests that found the daemon gone. */
+  /** Starts the daemon once for all requests that found it gone. */
   async #start(why: unknown): Promise<void> {
     const { ensureDaemon } = this.#options;
     this.#starting ??= ensureDaemon().finally(() => (this.#starting = null));
@@ -134,11 +134,11 @@ export class Endpoint {
   }
 }
 
-/** The events of a stream, one message each. A stream that ends without an answer gets one. */
+/** The events of a stream, one message each. If the stream ends without an answer, adds one. */
 async function* frames(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
   let answered = false;
   for await (const text of readEvents(response)) {
-    // Events without data open some streams; they carry no message.
+    // Some streams open with an event without data, which isn't a message.
     if (text.trim() === '') continue;
     answered ||= isAnswerTo(text, id);
     yield frame(markedJson(text));

@@ -2,12 +2,12 @@ import { Writable, type Readable } from 'node:stream';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
 
 const NEWLINE = 0x0a;
-/** Longer messages are refused by every server; beyond this they are not even kept. */
+/** Every server refuses longer messages, so the bridge doesn't even keep them. */
 export const LINE_MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * The lines of a stream, without their ends; null for one that is too long. Only a line feed ends a line: the
- * separators that text readers know besides may stand inside a JSON string.
+ * Yields a stream's lines without line ends; null for one that is too long. Only a line feed ends a line, because other
+ * separators may appear inside a JSON string.
  */
 export async function* readLines(input: Readable): AsyncGenerator<Buffer | null> {
   let parts: Buffer[] = [];
@@ -28,7 +28,7 @@ export async function* readLines(input: Readable): AsyncGenerator<Buffer | null>
   if (bytes > 0) yield bytes > LINE_MAX_BYTES ? null : Buffer.concat(parts);
 }
 
-/** Writes lines with their numbers as they were written, as fast as the reader takes them. */
+/** Writes lines as fast as the reader takes them; numbers stay as they were written. */
 export class LineWriter extends Writable {
   readonly #output: Writable;
   #isGone = false;
@@ -36,12 +36,12 @@ export class LineWriter extends Writable {
   constructor(output: Writable) {
     super({ decodeStrings: false });
     this.#output = output;
-    // A reader that went away ends the input too; there is nobody left to tell.
+    // If the reader is gone, the input ends too and nobody is left to tell.
     const gone = (): unknown => (this.#isGone = true);
     output.on('error', gone);
     output.on('close', gone);
     this.on('error', gone);
-    // Each message that waits for room listens for it.
+    // Each message that waits for the reader adds a listener.
     this.setMaxListeners(0);
   }
 

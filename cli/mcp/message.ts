@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 
-/** JSON-RPC's code for a line that is no JSON, and the one left to servers for trouble of their own. */
+/** JSON-RPC's code for a line that isn't JSON, and the one for a server's own errors. */
 export const PARSE_ERROR = -32700;
 export const SERVER_ERROR = -32000;
 
@@ -12,7 +12,7 @@ export const LISTEN_METHOD = 'subscriptions/listen';
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
-/** The revision whose requests carry all that belongs to them. */
+/** The revision with self-contained requests. */
 const MODERN_VERSION = '2026-07-28';
 
 interface Message {
@@ -20,13 +20,13 @@ interface Message {
   readonly params?: unknown;
 }
 
-/** The protocol version a message names itself, since 2026-07-28. */
+/** The protocol version that a message names (since 2026-07-28). */
 export function versionOf({ params }: Message): string | null {
   const meta = isObject(params) ? params['_meta'] : undefined;
   return isObject(meta) ? textOf(meta[VERSION_KEY]) : null;
 }
 
-/** The tool, prompt or resource a message is about. */
+/** The tool, prompt or resource that a message is about. */
 export function subjectOf({ params }: Message): string | null {
   return isObject(params) ? (textOf(params['name']) ?? textOf(params['uri'])) : null;
 }
@@ -37,7 +37,7 @@ const NAMED_METHODS: ReadonlySet<unknown> = new Set([
   'resources/read',
 ]);
 
-/** The headers that repeat what a self-contained message says; a session is nothing to it. */
+/** The headers that repeat a self-contained message's fields. */
 export function headersOf(
   message: Message,
   given: Readonly<Record<string, string>>,
@@ -57,27 +57,24 @@ export function headersOf(
   };
 }
 
-/** What a header cannot hold, or what looks like this very form, is written as base64. */
+/** A value that a header can't hold, or that looks like this encoding, is written as base64. */
 function headerValue(text: string): string {
   const plain =
     /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?');
   return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 }
 
-/** The answer that says no more than that something is done. */
+/** An answer that only says the request is done. */
 export function doneLine(id: MessageId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, result: {} };
 }
 
-/** The line of an error answer. */
+/** An error answer. */
 export function errorLine(id: MessageId | null, code: number, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
 }
 
-/**
- * The answer in JSON, or null when it is none of JSON-RPC. An error that could not tell which request it is for gets its
- * id.
- */
+/** Returns an answer's JSON, or null if it isn't JSON-RPC. An error without an id gets the request's id. */
 export function answerOf(text: string, id: MessageId): string | null {
   const answer = parseObject(text);
   if (answer?.['jsonrpc'] !== '2.0') return null;
@@ -85,13 +82,13 @@ export function answerOf(text: string, id: MessageId): string | null {
   return nameless && 'error' in answer ? JSON.stringify({ ...answer, id }) : text;
 }
 
-/** Whether a line is the answer to a request. */
+/** Whether the text answers this request. */
 export function isAnswerTo(text: string, id: MessageId): boolean {
   const message = parseObject(text);
   return message !== null && message['id'] === id && !('method' in message);
 }
 
-/** The request for a stream of what changes. */
+/** A request for a stream of changes. */
 export function listenRequest(uris: readonly string[], list: boolean): Fields {
   return {
     jsonrpc: '2.0',
@@ -107,10 +104,7 @@ export function listenRequest(uris: readonly string[], list: boolean): Fields {
   };
 }
 
-/**
- * The answer to `initialize` with what this side adds to the other: it keeps subscriptions, which a server without
- * sessions cannot.
- */
+/** Adds subscriptions to an `initialize` answer: the bridge keeps them, because a server without sessions can't. */
 export function withSubscriptions(answer: JSONRPCResultResponse): JSONRPCMessage {
   const { capabilities } = answer.result;
   if (!isObject(capabilities) || !isObject(capabilities['resources'])) return answer;
@@ -124,7 +118,7 @@ export interface RpcError {
   readonly message: string;
 }
 
-/** The error of an answer in JSON-RPC; null for any other text. */
+/** The error in a JSON-RPC answer; null for anything else. */
 export function errorOf(text: string): RpcError | null {
   const answer = parseObject(text);
   const error = answer?.['jsonrpc'] === '2.0' ? answer['error'] : undefined;
@@ -133,7 +127,7 @@ export function errorOf(text: string): RpcError | null {
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : null;
 }
 
-/** An error body of the REST interface as one line: `CODE: message hint`. */
+/** A REST error body as one line: `CODE: message hint`. */
 export function restErrorText(text: string): string | null {
   const error = parseObject(text)?.['error'];
   if (!isObject(error)) return null;

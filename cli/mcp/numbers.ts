@@ -2,7 +2,7 @@ import { mayChange, parseExact } from '../../shared/lib/exact-json.ts';
 import { markNumbers } from '../../shared/api/mcp/numbers.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 
-/** The JSON with marks for the numbers that the SDK would round; text that is no JSON as it is. */
+/** Marks numbers in JSON that the SDK would round; text that isn't JSON stays unchanged. */
 export function markedJson(text: string): string {
   if (!mayChange(text)) return text;
   try {

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
 
 /**
- * Replaces the text of a file in one step, so that no reader sees half of it. Its mode stays; a link stays a link, and
- * what it points to is replaced.
+ * Replaces a file's text in one step, so that no reader sees half of it. Keeps the file's mode, and keeps a symbolic
+ * link by replacing what it points to.
  */
 export async function replaceFile(path: string, text: string, newMode: number): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -16,7 +16,7 @@ export async function replaceFile(path: string, text: string, newMode: number): 
     const file = await open(temporary, 'wx', mode & 0o777);
     try {
       await file.writeFile(text);
-      // The mask of the process may have taken bits away that the old file had.
+      // The umask may have removed bits that the old file had.
       await file.chmod(mode & 0o777);
       await file.sync();
     } finally {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What the server-sent events of a stream carry, one text an event. Comments and empty events are left out. */
+/** Yields the data of each server-sent event, without comments and empty events. */
 export async function* readEvents(stream: Readable): AsyncGenerator<string> {
   let data: string[] = [];
   for await (const line of textLines(stream)) {
@@ -12,7 +12,7 @@ export async function* readEvents(stream: Readable): AsyncGenerator<string> {
     if (data.length > 0) yield data.join('\n');
     data = [];
   }
-  // An event that its blank line never closed was cut off and is dropped, as the format says.
+  // As the format requires, an event without its closing blank line is dropped.
 }
 
 function dataOf(line: string): string | null {
@@ -21,7 +21,7 @@ function dataOf(line: string): string | null {
   return line.slice(line.charAt(5) === ' ' ? 6 : 5);
 }
 
-/** Lines end with CR LF, LF or CR; a CR at the end of a chunk waits for what follows. */
+/** Lines end with CR LF, LF or CR; a CR at the end of a chunk waits for the next chunk. */
 async function* textLines(stream: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

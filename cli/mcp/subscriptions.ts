@@ -8,16 +8,16 @@ import { Backoff, sleep } from '../work/backoff.ts';
 import { errorOf, listenRequest, type Fields, type RpcError } from './message.ts';
 import { readEvents } from './sse.ts';
 
-/** Subscriptions that come one upon the other become one stream. */
+/** Subscriptions within this time share one stream. */
 const TOGETHER_MS = 250;
-/** A stream that another one takes the place of goes on for this long: it may have something to tell yet. */
+/** A replaced stream stays open for this long, because it may still have a change to report. */
 const OVERLAP_MS = 1_000;
 const NOT_FOUND = -32002;
 const INVALID_PARAMS = -32602;
-/** The key is none any more, or the other side is of a release that knows no such streams. */
+/** The key no longer works, or the server's release doesn't have such streams. */
 const FINAL_CODES: ReadonlySet<number> = new Set([401, -32601, -32022]);
 
-/** Why a subscription is none, as JSON-RPC tells it. */
+/** A subscription that the server refused, with its JSON-RPC error code. */
 export class SubscriptionRefused extends Error {
   readonly code: number;
 
@@ -36,16 +36,15 @@ export interface SubscriptionsOptions {
   readonly note: (text: string) => void;
 }
 
-/** A stream of what changes, and which addresses it is about. */
+/** A stream of changes and the resources it covers. */
 interface Stream {
   readonly abort: AbortController;
   readonly uris: ReadonlySet<string>;
 }
 
 /**
- * What a client of the revisions with `initialize` subscribed to. It is held here, for as long as its client runs, and
- * heard of over one stream of the newer revision, which begins anew when that breaks. Without a subscription there is
- * no stream.
+ * The subscriptions of a client that uses a revision with `initialize`. They live here as long as the client runs, and
+ * share one stream of the newer revision, which is reopened when it breaks. Without subscriptions there is no stream.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
@@ -53,7 +52,7 @@ export class Subscriptions {
   readonly #uris = new Set<string>();
   #wantsList = false;
   #stream: Stream | null = null;
-  /** What is about to be opened, for all that is subscribed to until then. */
+  /** The next stream; it will cover everything subscribed to before it opens. */
   #next: Promise<Stream> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #turnedAt = 0;
@@ -62,7 +61,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Resolves when changes of the resource will be told. Rejects with `SubscriptionRefused`. */
+  /** Resolves once the client will hear about changes to the resource. Rejects with `SubscriptionRefused`. */
   async subscribe(uri: string): Promise<void> {
     if (this.#stream?.uris.has(uri) && this.#uris.has(uri)) return;
     if (this.#uris.size >= SUBSCRIBED_RESOURCES_MAX && !this.#uris.has(uri)) {
@@ -86,7 +85,7 @@ export class Subscriptions {
     this.#dropUnwanted();
   }
 
-  /** From now on the client has a list that may become an old one. */
+  /** The client has listed the resources, so it must hear about list changes. */
   followList(): void {
     if (this.#wantsList) return;
     this.#wantsList = true;
@@ -111,7 +110,7 @@ export class Subscriptions {
     this.#stream = null;
   }
 
-  /** The stream of all that is subscribed to now: one after the other. */
+  /** Opens a stream for the current subscriptions, one at a time. */
   #renewed(): Promise<Stream> {
     if (!this.#next) {
       this.#next = this.#last.then(() => this.#turn());
@@ -133,7 +132,7 @@ export class Subscriptions {
     return stream;
   }
 
-  /** Resolves when the stream is acknowledged, and goes on to read it. */
+  /** Resolves once the stream is acknowledged; keeps reading it afterwards. */
   async #open(): Promise<Stream> {
     const abort = new AbortController();
     if (this.#ended.signal.aborted) abort.abort();
@@ -159,14 +158,14 @@ export class Subscriptions {
     try {
       for await (const event of events) await this.#pass(event);
     } catch {
-      // It broke off, or was dropped here.
+      // The stream broke or was closed here.
     }
     if (stream.abort.signal.aborted || this.#stream !== stream) return;
     this.#stream = null;
     await this.#again();
   }
 
-  /** Until the other side is back. What changed meanwhile nobody knows: the client is to look at all of it. */
+  /** Retries until the server is back. Changes may have been missed, so the client is told to read everything again. */
   async #again(): Promise<void> {
     const backoff = new Backoff();
     while (this.#isWanted) {
@@ -208,7 +207,7 @@ export class Subscriptions {
   }
 }
 
-/** The addresses that will be heard of; null for what is no acknowledgement. */
+/** The resources that the stream covers; null if the event isn't an acknowledgement. */
 function acknowledged(event: string): ReadonlySet<string> | null {
   const { method, params } = parseObject(event) ?? {};
   if (method !== 'notifications/subscriptions/acknowledged' || !isObject(params)) return null;

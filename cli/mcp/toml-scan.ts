@@ -1,16 +1,16 @@
 /** A statement of a TOML document: a table header, or a key with its value. */
 export interface TomlStatement {
   readonly kind: 'table' | 'tables' | 'value';
-  /** The whole path, including the table a key stands in. */
+  /** The whole path, including the table that a key is in. */
   readonly path: readonly string[];
-  /** The path of the table it belongs to; of a header, its own. */
+  /** The path of the statement's table; a header's own path. */
   readonly table: readonly string[];
-  /** From the beginning of its first line to behind the end of its last. */
+  /** From the start of its first line to the end of its last. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The statements of a TOML document in order. Values are skipped, not read. Throws SyntaxError where it isn't valid. */
+/** Returns a TOML document's statements in order, without parsing values. Throws SyntaxError for invalid TOML. */
 export function scanToml(text: string): TomlStatement[] {
   const scanner = new Scanner(text);
   const statements: TomlStatement[] = [];
@@ -32,12 +32,12 @@ export function scanToml(text: string): TomlStatement[] {
 const BARE_KEY = /[\w-]+/y;
 const BLANK = /[ \t]*/y;
 const GAP = /(?:[ \t\r\n]|#[^\n]*)*/y;
-/** Strings in all four forms; the long forms come first, since the short ones match their quotes too. */
+/** Strings in all four forms. The long forms come first because the short ones also match their quotes. */
 const STRING = /"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|"(?:\\[^\r\n]|[^"\\\r\n])*"|'[^'\r\n]*'/y;
 const LINE_REST = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y;
 
 const SCALAR = /[^\s"'[\]{}#,=][^"'[\]{}#,=\r\n]*/y;
-/** What may stand between the brackets besides strings and further brackets. */
+/** What brackets may contain besides strings and more brackets. */
 const INSIDE = /[^\s"'[\]{}#]+/y;
 
 class Scanner {
@@ -59,7 +59,7 @@ class Scanner {
     return this.#text.lastIndexOf('\n', this.#at - 1) + 1;
   }
 
-  /** Nothing but a comment may follow on the line. */
+  /** Only a comment may follow on the line. */
   lineEnd(): number {
     if (this.#match(LINE_REST) === null) throw this.#failure();
     return this.#at;
@@ -76,7 +76,7 @@ class Scanner {
     return { kind, path };
   }
 
-  /** The keys before the `=`; moves behind the value. */
+  /** Returns the keys before the `=` and moves past the value. */
   assignment(): readonly string[] {
     const keys = this.#keys();
     if (this.#text[this.#at] !== '=') throw this.#failure();
@@ -101,11 +101,11 @@ class Scanner {
     if (bare !== null) return bare;
     const quoted = this.#match(STRING);
     if (quoted === null) throw this.#failure();
-    // Escapes inside a key matter to nobody who looks for a plain name.
+    // Escapes in a key don't matter, because callers only look for plain names.
     return quoted.slice(1, -1);
   }
 
-  /** A string, a word such as a number or a time, or brackets, which may go over many lines. */
+  /** A string, a word such as a number or a time, or brackets, which may span lines. */
   #skipValue(): void {
     this.#match(BLANK);
     if (this.#match(STRING) !== null || this.#match(SCALAR) !== null) return;
@@ -117,7 +117,7 @@ class Scanner {
     if (depth < 0) throw this.#failure();
   }
 
-  /** Moves over one bracket: 1 when it opens, -1 when it closes. */
+  /** Moves past one bracket; 1 if it opens, -1 if it closes. */
   #bracket(): 1 | -1 {
     const char = this.#text[this.#at] ?? '';
     this.#at += 1;
