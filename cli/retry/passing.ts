@@ -1,6 +1,6 @@
 import { CallError, CliError, Untrusted } from '../errors.ts';
 
-/** Answers that a repeat may change. A 500 is a fault, and comes again. */
+/** Answers that a retry may change. A 500 is a bug and would come back. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 const PASSING_CODES: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_IN_PROGRESS',
@@ -9,8 +9,8 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a call failed for now only: nobody could take it, or its answer was lost. Never a refusal. A command that tries again
- * for a while goes by this.
+ * Whether a call failed only for now: nothing could take it, or its answer was lost. Never true for a refusal. Commands
+ * that retry for a while use this.
  */
 export function failedForNow(error: unknown): error is CliError {
   if (!(error instanceof CliError) || error instanceof Untrusted) return false;
@@ -19,8 +19,8 @@ export function failedForNow(error: unknown): error is CliError {
 }
 
 /**
- * Whether a program that runs for hours goes on: besides, after any fault of the other side. Somebody may repair it meanwhile,
- * and nobody is there to start the program again.
+ * Whether a long-running program should keep retrying. Unlike a short retry, this includes any server error, because
+ * someone may repair the server but nobody restarts the program.
  */
 export function canBeSatOut(error: unknown): boolean {
   if (failedForNow(error)) return true;
@@ -28,14 +28,14 @@ export function canBeSatOut(error: unknown): boolean {
   return hasSystemCode(error);
 }
 
-/** A lost connection comes as a system error such as ECONNRESET; a fault of our own has no such code. */
+/** A lost connection has a system error code such as ECONNRESET; our own bugs don't. */
 function hasSystemCode(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code: unknown = Reflect.get(error, 'code');
   return typeof code === 'string' && /^E[A-Z]+$/.test(code);
 }
 
-/** What keeps it from being done, as the beginning of a sentence. */
+/** Why the call failed, as the start of a sentence. */
 export function failureText(error: CliError, hasGateway: boolean): string {
   const { code, details, message } = error;
   const status = error instanceof CallError ? error.status : 0;

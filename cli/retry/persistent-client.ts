@@ -3,15 +3,15 @@ import type { CallOptions, Client } from '../client.ts';
 import { CallError } from '../errors.ts';
 import type { Tries } from './tries.ts';
 
-/** A repeat waits no longer for an answer than this, unless the call itself may take its time. */
+/** How long a retry waits for an answer, unless the call sets its own timeout. */
 const SILENCE_MS = { least: 5000, most: 30_000 };
 
-/** The client of a command that writes: its calls are tried again, and its writes carry the key of the command. */
+/** The client of a command that writes: it retries calls and sends the command's idempotency key. */
 export class PersistentClient implements Client {
   readonly #client: () => Client;
   readonly #tries: Tries;
 
-  /** `client` is made when it is first asked for. */
+  /** `client` is called on first use. */
   constructor(client: () => Client, tries: Tries) {
     this.#client = client;
     this.#tries = tries;
@@ -41,7 +41,7 @@ export class PersistentClient implements Client {
         return refused;
       });
     } catch (error) {
-      // The last one is the answer, as it is.
+      // The last refusal is the answer.
       if (refused && error === refusal) return refused;
       throw error;
     }
@@ -59,7 +59,7 @@ export class PersistentClient implements Client {
   }
 }
 
-/** Of several writes each has a key of its own, made of the command's and of what it is called. */
+/** Each of several writes gets its own key, derived from the command's key and the step's name. */
 async function withKey(options: CallOptions, key: string): Promise<CallOptions> {
   const { headers = {}, step } = options;
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return options;
@@ -77,10 +77,10 @@ function inTime(options: CallOptions, leftMs: number | null): CallOptions {
   return { ...options, timeoutMs: Math.min(Math.max(leftMs, SILENCE_MS.least), SILENCE_MS.most) };
 }
 
-/** An answer that says to come again, before its body is read; null for any other. */
+/** The error if the status and headers say to try again later, without reading the body; otherwise null. */
 function refusalOf({ statusCode: status = 0, headers }: IncomingMessage): CallError | null {
   const seconds = Number(headers['retry-after']);
-  // Of conflicts, only a call that still runs says so.
+  // A 409 means that only if the first call is still running.
   if (status === 409 ? !headers['retry-after'] : status !== 429 && status < 502) return null;
   const details = seconds > 0 ? { retry_after: seconds } : undefined;
   const code = status === 409 ? 'IDEMPOTENCY_IN_PROGRESS' : `HTTP_${status}`;

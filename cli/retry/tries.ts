@@ -5,13 +5,13 @@ import { askedMs, Backoff } from '../work/backoff.ts';
 import { failedForNow, failureText } from './passing.ts';
 
 const LONGEST_PAUSE_MS = 10_000;
-/** How the other side says that a call may have had its effect. */
+/** The server's hint that a call may have taken effect. */
 const SAME_KEY = /[Rr]epeat it with the same idempotency key\.?/;
 
 export interface RetryDeps {
-  /** The key as it was typed. */
+  /** The key that the user gave. */
   readonly key: string | undefined;
-  /** How long a call is tried again, counted from its first failure; 0 is not at all. */
+  /** How long to retry a call, counted from its first failure; 0 means not at all. */
   readonly retryMs: number;
   readonly output: Pick<Output, 'spin' | 'tell'>;
   /** Aborted by Ctrl-C. */
@@ -20,16 +20,16 @@ export interface RetryDeps {
   readonly hasGateway: () => boolean;
 }
 
-/** The tries of a command that writes: all of them under one idempotency key. */
+/** The tries of a command that writes, all under one idempotency key. */
 export class Tries {
   readonly #options: RetryDeps;
   #key: string | undefined;
   #isTyped: boolean;
-  /** A write was begun that has no answer, or a call is tried again. */
+  /** A write has no answer yet, or a call is being retried. */
   #isOpen = false;
-  /** One of its tries may have arrived. */
+  /** One of the tries may have arrived. */
   #mayBeDone = false;
-  /** How many calls are being tried again: the first of them says so. */
+  /** How many calls are being retried; only the first one says so. */
   #trying = 0;
 
   constructor(options: RetryDeps) {
@@ -38,7 +38,7 @@ export class Tries {
     this.#isTyped = options.key !== undefined;
   }
 
-  /** Takes a key that was typed as a header. */
+  /** Takes the key from a typed header. */
   adopt(key: string): void {
     if (this.#isTyped) throw usageError('--idempotency-key and --header both name a key.');
     this.#key = key;
@@ -50,17 +50,17 @@ export class Tries {
     return this.#key;
   }
 
-  /** The key was typed, so an earlier run may have used it. */
+  /** The user gave the key, so an earlier run may have used it. */
   get mayBeRepeat(): boolean {
     return this.#isTyped;
   }
 
-  /** Something may have been done so far. */
+  /** Whether something may have been done already. */
   get mayBeDone(): boolean {
     return this.#mayBeDone;
   }
 
-  /** Runs a write; it stays open until it is answered. */
+  /** Runs a write; it stays open until it's answered. */
   async write<T>(work: (leftMs: number | null) => Promise<T>): Promise<T> {
     const { signal } = this.#options;
     this.#isOpen = true;
@@ -83,7 +83,9 @@ export class Tries {
     }
   }
 
-  /** Runs it, and again while it fails for now and there is time. `leftMs` is that time; null at the first try. */
+  /**
+   * Runs the work, and retries while it fails for now and time is left. `leftMs` is that time, null on the first try.
+   */
   async run<T>(work: (leftMs: number | null) => Promise<T>): Promise<T> {
     try {
       return await work(null);
@@ -122,7 +124,7 @@ export class Tries {
     return output.spin(text, loop(), this.#trying === 1 ? text() : undefined);
   }
 
-  /** The failure with the key to repeat the command with, where that is of use. */
+  /** Adds the key to repeat the command with, if that helps. */
   told(error: unknown): unknown {
     const repeat = this.repeatAfter(error);
     if (repeat === null || !(error instanceof CliError)) return error;
@@ -132,7 +134,7 @@ export class Tries {
     return new CliError({ code, message, hint, details, exit });
   }
 
-  /** How to repeat a command that failed for now; null where a new key does as well. */
+  /** How to repeat a command that failed for now; null if a new key is just as good. */
   repeatAfter(error: unknown): string | null {
     if (!failedForNow(error)) return null;
     const isAsked = this.#isTyped || this.#options.retryMs > 0;
@@ -141,7 +143,7 @@ export class Tries {
       : null;
   }
 
-  /** Tells the key to a person who interrupts a write before its answer came. */
+  /** Prints the key after the user interrupts a write that has no answer yet. */
   tellOpen(
     lead = `${this.#mayBeDone ? 'It may have worked' : 'Nothing changed'}. To repeat it safely, add:`,
   ) {
@@ -149,13 +151,13 @@ export class Tries {
     this.#isOpen = false;
   }
 
-  /** In one word, so that no line ends in it. */
+  /** One word, so that no line breaks inside it. */
   get #flag(): string {
     return `--idempotency-key=${shellWord(this.key)}`;
   }
 }
 
-/** Whether it may have had its effect all the same. */
+/** Whether the call may have taken effect despite the error. */
 function mayHaveArrived(error: unknown): boolean {
   if (!failedForNow(error)) return false;
   const { code, hint } = error;
@@ -163,7 +165,7 @@ function mayHaveArrived(error: unknown): boolean {
   return isVague || error instanceof LostAnswer || /same idempotency key/.test(hint ?? '');
 }
 
-/** A limit that holds for longer than there is time. */
+/** Whether the server asks to wait longer than the time left. */
 function isTooLong(error: CliError, leftMs: number): boolean {
   return error.code !== 'UNAVAILABLE' && askedMs(error) > leftMs;
 }
@@ -175,7 +177,7 @@ function timeText(ms: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
-/** As a shell takes it for one word. */
+/** Quotes the text as one shell word. */
 function shellWord(text: string): string {
   return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,10 +6,10 @@ import { Tries, type RetryDeps } from './tries.ts';
 
 type Typed = Pick<CommandContext, 'options'>;
 
-/** The other side forgets a key after a day. */
+/** The server forgets a key after a day. */
 const LONGEST_MS = 24 * 3_600_000;
 
-/** The tries that the flags of a write ask for. */
+/** The tries that a write's flags ask for. */
 export function triesOf({ options }: Typed, deps: Omit<RetryDeps, 'key' | 'retryMs'>): Tries {
   const { 'idempotency-key': key, 'retry-for': time } = options;
   return new Tries({
