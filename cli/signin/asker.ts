@@ -5,16 +5,16 @@ import { switchOption } from '../input/option-values.ts';
 import type { Sink } from '../view/output.ts';
 import { safeLine } from '../view/terminal-text.ts';
 
-/** Asks the person at the terminal. */
+/** Asks the user in the terminal. */
 export interface Asker {
-  /** One line, without blanks around it. */
+  /** Returns one line, trimmed. */
   ask(question: string): Promise<string>;
-  /** Lines to read before a question. */
+  /** Prints lines before a question. */
   show(lines: readonly string[]): void;
   close(): void;
 }
 
-/** Null where nobody can be asked: not at a terminal, or JSON is wanted. */
+/** Null if nobody can be asked: there's no terminal, or the user wants JSON. */
 export function askerOf(context: CommandContext): Asker | null {
   const { stdin, stderr } = process;
   const isThere = stdin.isTTY && stderr.isTTY && !switchOption(context, 'json');
@@ -22,8 +22,8 @@ export function askerOf(context: CommandContext): Asker | null {
 }
 
 /**
- * Reads whole lines. The terminal itself does the editing, so that Ctrl-C is the signal it is everywhere else. Questions go
- * to standard error: standard output is for the answer.
+ * Reads whole lines. The terminal does the editing, so Ctrl-C stays the usual signal. Questions go to standard error,
+ * because standard output is for the answer.
  */
 export class LineAsker implements Asker {
   readonly #input: NodeJS.ReadableStream;
@@ -42,7 +42,7 @@ export class LineAsker implements Asker {
     this.#output.write(`${safeLine(question)} `);
     const { lines } = (this.#reader ??= this.#open());
     const next = await lines.next();
-    // Where the line ended without one being typed, the cursor still stands behind the question.
+    // If the input ended without a line, the cursor is still behind the question.
     if (next.done) this.#output.write('\n');
     this.#signal.throwIfAborted();
     if (next.done) throw usageError("You didn't answer.", 'See: svc login --help');

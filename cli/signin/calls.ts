@@ -7,16 +7,16 @@ import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { addressText } from './gateway-address.ts';
 
-/** A project of the account that signs in. */
+/** One of the account's projects. */
 export interface ProjectRef {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
 }
 
-/** A sign-in that was begun; the mail is on its way. */
+/** A sign-in that has begun; its mail is on the way. */
 export interface BegunLogin {
-  /** A secret: whoever has it takes part in the sign-in. */
+  /** A secret: anyone who has it can take part in the sign-in. */
   readonly loginId: string;
   readonly userCode: string;
   readonly emailMasked: string;
@@ -24,20 +24,19 @@ export interface BegunLogin {
   readonly intervalSeconds: number;
 }
 
-/** How a sign-in stands: nobody has confirmed it yet, or these are the projects of who did. */
+/** A sign-in's state: not confirmed yet, or confirmed with the account's projects. */
 export type Polled =
   | { readonly status: 'waiting'; readonly waitSeconds: number }
   | { readonly status: 'confirmed'; readonly projects: readonly ProjectRef[] };
 
-/** What a confirmed sign-in is used for, once. */
+/** The one action that a confirmed sign-in allows. */
 export interface LoginUse {
   readonly path: '/v1/projects' | '/v1/auth/keys';
   readonly body: Readonly<Record<string, string>>;
-  /** The same for every try, so that a lost answer is answered again. */
+  /** The same for every try, so that a retry gets a lost answer. */
   readonly idempotency_key: string;
 }
 
-/** A key for a project. */
 export interface Granted {
   readonly project: ProjectRef;
   readonly apiKey: string;
@@ -45,10 +44,10 @@ export interface Granted {
 
 const CHECK_MS = 10_000;
 const LONGEST_WAIT_SECONDS = 60;
-/** A name of a key has 100, with a few words before it. */
+/** A key's name may have 100 characters, and a few words come first. */
 const NAME_MAX_CHARS = 80;
 
-/** The routes of signing in. None takes a key. */
+/** The sign-in routes. None needs a key. */
 export class SignInCalls {
   readonly #client: Client;
   readonly #gateway: URL;
@@ -60,7 +59,7 @@ export class SignInCalls {
     this.#signal = signal;
   }
 
-  /** Throws unless a gateway of ours answers there: every answer of one names its version. */
+  /** Throws if the address isn't an svc gateway: every answer from one names its version. */
   async check(): Promise<void> {
     const signal = this.#signal;
     const response = await this.#client.raw('GET', '/v1/whoami', { signal, timeoutMs: CHECK_MS });
@@ -91,7 +90,7 @@ export class SignInCalls {
     };
   }
 
-  /** Throws what ends a sign-in: LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND. */
+  /** Throws errors that end a sign-in: LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND. */
   async poll(loginId: string, intervalSeconds: number): Promise<Polled> {
     try {
       const answer = await this.#post('/v1/auth/poll', { login_id: loginId });
@@ -107,7 +106,7 @@ export class SignInCalls {
     }
   }
 
-  /** Makes a project, or a key for one that is there. */
+  /** Creates a project, or a key for an existing one. */
   async use({ path, body, idempotency_key }: LoginUse): Promise<Granted> {
     const headers = { 'idempotency-key': idempotency_key };
     const answer = await this.#post(path, body, headers);
@@ -124,12 +123,12 @@ export class SignInCalls {
   }
 }
 
-/** What this machine is called, for whoever confirms a sign-in and for lists of keys. */
+/** This machine's name, shown when confirming a sign-in and in key lists. */
 export function machineName(): string {
   return hostname().slice(0, NAME_MAX_CHARS).trim() || 'a machine';
 }
 
-/** The daemon of a machine answers like a gateway, but nobody signs in there. */
+/** A machine's daemon answers like a gateway but has no sign-in. */
 function toldApart(error: unknown): never {
   if (!(error instanceof CallError) || error.status !== 404) throw error;
   throw notGateway(
@@ -142,7 +141,7 @@ function notGateway(message: string, hint: string): CliError {
   return new CliError({ code: 'NOT_A_GATEWAY', message, hint, exit: EXIT.refused });
 }
 
-/** A project as the gateway names it; throws where something is missing. */
+/** Reads a project from the gateway's answer; throws if a field is missing. */
 export function projectOf(value: unknown): ProjectRef {
   return { id: textIn(value, 'id'), slug: textIn(value, 'slug'), name: textIn(value, 'name') };
 }

@@ -5,13 +5,13 @@ import { padToWidth, textWidth } from '../view/terminal-text.ts';
 import type { Asker } from './asker.ts';
 import type { ProjectRef } from './calls.ts';
 
-/** What was asked for on the command line: a project that is there, a new one, or neither. */
+/** The project that the command line asks for: an existing one, a new one, or any. */
 export type Wish =
   | { readonly project: string }
   | { readonly create: string }
   | { readonly anything: true };
 
-/** What a sign-in is for. */
+/** What a sign-in will do. */
 export type Choice =
   | { readonly kind: 'join'; readonly project: ProjectRef }
   | { readonly kind: 'create'; readonly name: string };
@@ -19,7 +19,7 @@ export type Choice =
 interface Situation {
   readonly projects: readonly ProjectRef[];
   readonly asker: Asker | null;
-  /** A name for a project that nobody has named. */
+  /** The default name for a new project. */
   readonly folderName: string;
 }
 
@@ -27,7 +27,7 @@ const NEW = 'n';
 const OF_OTHERS =
   "To join someone else's project, use a key from its owner: svc login --gateway URL --with-key -";
 
-/** One project is taken, several are asked about, and without any a new one is made. */
+/** Takes the only project, asks if there are several, and creates one if there are none. */
 export async function chooseProject(wish: Wish, situation: Situation): Promise<Choice> {
   if ('create' in wish) return { kind: 'create', name: wish.create };
   const { projects, asker, folderName } = situation;

@@ -8,11 +8,11 @@ import { RetryingCalls } from '../work/retrying-calls.ts';
 import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
 import type { PendingLogin } from './pending-logins.ts';
 
-/** The gateway says itself that the time is over; this is for one that cannot be reached then. */
+/** Normally the gateway says when time is up; this margin is for an unreachable gateway. */
 const GRACE_MS = 30_000;
 const MINUTE_MS = 60_000;
 
-/** What ends a sign-in for good. */
+/** Errors that end a sign-in for good. */
 const ENDED: ReadonlySet<string> = new Set(['LOGIN_EXPIRED', 'LOGIN_CONSUMED', 'NOT_FOUND']);
 
 interface Confirming {
@@ -22,7 +22,7 @@ interface Confirming {
   readonly signal: AbortSignal;
 }
 
-/** Waits until the link is confirmed, and sits out network trouble. Answers the projects of who confirmed. */
+/** Waits for the link to be confirmed, through network trouble. Returns the account's projects. */
 export async function confirmedProjects(
   login: PendingLogin,
   first: Polled,
@@ -46,8 +46,8 @@ export async function confirmedProjects(
 }
 
 /**
- * What the person has to do now. The code tells the mail of this sign-in from one that somebody else began, so it is shown
- * with --quiet, too. With --json it is a line of JSON: `user_code`, `email_masked`, `expires_at`.
+ * Tells the user what to do next. The code proves that the mail belongs to this sign-in, so it's shown even with
+ * --quiet. With --json it's one line: `user_code`, `email_masked`, `expires_at`.
  */
 export function tellCode(
   { user_code, email_masked, until }: PendingLogin,
@@ -70,17 +70,17 @@ export function tellCode(
   output.tell('');
 }
 
-/** Minutes that are left, as a person is told. */
+/** The minutes left, as text. */
 export function minutesLeft({ until }: PendingLogin): string {
   return `${Math.max(1, Math.round((until - Date.now()) / MINUTE_MS))} min`;
 }
 
-/** Whether a sign-in cannot go on after this answer. */
+/** Whether this error ends the sign-in. */
 export function isEnd(error: unknown): boolean {
   return error instanceof CallError && ENDED.has(error.code);
 }
 
-/** The end of a sign-in as the person is told it. */
+/** The error that tells the user why the sign-in ended. */
 export function endOf(error: CallError): CliError {
   if (error.code !== 'LOGIN_CONSUMED') return isDenied(error) ? denied() : expired();
   return new CliError({
@@ -91,7 +91,7 @@ export function endOf(error: CallError): CliError {
   });
 }
 
-/** One code is for both ends, and what the gateway hints at tells them apart. */
+/** The same code means denied or expired; only the hint tells them apart. */
 function isDenied({ hint }: CallError): boolean {
   return /\bdenied\b/.test(hint ?? '');
 }

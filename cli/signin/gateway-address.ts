@@ -4,8 +4,8 @@ import { usageError } from '../errors.ts';
 const EXAMPLE = 'For example: --gateway https://svc.example.com';
 
 /**
- * The base address of a gateway, from what was typed: https where no scheme is named, and http only to this machine
- * unless that is consented to. A path stays, for a gateway behind a proxy. Throws a usage error.
+ * The gateway's base address from what the user typed. Without a scheme it's https; http is allowed only to this
+ * machine or with consent. Keeps a path, for a gateway behind a proxy. Throws a usage error.
  */
 export function gatewayAddress(typed: string, { insecure }: { readonly insecure: boolean }): URL {
   const url = parsed(typed.trim());
@@ -22,12 +22,12 @@ export function gatewayAddress(typed: string, { insecure }: { readonly insecure:
       `Try: --gateway https://${url.host}. If you trust the network: --insecure`,
     );
   }
-  // What clients are given as the address of REST is no part of the base.
+  // The /v1 that REST clients are given isn't part of the base address.
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
   return url;
 }
 
-/** The address as it is stored and shown. */
+/** The address as it's stored and shown. */
 export function addressText(url: URL): string {
   return url.origin + url.pathname.replace(/\/$/, '');
 }

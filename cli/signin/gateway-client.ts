@@ -1,7 +1,7 @@
 import { HttpClient, type Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 
-/** Calls a gateway itself, past the daemon and past what is set in the environment; without a key where it is empty. */
+/** A client that calls the gateway directly and ignores the daemon and the environment. An empty key sends none. */
 export function gatewayClient(
   { home, env, output }: Pick<CommandContext, 'home' | 'env' | 'output'>,
   gateway: URL,

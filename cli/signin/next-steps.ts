@@ -2,7 +2,7 @@ import { runningProject } from '../connection.ts';
 import type { CommandContext } from '../command.ts';
 import type { SignedIn } from './signed-in.ts';
 
-/** Says what was stored, and what comes next; with JSON it is the answer of the command. The key is in neither. */
+/** Says what was stored and what comes next; with JSON it prints the answer. Neither contains the key. */
 export function tellSignedIn(context: CommandContext, { email, ...signedIn }: SignedIn): void {
   const { output } = context;
   const { profile, project, gateway } = signedIn;
@@ -24,7 +24,7 @@ export function tellSignedIn(context: CommandContext, { email, ...signedIn }: Si
   for (const line of lines) output.line(line);
 }
 
-/** What is set in the environment wins over the profile that was just chosen: a person would wonder. */
+/** Warns that the environment overrides the chosen profile, which would be confusing otherwise. */
 export function tellOverrides({ env, output }: Pick<CommandContext, 'env' | 'output'>): void {
   const set = ['SVC_API_KEY', 'SVC_GATEWAY'].filter((name) => env[name]);
   if (set.length > 0) output.note(`These variables override every profile: ${set.join(', ')}.`);

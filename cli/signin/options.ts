@@ -1,6 +1,6 @@
 import type { OptionSpec } from '../command.ts';
 
-/** What every way of signing in takes. */
+/** The options of every way to sign in. */
 export const signInOptions: readonly OptionSpec[] = [
   {
     flag: 'gateway',

@@ -5,23 +5,23 @@ import { readIfThere, writePrivateFile } from '../../daemon/files.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import type { LoginUse } from './calls.ts';
 
-/** A sign-in that was begun and has not led to a key yet. */
+/** A sign-in that has begun but hasn't produced a key yet. */
 export interface PendingLogin {
   readonly login_id: string;
   readonly user_code: string;
   readonly email_masked: string;
   readonly interval_seconds: number;
-  /** When it is too late, in milliseconds by the clock of this machine. */
+  /** When it expires, in milliseconds by this machine's clock. */
   readonly until: number;
-  /** How it was used, from just before that: the answer may have been lost. */
+  /** The call that used it, stored just before sending, because its answer may get lost. */
   readonly use?: LoginUse;
-  /** What was wished for then. */
+  /** The wish at that time. */
   readonly wish?: string;
 }
 
 /**
- * Sign-ins that were interrupted, a private file each, named by gateway and address: the same command finds its own, and
- * two that run side by side do not meet.
+ * Interrupted sign-ins, each in a private file named after gateway and email address, so that the same command finds
+ * its own and two at once don't collide.
  */
 export class PendingLogins {
   readonly #folder: string;
@@ -30,12 +30,12 @@ export class PendingLogins {
     this.#folder = folder;
   }
 
-  /** One that can still be confirmed, or null. */
+  /** A sign-in that can still be confirmed, or null. */
   find(gateway: string, email: string): PendingLogin | null {
     return this.#read(this.#path(gateway, email));
   }
 
-  /** Keeps one, and removes those whose time is over. */
+  /** Stores a sign-in and removes expired ones. */
   keep(gateway: string, email: string, login: PendingLogin): void {
     writePrivateFile(this.#path(gateway, email), `${JSON.stringify(login)}\n`);
     for (const name of readdirSync(this.#folder)) {
@@ -60,7 +60,7 @@ export class PendingLogins {
   }
 }
 
-/** Our own writing, so a look at what a sign-in cannot go on without is enough. */
+/** svc wrote the file, so checking only the essential fields is enough. */
 function isLogin(value: unknown): value is PendingLogin {
   return (
     isObject(value) && typeof value['login_id'] === 'string' && typeof value['until'] === 'number'

@@ -14,17 +14,17 @@ const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 const NONE: Credentials = { profiles: {}, current: LOCAL_PROFILE };
 
-/** What is stored; nothing before the first start. Throws CREDENTIALS_INVALID when the file is damaged. */
+/** The stored profiles; empty before the first start. Throws CREDENTIALS_INVALID if the file is damaged. */
 export function storedProfiles(file: string): Credentials {
   return orRefused(() => readCredentials(file) ?? NONE);
 }
 
-/** Throws when profiles can be neither read nor changed, before anything is done that they are needed for. */
+/** Throws if profiles can't be read or written, before any work that needs them. */
 export function checkStorable(file: string): void {
   orRefused(() => changeCredentials(file, () => null));
 }
 
-/** Throws when a name that was given cannot be that of a profile of this gateway, or of this project there. */
+/** Throws if the name can't be used for a profile of this gateway, or of this project there. */
 export function checkName(
   name: string,
   stored: Credentials,
@@ -51,8 +51,8 @@ export function checkName(
 }
 
 /**
- * Stores a profile and makes it the current one. Signing in again to the same project replaces what was stored for it.
- * Answers the name: as wished, or the project's slug, with a number where that is taken.
+ * Stores a profile and makes it current. Signing in to the same project again replaces its profile. Returns the name:
+ * the given one, or the project's slug, with a number if it's taken.
  */
 export function storeProfile(
   file: string,
@@ -88,7 +88,7 @@ function freeName(
   }
 }
 
-/** What a gateway calls a project may be anything. */
+/** A gateway's slug may be anything. */
 function baseName({ slug = '' }: Profile): string {
   return PROFILE_NAME.test(slug) ? slug : 'project';
 }
@@ -106,7 +106,10 @@ export function useProfile(file: string, name: string): Profile {
   return chosen ?? existing(name, storedProfiles(file));
 }
 
-/** Removes a profile; answers which one is current then, that of this machine if there is one, or null when none is left. */
+/**
+ * Removes a profile and returns the current one: unchanged, otherwise this machine's own or another; null if none is
+ * left.
+ */
 export function removeProfile(file: string, name: string): string | null {
   let current: string | null = null;
   orRefused(() =>
@@ -123,7 +126,7 @@ export function removeProfile(file: string, name: string): string | null {
   return current;
 }
 
-/** The profile of this name; a usage error says which one may have been meant. */
+/** Returns this profile, or throws a usage error with a suggestion. */
 export function existing(name: string, stored: Credentials): Profile {
   const profile = profileOf(stored, name);
   if (profile) return profile;

@@ -16,18 +16,18 @@ import { gatewayOf, storeSignedIn, type SignedIn } from './signed-in.ts';
 
 const NAME_MAX_CHARS = 100;
 
-/** What a sign-in is for, and what its command says of it. */
+/** What a sign-in is for, and how its command describes it. */
 interface SignInOptions {
   readonly wish: Wish;
-  /** The address of the gateway where `--gateway` does not say. */
+  /** The gateway's address if `--gateway` isn't given. */
   readonly fallback: string | null;
-  /** The command line that needs no question, for hints. */
+  /** A command line that asks no questions, for hints. */
   readonly usage: string;
 }
 
 /**
- * Signs in by a mailed link and stores the key that is given. What was begun and interrupted is taken up again. The
- * address of the gateway is that of `--gateway`, or `fallback`, or asked for.
+ * Signs in by a mailed link and stores the new key. Continues an interrupted sign-in. The gateway comes from
+ * `--gateway`, from `fallback`, or from asking the user.
  */
 export async function signIn(
   context: CommandContext,
@@ -57,7 +57,7 @@ class SignIn {
   readonly #calls: SignInCalls;
   readonly #logins: PendingLogins;
   #email = '';
-  /** What the same command would go on with. */
+  /** The sign-in that the same command would continue. */
   #pending: PendingLogin | null = null;
 
   constructor(context: CommandContext, wanted: Wanted) {
@@ -117,7 +117,7 @@ class SignIn {
     }
   }
 
-  /** By the sign-in that was begun before, if it is still good; otherwise by a new one. */
+  /** Continues the earlier sign-in if it's still valid; otherwise starts a new one. */
   async #granted(): Promise<Granted> {
     const isNew = switchOption(this.#context, 'resend');
     const before = isNew ? null : this.#logins.find(this.#gateway, this.#email);
@@ -145,14 +145,14 @@ class SignIn {
       user_code: begun.userCode,
       email_masked: begun.emailMasked,
       interval_seconds: begun.intervalSeconds,
-      // By the clock here, as that of the gateway may be another.
+      // By this machine's clock, because the gateway's may differ.
       until: Date.now() + begun.expiresInSeconds * 1000,
     };
     this.#keep(login);
     return login;
   }
 
-  /** Too many mails were asked for: one that was sent before may be as good. */
+  /** The gateway refuses to send more mail, but an earlier mail may still work. */
   async #notSent(error: unknown): Promise<never> {
     const before = this.#logins.find(this.#gateway, this.#email);
     if (!before || !(error instanceof CallError) || error.code !== 'RATE_LIMITED') throw error;
@@ -170,7 +170,7 @@ class SignIn {
     });
   }
 
-  /** Throws the end of a sign-in as the gateway tells it when nothing can be made of this one any more. */
+  /** Continues an earlier sign-in. Throws the gateway's own error if it can't be used any more. */
   async #resume({ use, wish, ...login }: PendingLogin): Promise<Granted> {
     this.#pending = login;
     if (use && wish === this.#wishText()) return this.#use(login, use);
@@ -193,19 +193,19 @@ class SignIn {
     return this.#use(login, useFor(choice, login));
   }
 
-  /** Kept before it is sent, so that the same command asks again for an answer that was lost. */
+  /** Stored before sending, so that the same command can ask for a lost answer. */
   async #use(login: PendingLogin, use: LoginUse): Promise<Granted> {
     this.#keep({ ...login, use, wish: this.#wishText() });
     try {
       return await this.#context.output.spin('Getting a key', this.#calls.use(use));
     } catch (error) {
-      // A refusal leaves the sign-in as it was: something else may be chosen.
+      // After a refusal the sign-in is unused, so another choice is possible.
       if (error instanceof CallError && !canBeSatOut(error)) this.#keep(login);
       throw error;
     }
   }
 
-  /** The end of a sign-in in the middle: the person is told what it means. */
+  /** Explains to the user why the sign-in ended halfway. */
   async #ended<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

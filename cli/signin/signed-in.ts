@@ -9,23 +9,23 @@ import { gatewayAddress } from './gateway-address.ts';
 import { storedProfiles, storeProfile } from './profiles.ts';
 
 export interface SignedIn {
-  /** Its profile, which is the current one now. */
+  /** The key's profile, now the current one. */
   readonly profile: string;
   readonly project: ProjectRef;
   readonly gateway: string;
-  /** Masked; null where a key was given. */
+  /** Masked; null if a key was given. */
   readonly email: string | null;
 }
 
 interface WhereFrom {
-  /** Where `--gateway` does not say. */
+  /** Used if `--gateway` isn't given. */
   readonly fallback: string | null;
   readonly asker: Asker | null;
-  /** The command line that needs no question. */
+  /** A command line that asks no questions. */
   readonly usage: string;
 }
 
-/** The address of the gateway: that of `--gateway`, or the fallback, or asked for. */
+/** The gateway's address from `--gateway`, from the fallback, or from asking the user. */
 export async function gatewayOf(
   context: CommandContext,
   { fallback, asker, usage }: WhereFrom,
@@ -37,7 +37,7 @@ export async function gatewayOf(
   return gatewayAddress(await asker.ask('Gateway address:'), { insecure });
 }
 
-/** Stores a key under the name of `--name` or that of its project, as the current profile. */
+/** Stores a key as the current profile, named by `--name` or after its project. */
 export function storeSignedIn(
   context: CommandContext,
   { gateway, project, apiKey, email }: Granted & Pick<SignedIn, 'gateway' | 'email'>,

@@ -13,13 +13,13 @@ import { gatewayOf, storeSignedIn, type SignedIn } from './signed-in.ts';
 
 const FLAG = '--with-key';
 const USAGE = `svc login --gateway URL ${FLAG} - (or ${FLAG} @FILE)`;
-/** What only a mailed link needs. */
+/** Flags that only a mailed link needs. */
 const FLAGS_OF_MAIL = ['email', 'project', 'create', 'resend'] as const;
 const CHECK_MS = 10_000;
 
 /**
- * Stores a key that somebody else made, as a sign-in stores its own. `source` is `-` or `@file`: other users of the machine
- * can read arguments. The gateway is asked first whether it takes the key, and which project it is of.
+ * Stores an existing key, just as a sign-in stores its new one. `source` is `-` or `@file`, because other users can
+ * read arguments. First asks the gateway whether it accepts the key, and for which project.
  */
 export async function signInWithKey(
   context: CommandContext,
@@ -34,7 +34,7 @@ export async function signInWithKey(
   const stored = storedProfiles(home.credentialsFile);
   if (name !== undefined) checkName(name, stored, place);
   const apiKey = await keyFrom(source, context);
-  // Asked without the key, so that it goes to nobody but a gateway of ours.
+  // The first call doesn't send the key, so that only an svc gateway ever sees it.
   const calls = new SignInCalls(gatewayClient(context, gateway), gateway, signal);
   await output.spin('Looking for the gateway', calls.check());
   const project = await output.spin('Checking the key', projectBehind(context, gateway, apiKey));
@@ -81,7 +81,7 @@ async function projectBehind(
   throw badAnswer("The gateway answered with another project than the key's.");
 }
 
-/** What the gateway hints at is for whoever writes the call. */
+/** Replaces the gateway's hint, which is for programs that call it. */
 function toldApart(error: unknown): never {
   if (!(error instanceof CallError) || error.code !== 'UNAUTHENTICATED') throw error;
   throw new CliError({
