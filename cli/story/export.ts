@@ -11,7 +11,7 @@ import { FORMAT, readLedgerFile, type FileFault, type LedgerFile } from './ledge
 
 type Head = LedgerFile['head'];
 
-/** What an export added to its file. */
+/** The result of an export. */
 export interface Exported {
   readonly file: string;
   readonly added: number;
@@ -19,8 +19,8 @@ export interface Exported {
 }
 
 /**
- * Brings a file up to the newest entry of the ledger: what it has is checked and kept, so an export that was interrupted
- * goes on, and one of yesterday gets today's entries.
+ * Adds the ledger's newer entries to a file. Checks and keeps what the file already has, so an interrupted export
+ * continues and yesterday's gets today's entries.
  */
 export async function exportLedger(context: CommandContext, path: string): Promise<Exported> {
   const project = await projectOf(context);
@@ -48,7 +48,7 @@ export function addLines(path: string, values: readonly unknown[]): Promise<void
   return onFile(path, 'written', appendFile(path, text));
 }
 
-/** Where the file ends; a new one gets its first line, and a line that was torn off is cut away. */
+/** The last entry in the file. Starts a new file with its header, and cuts off an incomplete last line. */
 async function keptHead(path: string, project: string): Promise<Head> {
   const size = await stat(path).then(
     (found) => found.size,
@@ -93,7 +93,7 @@ async function projectOf({ client, signal }: CommandContext): Promise<string> {
   throw badAnswer('The answer names no project.');
 }
 
-/** Up to a page of entries from this seq on, oldest first. */
+/** At most one page of entries starting at this seq, oldest first. */
 async function entriesFrom(context: CommandContext, seq: number): Promise<LedgerEntry[]> {
   const query = { cursor: seq + LEDGER_LIST_MAX, limit: LEDGER_LIST_MAX };
   const answer = await context.client().call('GET', '/v1/ledger', {

@@ -12,39 +12,39 @@ import {
 } from '../../shared/rules/ledger-chain.ts';
 import { unreadable } from '../disk/faults.ts';
 
-/** The first line of an exported ledger says this. */
+/** The format name in an exported ledger's first line. */
 export const FORMAT = 'svc-ledger-1';
 
-/** The value and the salt behind the digest of an entry. */
+/** The value and salt behind an entry's digest. */
 export interface Opening {
   readonly opens: number;
   readonly salt: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The first place where a file isn't a ledger as it was exported. */
+/** The first place where a file isn't a valid exported ledger. */
 export interface FileFault {
   readonly seq: number;
   readonly line: number;
   readonly reason: ChainFault['reason'] | 'unreadable' | 'opening_mismatch' | 'rewritten';
 }
 
-/** What an intact file holds. */
+/** The content of an intact file. */
 export interface LedgerFile {
   readonly project: string;
   readonly head: { readonly seq: number; readonly hash: string; readonly at: string } | null;
   readonly openings: readonly Opening[];
-  /** Entries about an event or a request of these openings. */
+  /** Entries about the event or about requests of these openings. */
   readonly entries: readonly LedgerEntry[];
-  /** Whether the hash that was expected is in it; null where none was. */
+  /** Whether the file has the expected hash; null if none was expected. */
   readonly hasExpected: boolean | null;
 }
 
-/** What the caller knows of the ledger and wants of the file. */
+/** What the caller knows about the ledger and wants from the file. */
 export interface Wanted {
-  /** A head that was seen before: the entry at its place must be the same. */
+  /** The head seen earlier; the file's entry at that position must be the same. */
   readonly remembered?: ((project: string) => { seq: number; hash: string } | null) | undefined;
-  /** The hash of an entry that must be there. */
+  /** The hash of an entry that the file must contain. */
   readonly expectedHash?: string | undefined;
   /** Keeps the entries about this event and its requests. */
   readonly eventId?: string | undefined;
@@ -62,8 +62,8 @@ class Faulty extends Error {
 }
 
 /**
- * Reads an exported ledger and checks every byte: each line is canonical JSON, the entries are an unbroken chain from the
- * first, and each opening has the digest that its entry recorded.
+ * Reads an exported ledger and checks every byte: each line is canonical JSON, the entries form an unbroken chain from
+ * the first one, and each opening matches its entry's digest.
  */
 export async function readLedgerFile(
   path: string,
@@ -103,7 +103,7 @@ class Reader {
     return this.#state.expectedSeq;
   }
 
-  /** A line; null stands for one that has no end. */
+  /** Reads one line; null means it has no line end. */
   read(bytes: Uint8Array | null): void {
     const value = bytes && valueOf(bytes);
     if (!isObject(value)) throw new Faulty('unreadable');
@@ -170,7 +170,7 @@ class Reader {
 
 const ENTRY_FIELDS = 14;
 
-/** The value of a line, which has to be written as canonical JSON to the byte. */
+/** Parses a line that must be canonical JSON, byte for byte. */
 function valueOf(bytes: Uint8Array): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -183,7 +183,7 @@ function valueOf(bytes: Uint8Array): unknown {
 
 const LINE_END = 0x0a;
 
-/** The lines of a file; last a null where the last one has no end. */
+/** Yields a file's lines, and null for a last line without a line end. */
 async function* linesOf(path: string): AsyncGenerator<Uint8Array | null> {
   let rest = Buffer.alloc(0);
   for await (const chunk of createReadStream(path)) {

@@ -8,18 +8,18 @@ import type { Opening } from './ledger-file.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One thing that happened, in words; `proven` where the value behind the entry's digest was checked. */
+/** One thing that happened, in words. `proven` means that the value matched the entry's digest. */
 export interface Step {
   readonly seq: number;
   readonly at: string;
   readonly op: string;
   readonly text: string;
-  /** Values that were shown or done. */
+  /** Values that were shown or used. */
   readonly values?: unknown;
   readonly proven: boolean;
 }
 
-/** What is known of an event and its requests. */
+/** What is known about an event and its requests. */
 export interface Facts {
   readonly eventId: string;
   readonly event: Fields | null;
@@ -28,14 +28,14 @@ export interface Facts {
   readonly openings: readonly Opening[];
 }
 
-/** The chain of an event: each entry about it in words, oldest first. */
+/** An event's history: every entry about it in words, oldest first. */
 export function stepsOf(facts: Facts): Step[] {
   const opened = new Map(facts.openings.map((one) => [one.opens, one]));
   const told = new Set<string>();
   return facts.entries.map((entry) => {
     const { seq, at, op } = entry;
     const found = opened.get(seq);
-    // Taken on nobody's word: it has to have the digest that the ledger recorded.
+    // Trust the value only if it has the digest recorded in the ledger.
     const fits = found && openDigest(found.salt, canonicalJson(found.value)) === entry.input_digest;
     const opening = fits ? found.value : undefined;
     const repeats = told.has(`${op} ${entry.subject}`);
@@ -47,7 +47,7 @@ export function stepsOf(facts: Facts): Step[] {
   });
 }
 
-/** The same without a server: all that the openings of a file prove. */
+/** The facts that a file's openings prove, without a server. */
 export function factsOf(
   eventId: string,
   { entries, openings }: Pick<Facts, 'entries' | 'openings'>,
@@ -141,7 +141,7 @@ function part(known: Fields | undefined, name: string): Fields {
   return isObject(found) ? found : {};
 }
 
-/** The steps for a person: when, how long after the step before, what, and which entry says so. */
+/** For a terminal: when, how long after the step before, what, and which entry says so. */
 export function stepLines(steps: readonly Step[], look: Look): string[] {
   return steps.flatMap((step, index) => {
     const before = steps[index - 1];
@@ -161,7 +161,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** `3m 20s`; less than a second in milliseconds. */
+/** `3m 20s`, or milliseconds below one second. */
 function duration(ms: number): string {
   const first = UNITS.findIndex(([, size]) => ms >= size);
   const [unit, size] = UNITS[first] ?? ['ms', 1];
