@@ -2,22 +2,22 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { GLOBAL_OPTIONS, optionsOf } from '../input/flags.ts';
 import { TOPICS } from './topics.ts';
 
-// The scripts hold the whole tree as data, so that pressing Tab starts no process. What is stored may change after a script
-// was made: for that alone the command is asked, and it prints only names that are harmless to a shell.
+// The scripts contain the whole command tree, so pressing Tab starts no process. Only for stored names, which may have
+// changed, do they call svc, which prints only names that are harmless to a shell.
 
-/** Stands before what is to be asked for, where values are listed. */
+/** Marks values that the script must ask svc for. */
 const ASKED = '@';
 const ASK = 'svc completion --quiet --values';
-/** The flags that every command takes are found under this name. */
+/** The key for the flags of every command. */
 const ANY = '-';
 
-/** What may follow some words of a command line. */
+/** What may follow some words on the command line. */
 interface Step {
   /** `inbox claim`; empty at the start. */
   readonly words: string;
-  /** The next words of command names, with what they are. */
+  /** The next words of command names, with their summaries. */
   readonly next: readonly (readonly [string, string])[];
-  /** The flags of the command with this name, if it is one. */
+  /** The flags, if these words are a command. */
   readonly options: readonly OptionSpec[];
   readonly args: readonly ArgumentSpec[];
 }
@@ -33,7 +33,7 @@ function steps(all: readonly CommandSpec[]): Step[] {
   return [...names].map((words) => stepAt(words, commands));
 }
 
-/** `svc help` is no command of the list, as it is about all of them. */
+/** `svc help` isn't in the list because it's about all commands. */
 function helpFor(commands: readonly CommandSpec[]): Offered {
   const nouns = commands.map(({ words }) => words[0] ?? '');
   const choices = [...TOPICS.map(({ name }) => name), ...new Set(nouns)];
@@ -64,13 +64,13 @@ function stepAt(name: string, commands: readonly Offered[]): Step {
   return { words: name, next: [...next], options, args: exact?.args ?? [] };
 }
 
-/** The values that are known, with blanks between; null when none are. */
+/** The known values, separated by blanks; null if there are none. */
 function valuesOf({ choices, stored }: ArgumentSpec | OptionSpec): string | null {
   if (choices) return choices.join(' ');
   return stored === undefined || stored === 'paths' ? null : ASKED + stored;
 }
 
-/** Flags whose values are known, as `command --flag` and the values. */
+/** Flags with known values: `command --flag` and its values. */
 function choiceKeys(all: readonly Step[]): [string, string][] {
   const global = { words: ANY, options: GLOBAL_OPTIONS };
   const own = all.map(({ words, options }) => ({
@@ -85,7 +85,7 @@ function choiceKeys(all: readonly Step[]): [string, string][] {
   );
 }
 
-/** Arguments whose values are known, as the command with how many arguments stand before, and the values. */
+/** Arguments with known values: the command with the number of arguments before, and the values. */
 function argumentKeys(all: readonly Step[]): [string, string][] {
   return all.flatMap(({ words, args }) =>
     args.flatMap((argument, at): [string, string][] => {
@@ -95,7 +95,7 @@ function argumentKeys(all: readonly Step[]): [string, string][] {
   );
 }
 
-/** The flags of a step that take the next word, whatever it is. */
+/** The flags of a step that take a value from the next word. */
 function takingFlags({ options }: Step): string[] {
   return options
     .filter(({ value }) => value !== undefined && !value.startsWith('['))
@@ -114,7 +114,7 @@ function flagsOf({ options }: Step): string {
   return options.map(({ flag }) => `--${flag}`).join(' ');
 }
 
-/** A step without words is found under a blank, as no shell takes an empty key. */
+/** The key of the empty step is a blank, because no shell allows an empty key. */
 function byWords(
   all: readonly Step[],
   text: (step: Step) => string,
@@ -179,7 +179,7 @@ export function bashScript(commands: readonly CommandSpec[]): string {
   ].join('\n');
 }
 
-/** `word:what it is`, a line each, as zsh describes them. */
+/** `word:summary`, one per line, the format zsh wants. */
 function described(pairs: Step['next']): string {
   return pairs.map(([word, text]) => `${word.replaceAll(':', '\\:')}:${text}`).join('\n');
 }
@@ -227,7 +227,7 @@ const ZSH_WALK = `  local name="" key=" " word i count=0
 }
 if [[ \${funcstack[1]} == _svc ]]; then _svc "$@"; else compdef _svc svc; fi`;
 
-/** For zsh, as a file \`_svc\` of \`fpath\` or sourced. */
+/** For zsh: save it as `_svc` in `fpath`, or source it. */
 export function zshScript(commands: readonly CommandSpec[]): string {
   const all = steps(commands);
   return [
@@ -288,14 +288,13 @@ function fishLines({ words, next, options, args }: Step): string[] {
   return [...names, ...flags, ...known];
 }
 
-/** Fish runs what stands in brackets when it is asked. */
+/** Fish runs the command in brackets when it completes. */
 function fishValues(spec: ArgumentSpec | OptionSpec): string | null {
   const values = valuesOf(spec);
   if (!values?.startsWith(ASKED)) return values && quoted(values);
   return quoted(`(${ASK} ${values.slice(ASKED.length)} 2>/dev/null)`);
 }
 
-/** For fish. */
 export function fishScript(commands: readonly CommandSpec[]): string {
   const all = steps(commands);
   const takes = all.flatMap((step) => takingFlags(step).map((flag) => `${step.words} ${flag}`));
@@ -309,7 +308,7 @@ export function fishScript(commands: readonly CommandSpec[]): string {
   ].join('\n');
 }
 
-/** A word that no shell reads anything into. */
+/** Quotes a word so that no shell expands anything in it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const WIDEST_TEXT = 96;
 
-/** A call that sends mail: how it stands, each of its messages, and what to type next. */
+/** A call that sends mail: its status, its messages and what to type next. */
 export function emailView(answer: unknown): View {
   if (!isObject(answer) || !Array.isArray(answer['messages'])) return {};
   const messages: readonly unknown[] = answer['messages'];
@@ -39,7 +39,7 @@ function emailLines(answer: Fields, messages: readonly Fields[], look: Look): st
   ];
 }
 
-/** What to type next while it is open: first to wait for the person it waits for. */
+/** What to type next while the call is open. If it waits for a person, that comes first. */
 function nextPairs({ status, request_id: request, batch_id: id }: Fields): Pair[] {
   const see = `svc email status ${plainText(id)}`;
   if (status === 'queued') return [['Next', see]];
@@ -50,7 +50,7 @@ function nextPairs({ status, request_id: request, batch_id: id }: Fields): Pair[
   ];
 }
 
-/** How it stands, in one line. */
+/** The status in one line. */
 function sentence(status: unknown, messages: readonly Fields[], look: Look): string {
   switch (status) {
     case 'pending':
@@ -69,7 +69,7 @@ function sentence(status: unknown, messages: readonly Fields[], look: Look): str
   }
 }
 
-/** `1 message`, or what became of each: `2 sent, 1 bounced`. */
+/** `1 message`, or each outcome: `2 sent, 1 bounced`. */
 function countText(messages: readonly Fields[]): string {
   const counts = new Map<string, number>();
   for (const { status } of messages) {
@@ -80,7 +80,7 @@ function countText(messages: readonly Fields[]): string {
   return pluralize(messages.length, 'message');
 }
 
-/** Why messages were not sent: a mail server may have written it. */
+/** Why messages weren't sent; the text may come from a mail server. */
 function errorLines(messages: readonly Fields[], { columns }: Look): string[] {
   const lines = messages.flatMap(({ to, error }) => {
     if (!isObject(error)) return [];

@@ -7,14 +7,14 @@ import { readableView } from './view.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** With mails among the events: who wrote about what. */
+/** The columns if there are mails: sender and subject. */
 const COLUMNS = ['id', 'from', 'about', 'verified', 'received_at'];
-/** With parked events: what each waits for. */
+/** The columns if there are parked events: what each waits for. */
 const WAITING_COLUMNS = ['id', 'waits_for_id', 'parked_at', 'type', 'wakes_at'];
-/** What is shown of a mail in a way of its own. */
+/** Mail fields that are shown separately. */
 const APART: ReadonlySet<string> = new Set(['payload', 'attachments', 'attachments_blocked']);
 
-/** Events in a table: with mails among them, another one. */
+/** A table of events; mails and parked events have their own columns. */
 export function eventListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   const events = Array.isArray(items) ? items.filter(isObject) : [];
@@ -27,7 +27,7 @@ export function eventListView(answer: unknown): View {
   return { lines: (look) => table(rows, COLUMNS, look) };
 }
 
-/** One event, by itself or as `{event}`. */
+/** One event, bare or as `{event}`. */
 export function eventView(answer: unknown): View {
   const event = isObject(answer) && isObject(answer['event']) ? answer['event'] : answer;
   if (!isObject(event) || !isMail(event)) return {};
@@ -43,7 +43,7 @@ function isMail({ channel }: Fields): boolean {
   return channel === 'email';
 }
 
-/** `req_…`, and how many more are still open. */
+/** `req_…`, and how many other requests are still open. */
 function waitsFor({ waiting_for: conditions }: Fields): string {
   const all = (Array.isArray(conditions) ? conditions : []).filter(isObject);
   const open = all.filter(({ status }) => status === 'pending');
@@ -51,7 +51,7 @@ function waitsFor({ waiting_for: conditions }: Fields): string {
   return open.length > 1 ? `${first} +${open.length - 1}` : first;
 }
 
-/** Of a mail its sender and subject; of any other event its source and type. */
+/** A mail's sender and subject; any other event's source and type. */
 function toldOf(event: Fields): { readonly from: unknown; readonly about: unknown } {
   const { payload, source, type } = event;
   if (!isMail(event)) return { from: source, about: type };

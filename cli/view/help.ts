@@ -10,12 +10,12 @@ import { padToWidth, textWidth, wrapText } from './terminal-text.ts';
 const HELP_COLUMNS = 96;
 const NARROWEST = 60;
 
-/** Help is laid out for the terminal, within what reads well. */
+/** The width of help: the terminal's, within readable limits. */
 function helpColumns(terminal: number | undefined): number {
   return Math.max(NARROWEST, Math.min(terminal || HELP_COLUMNS, HELP_COLUMNS));
 }
 
-/** The page that is wanted; null for words that are no page of their own: they may name a command. */
+/** The requested page; null if the words aren't a page, as they may name a command. */
 export function pageAbout(
   { node, words }: Pick<HelpWanted, 'node' | 'words'>,
   commands: readonly CommandSpec[],
@@ -30,7 +30,7 @@ export function pageAbout(
   return node.configureHelp({ formatHelp }).helpInformation();
 }
 
-/** The page of a command, of a noun, or of all. */
+/** The page of a command, of a noun or of everything. */
 function pageOf(path: readonly string[], commands: readonly CommandSpec[], columns: number) {
   if (path.length === 0) return overview(commands, columns);
   const members = commands.filter(({ words }) => path.every((word, at) => words[at] === word));
@@ -48,7 +48,7 @@ const START: readonly (readonly [string, string])[] = [
   ['svc ask approval deploy "Deploy v2"', 'ask a person, and wait for the answer'],
 ];
 
-/** Headings of the overview, with the first words of the commands below them. */
+/** The overview's headings, with the first words of their commands. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'once', 'listen']],
   ['Sources and routes', ['source', 'route', 'trigger', 'webhook']],
@@ -62,7 +62,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Agents, scripts and the shell', ['mcp', 'api', 'completion']],
 ];
 
-/** Exit codes, as scripts may rely on them. */
+/** Exit codes that scripts can rely on. */
 const EXIT_LINE =
   'Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not found, 4 not signed in, 5 denied or expired, 6 pending, 7 unreachable, 130 interrupted.';
 
@@ -96,7 +96,7 @@ function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): str
   ]);
 }
 
-/** What stands under one noun: `svc inbox --help`. */
+/** The commands of one noun: `svc inbox --help`. */
 function groupHelp(
   words: readonly string[],
   members: readonly CommandSpec[],
@@ -111,7 +111,7 @@ function groupHelp(
   ]);
 }
 
-/** A page about no single command: `svc help environment`. */
+/** A page that isn't about one command: `svc help environment`. */
 function topicHelp({ summary, sections }: Topic, columns = HELP_COLUMNS): string {
   return join([summary, ...sections.map(([heading, pairs]) => section(heading, pairs, columns))]);
 }
@@ -152,7 +152,7 @@ export function commandHelp(
   ]);
 }
 
-/** Every page, one after another. */
+/** All pages, one after another. */
 export function allPages(commands: readonly CommandSpec[]): string {
   const nouns = [...new Set(commands.map(({ words }) => words[0] ?? ''))];
   const pages = nouns.flatMap((noun) => {
@@ -165,7 +165,7 @@ export function allPages(commands: readonly CommandSpec[]): string {
   return [page([], overview(commands)), ...topics, ...pages].join('\n');
 }
 
-/** The commands whose names go on where this one ends: `mcp install` below `mcp`. */
+/** Commands whose names continue this one's: `mcp install` below `mcp`. */
 function below(command: CommandSpec, commands: readonly CommandSpec[]): CommandSpec[] {
   const { words } = command;
   return commands.filter(
@@ -183,7 +183,7 @@ function join(blocks: readonly string[]): string {
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-/** A heading and aligned pairs below it; nothing when there are none. */
+/** A heading with aligned pairs; nothing if there are no pairs. */
 function section(heading: string, pairs: readonly Pair[], columns: number, width = 0): string {
   if (pairs.length === 0) return '';
   const left = Math.max(width, ...pairs.map(([name, text]) => (text === '' ? 0 : textWidth(name))));

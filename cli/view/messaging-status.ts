@@ -6,7 +6,7 @@ import { pluralize } from '../../shared/lib/pluralize.ts';
 
 const WIDEST_TEXT = 96;
 
-/** Who decides, and where they are asked. */
+/** Who decides, and where svc asks them. */
 export function messagingPairs(people: MessagingStatus): Pair[] {
   return [
     ['Decisions', decisionsText(people)],
@@ -19,7 +19,7 @@ function troublePairs({ telegram_trouble: trouble }: MessagingStatus): Pair[] {
   return trouble ? [['Telegram', `doesn't work: ${safeLine(trouble)}`]] : [];
 }
 
-/** Where people are asked for decisions, in plain words. */
+/** Where svc asks people for decisions, in plain words. */
 function decisionsText(people: MessagingStatus): string {
   const places = [mailText(people), telegramText(people)].filter((place) => place !== null);
   return places.length === 0 ? 'nobody to ask yet' : `asked for ${places.join(' and ')}`;
@@ -42,13 +42,13 @@ function telegramText({ telegram, active_telegram: chats }: MessagingStatus): st
   return chats === 1 ? 'by Telegram' : `by Telegram in ${chats} chats`;
 }
 
-/** Each advice as a paragraph of its own. */
+/** Each piece of advice as its own paragraph. */
 export function adviceLines(advice: readonly string[], look: Look): string[] {
   const width = Math.min(look.columns, WIDEST_TEXT);
   return advice.flatMap((text) => ['', ...wrapText(text, width).map((line) => look.faint(line))]);
 }
 
-/** What whoever reads this should know or do about it. */
+/** What the user should know or do about it. */
 export function messagingAdvice({
   mail,
   owner,

@@ -5,19 +5,19 @@ import { sizeText } from './sizes.ts';
 import { timeText } from './table.ts';
 import { safeText } from './terminal-text.ts';
 
-/** Why mail is here and not with its readers. */
+/** Why mail is saved here instead of sent. */
 export const WHY_HERE = 'Without SVC_SMTP_URL the daemon saves mail here instead of sending it.';
 
-/** Why mail of a gateway's project is not here. */
+/** Why mail from a gateway's project isn't here. */
 export const WHY_NOT_HERE =
   "This project's gateway sends its mail. A gateway without a mail server saves it in the outbox folder of its data, on its own host.";
 
-/** An outbox with nothing in it, and why. */
+/** An empty outbox, and why it's empty. */
 export function emptyView(why: string): View {
   return { lines: () => ['The local outbox is empty.', why] };
 }
 
-/** A message as its reader would see it. */
+/** A message as its recipient would see it. */
 export function messageView(message: OutboxMessage): View {
   const { from, to, sentAt, subject, text, attachments } = message;
   const files = attachments.map(({ name, size_bytes }): Pair => [

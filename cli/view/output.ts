@@ -6,47 +6,49 @@ import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** How a person is shown an answer. */
+/** How an answer is shown on a terminal. */
 export interface View {
-  /** Columns of the table for `items`. */
+  /** The table columns for `items`. */
   readonly columns?: readonly string[];
-  /** What is shown instead of table and fields, safe for a terminal. */
+  /** Replaces the table and fields. Must be safe for a terminal. */
   readonly lines?: (look: Look) => readonly string[];
 }
 
-/** The one place that prints. Standard output holds the answer and nothing else. */
+/** The only place that prints. Standard output holds nothing but the answer. */
 export interface Output {
-  /** True when the answer is JSON: asked for, or standard output is no terminal. */
+  /** Whether answers are JSON: the user asked for it, or standard output isn't a terminal. */
   readonly json: boolean;
-  /** Whether a person looks at standard output. */
+  /** Whether standard output is a terminal. */
   readonly terminal: boolean;
-  /** The answer: JSON, or a readable view with a table for `items`. */
+  /** Prints the answer: JSON, or a readable view with a table for `items`. */
   answer(value: unknown, view?: View): void;
-  /** One line of plain text to standard output, made safe for a terminal. */
+  /** Prints one line of text to standard output, made safe for a terminal. */
   line(text: string): void;
-  /** Bytes to standard output as they are, made safe where that is a terminal. */
+  /** Prints bytes to standard output unchanged, but made safe on a terminal. */
   bytes(chunk: Uint8Array): void;
-  /** One line to standard error. */
+  /** Prints one line to standard error. */
   note(text: string): void;
-  /** One line to standard error, with --quiet as well: nobody can go on without it. */
+  /** Prints one line to standard error even with --quiet, for what the user must see. */
   tell(text: string): void;
   /**
-   * A spinner on standard error while something takes long, above one that turns already. Where that is no terminal it
-   * is silent, or `elsewhere` is noted once.
+   * Shows a spinner on standard error during long work, in place of one already turning. Without a terminal it's
+   * silent, or notes `elsewhere` once.
    */
   spin<T>(text: string | (() => string), work: Promise<T>, elsewhere?: string): Promise<T>;
-  /** On a terminal, prints `kept` for good and below it `live`, which the next call replaces. Safe lines, please. */
+  /**
+   * On a terminal, prints `kept` permanently and `live` below it, which the next call replaces. All lines must be safe.
+   */
   redraw(draw: (look: Look) => Drawn): void;
 }
 
-/** Lines for a terminal that shows what changes. */
+/** The lines of a redraw. */
 export interface Drawn {
   readonly kept: readonly string[];
-  /** Each fits on a line of the terminal, and all of them on the screen. */
+  /** Each must fit on one terminal line, and all of them on the screen. */
   readonly live: readonly string[];
 }
 
-/** Where output goes: a stream of the process, or of a test. */
+/** Where output goes: a process's stream, or a test's. */
 export interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -57,7 +59,7 @@ export interface Sink {
 export interface OutputOptions {
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** `--json` was given. */
+  /** Whether `--json` was given. */
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;
@@ -65,20 +67,20 @@ export interface OutputOptions {
 }
 
 const CLEAR_LINE = '\r\u001b[K';
-/** A terminal that does not know its size says 0. */
+/** Used if a terminal reports its size as 0. */
 const COLUMNS_DEFAULT = 80;
 const ROWS_DEFAULT = 24;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 const WIDEST_TEXT = 96;
 
-/** The output of a process. JSON is one line, so that `jq` and `while read` take it; on a terminal it is indented. */
+/** A process's output. JSON is one line for `jq` and `while read`, but indented on a terminal. */
 export class TerminalOutput implements Output {
   readonly json: boolean;
   readonly terminal: boolean;
   readonly #options: OutputOptions;
   readonly #decoder = new TextDecoder();
-  /** The spinners, of which the last one is drawn. */
+  /** The running spinners; only the last one is drawn. */
   readonly #spinners: symbol[] = [];
   #liveLines = 0;
   #problem = (path: string, message: string) => `${path}: ${message}`;
@@ -114,7 +116,7 @@ export class TerminalOutput implements Output {
     this.#complain(safeLine(text));
   }
 
-  /** Text that is our own, with its headings in bold: help. */
+  /** Prints svc's own text, with bold headings: help. */
   page(text: string): void {
     const shown = text.replace(/^[A-Z][^\n]*:$/gm, (heading) => this.#style('1', heading));
     this.#options.stdout.write(shown);
@@ -125,12 +127,12 @@ export class TerminalOutput implements Output {
     stdout.write(stdout.isTTY ? safeText(this.#decoder.decode(chunk, { stream: true })) : chunk);
   }
 
-  /** How a person is told from now on what is wrong with a field. */
+  /** Sets how problems with fields are described. */
   tellProblems(problem: (path: string, message: string) => string): void {
     this.#problem = problem;
   }
 
-  /** Why it did not work, to standard error: `CODE: message`, the fields, the next step; or the error body. */
+  /** Prints an error to standard error: `CODE: message`, the fields and the next step; or the error body as JSON. */
   failure(error: CliError): void {
     if (this.#options.json) {
       this.#complain(safeJson(error.body(), 0));
@@ -141,12 +143,12 @@ export class TerminalOutput implements Output {
     for (const line of this.#problems(error.details)) this.#complain(`  ${line}`);
     const hint = typedHint(error);
     if (hint === null) return;
-    // A terminal that does not know its width says 0.
+    // A terminal that doesn't know its width says 0.
     const columns = Math.min(this.#options.stderr.columns || WIDEST_TEXT, WIDEST_TEXT);
     for (const line of wrapText(safeLine(hint), columns)) this.#complain(line);
   }
 
-  /** Where a fault of ours happened. */
+  /** Prints the stack trace of our own bug. */
   trace(stack: string): void {
     this.#options.stderr.write(`${safeText(stack)}\n`);
   }
@@ -154,18 +156,18 @@ export class TerminalOutput implements Output {
   redraw(draw: (look: Look) => Drawn): void {
     const { kept, live } = draw(this.#look());
     const erase = this.#takeLive();
-    // The last line is left to the cursor.
+    // The cursor needs the last line.
     const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
     const hidden = live.length - room + 1;
     const shown =
       hidden > 1 ? [...live.slice(0, room - 1), `… and ${pluralize(hidden, 'more line')}`] : live;
     const lines = [...kept, ...shown];
-    // In one piece, so that nothing flickers.
+    // One write, so that nothing flickers.
     this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));
     this.#liveLines = shown.length;
   }
 
-  /** What takes the live lines off the terminal. */
+  /** Returns the sequence that erases the live lines. */
   #takeLive(): string {
     const erase = this.#liveLines > 0 ? `\u001b[${this.#liveLines}A\r\u001b[J` : '';
     this.#liveLines = 0;
@@ -200,12 +202,12 @@ export class TerminalOutput implements Output {
       frame = (frame + 1) % FRAMES.length;
       const shown = safeLine(typeof text === 'string' ? text : text());
       const elapsed = elapsedText(Date.now() - started);
-      // A line that wraps could not be cleared.
+      // A wrapped line couldn't be erased.
       const room = (stderr.columns || COLUMNS_DEFAULT) - elapsed.length - 4;
       stderr.write(`${CLEAR_LINE}${FRAMES[frame] ?? ''} ${cutToWidth(shown, room)} ${elapsed}`);
     }, FRAME_MS);
     this.#spinners.push(self);
-    // A second Ctrl-C ends the process while the spinner still turns.
+    // Clears the line if a second Ctrl-C ends the process while the spinner turns.
     process.once('exit', clear);
     try {
       return await work;
@@ -252,7 +254,7 @@ function plainLine(value: unknown): string {
   return safeLine(plainText(value));
 }
 
-/** Colours: on a terminal that shows them, unless NO_COLOR or `--no-color` says otherwise. */
+/** Colors are on if the terminal shows them and neither NO_COLOR nor `--no-color` is set. */
 export function wantsColor(stdout: Sink, env: NodeJS.ProcessEnv, refused: boolean): boolean {
   const forbidden = refused || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   return stdout.isTTY === true && !forbidden;

@@ -1,7 +1,7 @@
 import type { Look } from './table.ts';
 import { padToWidth, safeLine, textWidth } from './terminal-text.ts';
 
-/** A name and what is said of it. */
+/** A name and its text. */
 export type Pair = readonly [name: string, text: string];
 
 /** Names and texts in two columns, safe for a terminal. */

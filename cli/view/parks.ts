@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const COLUMNS = ['id', 'status', 'expires_at'];
 
-/** What became of an event that was to be parked; any other answer is shown as it is. */
+/** What happened to an event that was to be parked; any other answer gets the default view. */
 export function parkView(answer: unknown): View {
   if (!isObject(answer)) return {};
   const { status } = answer;

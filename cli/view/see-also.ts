@@ -2,7 +2,7 @@ import type { CommandSpec } from '../command.ts';
 
 const MOST = 4;
 
-/** Commands and pages to go on to, as they follow `svc`; without any of its own, others of the same noun. */
+/** Related commands and pages, without the leading `svc`. If the command names none, others of the same noun. */
 export function seeAlso(
   { words, seeAlso: related }: CommandSpec,
   commands: readonly CommandSpec[],

@@ -1,7 +1,7 @@
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const;
 const STEP = 1024;
 
-/** `812 bytes`, `1.4 MB`. A KB is 1024 bytes, as the limits of the disk count: 1 MB is what one body may hold. */
+/** `812 bytes`, `1.4 MB`. 1 KB is 1024 bytes, as in the disk's limits. */
 export function sizeText(bytes: number): string {
   let amount = bytes;
   let unit = 0;
@@ -14,13 +14,13 @@ export function sizeText(bytes: number): string {
   return `${text} ${UNITS[unit] ?? ''}`;
 }
 
-/** Never rounded up: what shows as 1 MB must not be a byte more than what a limit of 1 MB lets through. */
+/** Rounded down, so that anything shown as 1 MB really fits a limit of 1 MB. */
 function tenths(amount: number): string {
   const text = (Math.floor(amount * 10) / 10).toFixed(1);
   return text.endsWith('.0') ? text.slice(0, -2) : text;
 }
 
-/** A whole number with its thousands apart: `1,234`. Not by `toLocaleString`, which takes 30 ms of a command to load its locales. */
+/** A whole number with thousands separators: `1,234`. `toLocaleString` would take 30 ms to load its locales. */
 export function countText(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

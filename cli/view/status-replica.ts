@@ -3,7 +3,7 @@ import type { Pair } from './pairs.ts';
 import { countText, sizeText } from './sizes.ts';
 import { nounFor } from '../../shared/lib/pluralize.ts';
 
-/** The gateway of a project, and how the copy of it stands. */
+/** The project's gateway and the state of its replica. */
 export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
   if (!gateway || !replica) return [];
   return [
@@ -14,7 +14,7 @@ export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
   ];
 }
 
-/** A replica holds all of the project. */
+/** The scopes that a replica needs, because it holds the whole project. */
 const REPLICA_SCOPES = 'inbox:read, approvals, disk and ledger:read';
 
 const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
@@ -47,7 +47,7 @@ function stateText(replica: ReplicaReport): string {
   }
 }
 
-/** How far a copy is: `copying 34 MB of 120 MB`, `catching up: 12,000 of 100,000 commits`. */
+/** A replica's progress: `copying 34 MB of 120 MB`, `catching up: 12,000 of 100,000 commits`. */
 export function copyText(replica: ReplicaReport | null): string {
   if (replica?.state === 'copying' && replica.copied) {
     const { done, total } = replica.copied;
@@ -77,7 +77,7 @@ function ledgerPairs({ witness: history }: ReplicaReport): Pair[] {
   return history.seq === 0 ? [] : [['Ledger', `checked up to entry ${countText(history.seq)}`]];
 }
 
-/** What whoever reads the status should know or do, each a sentence or two. */
+/** What the user should know or do, each in a sentence or two. */
 export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
   if (!replica) return [];
   const { witness: history } = replica;
@@ -92,7 +92,7 @@ export function replicaAdvice({ gateway, replica }: DaemonStatus): string[] {
   return advice;
 }
 
-/** What is wrong with the ledger that the gateway shows, without a full stop. */
+/** What's wrong with the gateway's ledger, without a full stop. */
 export function historyAlarm(
   gateway: string | null,
   { reason, seq }: Extract<ReplicaReport['witness'], { ok: false }>,
@@ -108,7 +108,7 @@ const HISTORY_PROBLEMS: Readonly<Record<string, string>> = {
   seq_gap: 'a number is missing',
 };
 
-/** What `svc up` says beside the addresses; null while all is well. */
+/** What `svc up` adds below the addresses; null if all is well. */
 export function replicaNote({
   gateway,
   replica,
@@ -136,7 +136,7 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
   }
 }
 
-/** The daemon tells it of "the gateway"; here its address is of use. */
+/** The daemon writes "the gateway"; here its address is more useful. */
 function absenceOf({ detail }: ReplicaReport, gateway: string | null): string {
   return (detail ?? "The gateway can't be reached.").replace(/^The gateway\b/, gateway ?? '$&');
 }

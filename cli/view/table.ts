@@ -1,23 +1,23 @@
 import { cutToWidth, padToWidth, plainText, safeLine, textWidth } from './terminal-text.ts';
 
-/** How a view looks at the moment it is drawn. */
+/** How a view looks at the moment it's drawn. */
 export interface Look {
   readonly columns: number;
   readonly now: number;
-  /** Emphasis, where the terminal shows it. */
+  /** Bold, if the terminal shows it. */
   readonly bold: (text: string) => string;
   readonly faint: (text: string) => string;
-  /** What went well, what did not, and what is open or changes. */
+  /** For success, failure, and anything open or changed. */
   readonly green: (text: string) => string;
   readonly red: (text: string) => string;
   readonly yellow: (text: string) => string;
 }
 
 const GAP = '  ';
-/** A column is not made narrower than this, nor than its heading. */
+/** A column's minimum width, unless its heading is wider. */
 const NARROWEST = 10;
 
-/** A table of records, fitted to the terminal: columns at the end that find no room are left to the JSON. */
+/** A table of records that fits the terminal. The last columns are dropped if there's no room; JSON has them all. */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
   columns: readonly string[],
@@ -28,7 +28,7 @@ export function table(
     const head = column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase();
     const texts = cells.map((row) => row[index] ?? '');
     const wanted = Math.max(textWidth(head), ...texts.map(textWidth));
-    // An id, an address or a name to type that is cut cannot be copied.
+    // Never cut an id, an address or a name to type, because a cut one can't be copied.
     const least = /(^|_)(id|url|kind)$/.test(column)
       ? wanted
       : Math.max(textWidth(head), NARROWEST);
@@ -43,7 +43,7 @@ export function table(
   return [look.bold(line(all.map(({ head }) => head))), ...cells.map(line)];
 }
 
-/** The widths of the columns that fit: the last are left out, then the widest of the others narrowed. */
+/** The widths of the columns that fit: drops the last columns, then narrows the widest. */
 export function fitWidths(
   columns: readonly { readonly wanted: number; readonly least: number }[],
   room: number,
@@ -71,7 +71,7 @@ function cellText(column: string, value: unknown, now: number): string {
   return isTime(column, text) ? age(text, now) : text;
 }
 
-/** Whether a field holds a time: known by its name and its form. */
+/** Whether a field holds a time, by its name and format. */
 export function isTime(name: string, text: string): boolean {
   return /(^|_)(at|until)$/.test(name) && /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text);
 }
@@ -83,10 +83,10 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** So much of a unit may be missing. */
+/** The share of a unit that may be missing when rounding up. */
 const ALMOST = 0.05;
 
-/** The time as it is, and how far away: `2026-01-02T11:00:00.000Z (1h ago)`. */
+/** The time and its distance: `2026-01-02T11:00:00.000Z (1h ago)`. */
 export function timeText(isoTime: string, now: number): string {
   return `${isoTime} (${age(isoTime, now)})`;
 }
@@ -97,7 +97,7 @@ export function age(isoTime: string, now: number): string {
   const distance = Math.abs(seconds);
   const unit = UNITS.find(([, size]) => distance >= size);
   if (!unit) return 'now';
-  // What was to last a day is no `23h` a moment later.
+  // Something that lasts a day shouldn't show as `23h` a moment later.
   const amount = `${Math.floor(distance / unit[1] + (seconds < 0 ? ALMOST : 0))}${unit[0]}`;
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }

@@ -1,39 +1,39 @@
 import { stringifyExact } from '../../shared/lib/exact-json.ts';
 
-// What outsiders write ends up on a terminal, which obeys control sequences. Here they are taken out.
+// Terminals obey control sequences, so these functions remove them from outside text.
 
-/** Sequences that a terminal obeys: CSI, then OSC, DCS and their kin with all they carry, then the short ones. */
+/** Control sequences: CSI, then OSC, DCS and similar with their content, then the short ones. */
 const SEQUENCES =
   // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
 
 /**
- * Controls but tab and line feed, marks that reorder text for the eye, and invisible tag characters.
- * A joiner between emoji stays.
+ * Control characters except tab and line feed, marks that reorder text, and invisible tag characters. A joiner between
+ * emoji stays.
  */
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** The text without anything a terminal would obey or that would reorder what is read. */
+/** Removes everything that a terminal would obey or that would reorder the text. */
 export function safeText(text: string): string {
   return text.replace(SEQUENCES, '').replace(INVISIBLE, '');
 }
 
-/** A value as text: texts as they are, anything else as JSON. */
+/** A value as text: strings unchanged, anything else as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === 'string' ? value : (stringifyExact(value) ?? '');
 }
 
-/** Safe, and on one line. */
+/** Safe text on one line. */
 export function safeLine(text: string): string {
   return safeText(text.replace(/\s*\r?\n\s*|\t/g, ' '));
 }
 
-/** JSON in which such characters stand as `\uXXXX`: the same value, harmless to look at. */
+/** JSON with such characters escaped as `\uXXXX`: the same value, safe to print. */
 export function safeJson(value: unknown, indent: number): string {
   const text = stringifyExact(value, indent) ?? 'null';
-  // The line feeds of the indentation are no part of a string, and strings have theirs as `\n`.
+  // These line feeds are only indentation; strings have theirs escaped as `\n`.
   return text.replace(INVISIBLE, (character) =>
     Array.from({ length: character.length }, (_, index) => hexEscape(character, index)).join(''),
   );
@@ -49,7 +49,7 @@ const WIDE =
 // oxlint-disable-next-line no-control-regex -- the range of plain ASCII
 const ASCII = /^[\u0020-\u007e]*$/;
 
-/** How many columns a safe text takes on a terminal. */
+/** A safe text's width in terminal columns. */
 export function textWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
@@ -62,7 +62,7 @@ function widthOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** The text in at most so many columns; what was cut is said by `…`. */
+/** Cuts the text to this many columns and marks the cut with `…`. */
 export function cutToWidth(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let width = 0;
@@ -75,12 +75,12 @@ export function cutToWidth(text: string, columns: number): string {
   return `${cut}…`;
 }
 
-/** Filled with blanks to so many columns. */
+/** Pads the text with blanks to this many columns. */
 export function padToWidth(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
 }
 
-/** Breaks a text between words into lines of at most so many columns. */
+/** Breaks a text between words into lines of at most this many columns. */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';

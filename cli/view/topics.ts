@@ -1,10 +1,10 @@
 import { EXIT } from '../exit.ts';
 
-/** A page of help that is about no single command: `svc help environment`. */
+/** A help page that isn't about one command: `svc help environment`. */
 export interface Topic {
   readonly name: string;
   readonly summary: string;
-  /** Sections, each with pairs of a name and what it means, or with lines to copy. */
+  /** Sections of names with their meanings, or of lines to copy. */
   readonly sections: readonly (readonly [string, readonly (readonly [string, string])[]])[];
 }
 

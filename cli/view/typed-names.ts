@@ -5,20 +5,20 @@ import { operationShapes } from '../shapes/operations.ts';
 
 type Typed = Pick<CommandSpec, 'args' | 'options'>;
 
-/** A name of the interface, unless it is a part of an answer such as `details.retry_after`. */
+/** An API name, unless it's part of an answer, such as `details.retry_after`. */
 const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
 
-/** What is wrong with a field, with fields named as this command line takes them. */
+/** A problem with a field, with fields named as this command line names them. */
 export function typedProblem(path: string, message: string, command: Typed): string {
   const [name = ''] = /^\w+/.exec(path) ?? [];
   if (path === 'Idempotency-Key') return `--idempotency-key: ${message}`;
   const typed = (typedName(name, command) ?? name) + path.slice(name.length);
-  // A word without `_`, such as `type`, is more often just a word.
+  // A word without `_`, such as `type`, is usually just a word.
   const told = message.replace(NAME, (word) => typedName(word, command) ?? commandOf(word) ?? word);
   return typed === '' ? told : `${typed}: ${told}`;
 }
 
-/** The next step as one takes it with this command, where the interface speaks to callers of its own. */
+/** The next step for this command; the service words it for API callers. */
 export function typedHint(error: CliError): string | null {
   const { code, hint } = error;
   if (!(error instanceof CallError) || hint === null) return hint;
@@ -35,23 +35,23 @@ export function typedHint(error: CliError): string | null {
   }
 }
 
-/** Commands for the operations that a text of the service names. */
+/** Replaces operation names in the service's text with commands. */
 export function typedNames(text: string): string {
   return text.replace(NAME, (word) => commandOf(word) ?? word);
 }
 
-/** `svc inbox list` for `inbox_list`; null for what is no operation. */
+/** `svc inbox list` for `inbox_list`; null if the word isn't an operation. */
 function commandOf(name: string): string | null {
   const shape = operationShapes.find((one) => one.name === name);
   return shape ? `svc ${shape.words.join(' ')}` : null;
 }
 
-/** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null for what the command does not have. */
+/** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null if the command doesn't have it. */
 function typedName(name: string, { args, options }: Typed): string | null {
   const argument = args.find((one) => one.name === name);
   if (argument) return usageOf(argument);
   const flag = name.replaceAll('_', '-');
-  // A question names its event with --event.
+  // The commands that ask name their event with --event.
   const known = [flag, flag.replace(/-id$/, '')];
   const option = options.find((one) => known.includes(one.flag));
   return option ? `--${option.flag}` : null;

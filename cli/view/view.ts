@@ -3,10 +3,10 @@ import { pairLines, type Pair } from './pairs.ts';
 import { isTime, table, timeText, type Look } from './table.ts';
 import { plainText, safeJson, safeLine, safeText } from './terminal-text.ts';
 
-/** What outsiders wrote of an event: shown apart, under a heading that says so. */
+/** Event fields that outsiders wrote, shown separately under a heading that says so. */
 const OUTSIDE_FIELDS: readonly string[] = ['headers', 'payload'];
 
-/** The readable form of an answer, as lines that are safe for a terminal. */
+/** An answer in readable form, as lines that are safe for a terminal. */
 export function readableView(
   value: unknown,
   columns: readonly string[] | undefined,
@@ -19,7 +19,7 @@ export function readableView(
   return inner === null ? ['Nothing there.'] : objectLines(inner, look);
 }
 
-/** `{event: {…}}` is shown as the event itself, `{event: null}` as nothing. Warnings go to standard error. */
+/** Unwraps `{event: {…}}`; `{event: null}` becomes nothing. Leaves out warnings, which go to standard error. */
 function onlyObject({
   warnings: _warnings,
   ...value
@@ -46,7 +46,7 @@ function listLines(
   return table(rows, columns ?? plainColumns(rows), look);
 }
 
-/** Without named columns: the fields of the first record that fit in a cell. */
+/** The default columns: the first record's fields that fit in a cell. */
 function plainColumns(rows: readonly Record<string, unknown>[]): string[] {
   return Object.entries(rows[0] ?? {})
     .filter(([, value]) => !isObject(value))
@@ -72,7 +72,7 @@ function objectLines(value: Record<string, unknown>, look: Look): string[] {
   return lines.length > 0 ? lines : ['Nothing there.'];
 }
 
-/** What finds no room in a line: what outsiders wrote, lists of records, and records in records in records. */
+/** Whether a value doesn't fit on a line: outside text, lists of records, and records nested twice. */
 function isApart(name: string, value: unknown): boolean {
   if (OUTSIDE_FIELDS.includes(name)) return !isObject(value) || isFilled(value);
   if (Array.isArray(value)) return value.some(isNested);
@@ -91,7 +91,7 @@ function isFromOutside(value: unknown): boolean {
   return isObject(value) && value['trust'] === 'external_untrusted';
 }
 
-/** Named as in the JSON, so that `jq .key.name` finds it; a null is left out. */
+/** Names fields as the JSON does, so that `jq .key.name` finds them; leaves out nulls. */
 function pairOf(name: string, value: unknown, now: number, above = ''): Pair[] {
   if (value === null || value === undefined) return [];
   return [[above + name, valueText(name, value, now)]];
@@ -105,7 +105,7 @@ function valueText(name: string, value: unknown, now: number): string {
   return isTime(name, text) ? timeText(text, now) : text;
 }
 
-/** Line feeds and controls inside texts stay escaped, so that content cannot draw lines of its own. */
+/** Line feeds and control characters in strings stay escaped, so that content can't fake lines. */
 function jsonLines(value: unknown, indent: string): string[] {
   return safeJson(value, 2)
     .split('\n')

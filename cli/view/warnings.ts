@@ -2,7 +2,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { plainText } from './terminal-text.ts';
 
-/** What an answer warns of, a line each. */
+/** An answer's warnings, one per line. */
 function warningsIn(answer: unknown): string[] {
   const warnings: unknown = isObject(answer) ? answer['warnings'] : null;
   return (Array.isArray(warnings) ? warnings : []).map((warning: unknown) => {
@@ -11,7 +11,7 @@ function warningsIn(answer: unknown): string[] {
   });
 }
 
-/** Says on standard error what an answer warns of; with --json the answer alone does. */
+/** Prints an answer's warnings to standard error; with --json only the answer has them. */
 export function warn(
   { options, output }: Pick<CommandContext, 'options' | 'output'>,
   answer: unknown,
