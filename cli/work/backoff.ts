@@ -5,12 +5,12 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 const ASKED_MAX_MS = 300_000;
 
-/** The code of an error answer, or null for anything else. */
+/** An error answer's code, or null for anything else. */
 export function answeredCode(error: unknown): string | null {
   return error instanceof CallError ? error.code : null;
 }
 
-/** Growing pauses between tries, with jitter so that many workers do not return at once. */
+/** Growing pauses between tries, with jitter so that many workers don't come back at once. */
 export class Backoff {
   readonly #longestMs: number;
   #failures = 0;
@@ -19,7 +19,7 @@ export class Backoff {
     this.#longestMs = longestMs;
   }
 
-  /** How many tries failed since the last success. */
+  /** How many tries have failed since the last success. */
   get failures(): number {
     return this.#failures;
   }
@@ -28,7 +28,7 @@ export class Backoff {
     this.#failures = 0;
   }
 
-  /** Waits before the next try, as long as the other side asked or longer each time; `mostMs` at most. */
+  /** Waits before the next try: as long as the server asked, otherwise longer each time; at most `mostMs`. */
   async pause(error: unknown, signal: AbortSignal, mostMs = ASKED_MAX_MS): Promise<void> {
     const grown = Math.min(this.#longestMs, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;
@@ -37,14 +37,14 @@ export class Backoff {
   }
 }
 
-/** How long the other side asked to stay away; 0 where it did not. */
+/** How long the server asked to wait, or 0. */
 export function askedMs(error: unknown): number {
   if (!(error instanceof CallError)) return 0;
   const seconds = error.details?.['retry_after'];
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : 0;
 }
 
-/** Waits; false when the signal ended the wait. */
+/** Waits; false if the signal ended the wait. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await delay(ms, undefined, { signal });
@@ -54,12 +54,14 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Where waits are answered from a copy that lags, an event just taken by another worker shows up again for a moment. */
+/**
+ * Slows down repeated claims: a wait answered by a lagging replica may briefly show an event another worker has taken.
+ */
 export class LostClaims {
   #id = '';
   #repeats = 0;
 
-  /** Waits a little when this is not the first loss of the same event in a row. */
+  /** Waits a little if the same event was lost twice in a row. */
   async pause(id: string, signal: AbortSignal): Promise<void> {
     this.#repeats = id === this.#id ? this.#repeats + 1 : 0;
     this.#id = id;

@@ -3,32 +3,32 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long a command has between SIGTERM and SIGKILL. */
+/** The time between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 5000;
-/** How long output is read on after the command ended, where something it started holds the pipe open. */
+/** How long to keep reading output after the command ended, if something it started keeps the pipe open. */
 const OUTPUT_GRACE_MS = 1000;
 const LINE_MAX_BYTES = 8192;
 
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly input: string;
-  /** How much of the beginning of standard output is kept. */
+  /** How much of the start of standard output is kept. */
   readonly headBytes: number;
   /** How much of the end of standard error is kept. */
   readonly tailBytes: number;
-  /** Each line of standard output as it comes. */
+  /** Gets each line of standard output as it's printed. */
   readonly onPrinted: (line: string) => void;
-  /** Each line of standard error as it comes. */
+  /** Gets each line of standard error as it's printed. */
   readonly onLine: (line: string) => void;
-  /** Ends the command and all it started. */
+  /** Ends the command and everything it started. */
   readonly kill: AbortSignal;
 }
 
 export interface ChildResult {
-  /** Null when a signal ended it or it could not be started. */
+  /** Null if a signal ended it or it couldn't be started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The beginning of standard output. */
+  /** The start of standard output. */
   readonly head: Buffer;
   readonly headComplete: boolean;
   /** The end of standard error. */
@@ -36,8 +36,8 @@ export interface ChildResult {
 }
 
 /**
- * Runs a shell command with a text on its standard input. It gets a process group of its own: Ctrl-C in the terminal
- * reaches only us, and ending it ends what it started too.
+ * Runs a shell command with text on its standard input. Its own process group keeps Ctrl-C in the terminal away from
+ * it, and lets svc end everything it started.
  */
 export async function runChild(command: string, options: ChildOptions): Promise<ChildResult> {
   const child = spawn('sh', ['-c', command], {
@@ -49,7 +49,7 @@ export async function runChild(command: string, options: ChildOptions): Promise<
   const tail = new Tail(options.tailBytes);
   const closed = once(child, 'close').catch(() => undefined);
   const exited = exit(child);
-  // A command that reads no input closes the pipe while we write; that is its right.
+  // A command may close its input without reading it all.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input);
   child.stdout.on('data', (chunk: Buffer) => head.add(chunk));
@@ -73,7 +73,7 @@ export async function runChild(command: string, options: ChildOptions): Promise<
 interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not be started. */
+  /** Why it couldn't be started. */
   readonly failure: string | null;
 }
 
@@ -103,7 +103,7 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, name);
   } catch {
-    // The group has ended already.
+    // The group has already ended.
   }
 }
 
@@ -148,7 +148,7 @@ class Tail {
   }
 }
 
-/** Hands on whole lines; a very long one comes in pieces. */
+/** Passes on whole lines; splits very long ones. */
 function eachLine(stream: Readable, onLine: (line: string) => void): void {
   let rest = Buffer.alloc(0);
   stream.on('data', (chunk: Buffer) => {
@@ -158,7 +158,7 @@ function eachLine(stream: Readable, onLine: (line: string) => void): void {
       rest = rest.subarray(rest[end] === NEWLINE ? end + 1 : end);
     }
   });
-  // Not at the end, which never comes where the pipe is held open by what the command left running.
+  // Not on 'end', which never comes if something the command left running keeps the pipe open.
   stream.on('close', () => {
     if (rest.length > 0) onLine(rest.toString('utf8'));
   });

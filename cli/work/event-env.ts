@@ -2,8 +2,8 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { FeedEvent } from './event-feed.ts';
 
 /**
- * What a command has in its environment about its event. Undefined takes a variable away: a worker may run in the command of
- * another one.
+ * The environment variables for a command's event. Undefined removes a variable, because a worker may run inside
+ * another worker's command.
  */
 export function eventEnv(event: FeedEvent): Record<string, string | undefined> {
   return {
@@ -15,7 +15,7 @@ export function eventEnv(event: FeedEvent): Record<string, string | undefined> {
   };
 }
 
-/** The answer that woke the event; else the first one. */
+/** The answer that woke the event, or else the first one. */
 function resumedEnv(resumed: unknown): Record<string, string | undefined> {
   const { because, answers } = isObject(resumed) ? resumed : {};
   const all = (Array.isArray(answers) ? answers : []).filter(isObject);
@@ -27,7 +27,7 @@ function resumedEnv(resumed: unknown): Record<string, string | undefined> {
   };
 }
 
-/** No variable can hold a NUL. */
+/** A variable can't contain a NUL. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value.replaceAll('\0', '') : undefined;
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { wholeWait } from './truncated-wait.ts';
 import { RetryingCalls } from './retrying-calls.ts';
 
-/** An event as the interface answers it; only what the commands look at is named. */
+/** An event as the API returns it; only the fields that commands use are named. */
 export interface FeedEvent {
   readonly id: string;
   readonly type: string;
@@ -21,27 +21,27 @@ interface FeedOptions {
   readonly mine?: boolean;
   /** Ends the feed. */
   readonly signal: AbortSignal;
-  /** Told once for each row of failures, and once when it ends. */
+  /** Called once when a series of failures starts, and once when it ends. */
   readonly trouble: (text: string) => void;
 }
 
 interface Wait {
   readonly seconds: number;
-  /** Only what was received at or after this time. */
+  /** Only events received at or after this time. */
   readonly since?: string | undefined;
-  /** Only what came after this event. */
+  /** Only events after this one. */
   readonly after?: string | undefined;
 }
 
 interface Waited {
-  /** Null at the timeout. */
+  /** Null after the timeout. */
   readonly event: FeedEvent | null;
 }
 
-/** How much longer than asked a wait may be silent before the connection counts as lost. */
+/** How much longer than its timeout a wait may be silent before the connection counts as lost. */
 const SILENCE_MARGIN_MS = 15_000;
 
-/** Waits for events one after another, and sits out network trouble. */
+/** Waits for one event after another and sits out network trouble. */
 export class EventFeed {
   readonly #options: FeedOptions;
   readonly #calls: RetryingCalls;
@@ -70,10 +70,10 @@ export class EventFeed {
   }
 }
 
-/** Below this the difference may be the time of the call itself; a Date header has whole seconds only. */
+/** A smaller difference may be the call's own duration, since a Date header has whole seconds. */
 const CLOCKS_AGREE_MS = 2000;
 
-/** Now, by the clock of the other side where ours is another: what `since` is compared with is its time. */
+/** The current time, by the server's clock if it differs from ours, because `since` is compared with server time. */
 export async function timeThere(client: Client): Promise<string> {
   const here = Date.now();
   const there = await dateHeader(client).catch(() => Number.NaN);

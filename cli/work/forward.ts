@@ -11,7 +11,7 @@ import { signWebhook, type Verification } from '../../shared/rules/signature.ts'
 const FORWARD_TIMEOUT_MS = 30_000;
 const PAYLOAD_TIMEOUT_MS = 60_000;
 
-/** Headers about the connection they came over, which say nothing about the next one. */
+/** Headers that only concern the connection they arrived on. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -26,14 +26,14 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** How to sign what is forwarded: the signatures that came with it are not stored. */
+/** How to sign forwarded events, because svc doesn't store the original signatures. */
 export interface Signing {
   readonly verification: Verification;
   readonly secret: string;
   readonly signatureHeader: string | undefined;
 }
 
-/** An address as people type it: `3000`, `:3000/hook`, `localhost:3000/hook` or a whole URL. */
+/** An address as people type it: `3000`, `:3000/hook`, `localhost:3000/hook` or a full URL. */
 export function forwardUrl(text: string): URL {
   const whole = /^https?:\/\//i.test(text)
     ? text
@@ -48,7 +48,7 @@ export function forwardUrl(text: string): URL {
   return new URL(whole);
 }
 
-/** POSTs a claimed event to an address as its sender did: the same body, type and headers. */
+/** POSTs a claimed event as its sender did: with the same body, type and headers. */
 export async function forwardEvent(
   url: URL,
   event: FeedEvent,
@@ -87,7 +87,7 @@ function signatureHeaders(
   signing: Signing,
 ): Record<string, string> {
   const given = headers['webhook-id'] ?? headers['svix-id'];
-  // What is left of another family of names would be checked instead of ours.
+  // The receiver might check leftover headers of another signature scheme instead of ours.
   for (const name of Object.keys(headers)) {
     if (/^(webhook|svix)-(id|timestamp|signature)$/.test(name)) delete headers[name];
   }
@@ -101,7 +101,7 @@ function signatureHeaders(
   });
 }
 
-/** The body again. Only large ones are kept byte for byte; others are written anew from the parsed payload. */
+/** Restores the body. Only large ones are stored byte for byte; others are written from the parsed payload. */
 async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
   const link = event['payload_url'];
   if (typeof link === 'string') {
@@ -111,7 +111,7 @@ async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
   return payloadBytes(event['payload'], storedHeaders(event)['content-type']);
 }
 
-/** A payload as the body it was parsed from, by its content type. */
+/** Writes a payload as the body it was parsed from, by its content type. */
 export function payloadBytes(payload: unknown, contentType: string | undefined): Buffer {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type.endsWith('/json') || type.endsWith('+json') || !isObject(payload)) {
@@ -121,7 +121,7 @@ export function payloadBytes(payload: unknown, contentType: string | undefined):
   return unwrapped(payload) ?? Buffer.from(stringifyExact(payload));
 }
 
-/** The bytes in `{text}` or `{base64}`, which stand for bodies that are neither JSON nor a form. */
+/** The bytes in `{text}` or `{base64}`, which hold bodies that are neither JSON nor a form. */
 function unwrapped(payload: Readonly<Record<string, unknown>>): Buffer | null {
   const { text, base64 } = payload;
   if (Object.keys(payload).length !== 1) return null;

@@ -5,12 +5,12 @@ const ANSWER_MAX_BYTES = 64 * 1024;
 
 export interface Sent {
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The start of the answer's body. */
   readonly body: string;
   readonly durationMs: number;
 }
 
-/** POSTs bytes to any http or https address. No redirect is followed. Rejects when there is no answer. */
+/** POSTs bytes to an http or https address without following redirects. Rejects if there's no answer. */
 export function postBytes(
   url: URL,
   message: {
@@ -22,7 +22,7 @@ export function postBytes(
 ): Promise<Sent> {
   const started = performance.now();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // One deadline for the whole exchange: an answer that trickles in must not hold up what comes next.
+  // One deadline for the whole exchange, so that a trickling answer can't hold up the next event.
   const deadline = AbortSignal.timeout(message.timeoutMs);
   const signal = message.signal ? AbortSignal.any([message.signal, deadline]) : deadline;
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ export function postBytes(
   });
 }
 
-/** The bytes behind an http or https address, at most `maxBytes`; rejects for anything but 200. */
+/** GETs at most `maxBytes` from an http or https address; rejects for any status but 200. */
 export function getBytes(url: URL, maxBytes: number, timeoutMs: number): Promise<Buffer> {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

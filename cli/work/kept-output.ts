@@ -7,10 +7,10 @@ import { canBeSatOut } from '../retry/passing.ts';
 import { answeredCode } from './backoff.ts';
 import { RetryingCalls } from './retrying-calls.ts';
 
-/** 30 days, as long as the payload of an event. */
+/** 30 days, as long as an event's payload is kept. */
 const KEPT_SECONDS = 2_592_000;
 
-/** What a step printed, under a key of the disk. */
+/** A step's output, stored under a key of the disk. */
 export class KeptOutput {
   readonly #context: Pick<CommandContext, 'client' | 'output' | 'signal'>;
   readonly #key: string;
@@ -24,7 +24,7 @@ export class KeptOutput {
     return `/v1/kv/${encodeURIComponent(this.#key)}`;
   }
 
-  /** Null where the step hasn't ended yet. */
+  /** Null if the step hasn't finished yet. */
   async read(): Promise<Buffer | null> {
     const answer = await this.#context.client().call('GET', this.#path);
     const value: unknown = isObject(answer) ? answer['value'] : null;
@@ -39,7 +39,7 @@ export class KeptOutput {
     });
   }
 
-  /** Keeps the output and returns what counts: the output of another run that was quicker, or this one. */
+  /** Stores the output and returns the one that counts: this one, or a faster run's. */
   async keep(output: Buffer): Promise<Buffer> {
     const headers = { 'idempotency-key': randomUUID() };
     const query = { ttl_seconds: KEPT_SECONDS, if_version: 0 };
@@ -57,7 +57,7 @@ export class KeptOutput {
     }
   }
 
-  /** The step is done, so an outage is sat out: else it would be done twice. */
+  /** The step is done, so svc sits out an outage instead of running it twice. */
   async #sitOut(put: () => Promise<unknown>): Promise<void> {
     const { output, signal } = this.#context;
     try {
@@ -70,7 +70,7 @@ export class KeptOutput {
   }
 }
 
-/** Text as text, so that `svc kv get` shows it. */
+/** Stored as text if possible, so that `svc kv get` shows it. */
 function valueOf(output: Buffer): Readonly<Record<string, string>> {
   const text = output.toString('utf8');
   const isText = Buffer.from(text).equals(output) && !text.includes('\0');

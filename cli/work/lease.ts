@@ -9,21 +9,21 @@ import { answeredCode, Backoff, sleep } from './backoff.ts';
 const CLAIM_TRIES = 5;
 const CLOSE_TRIES_IN_A_HURRY = 5;
 
-/** How the interface refuses a claim when another worker was faster. */
+/** The errors of a claim when another worker was faster. */
 const TAKEN: ReadonlySet<string> = new Set(['EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED', 'NOT_FOUND']);
 
-/** How it refuses to close an event whose lease is gone. */
+/** The errors of an ack or nack after the lease was lost. */
 const LOST: ReadonlySet<string> = new Set([...TAKEN, 'LEASE_NOT_HELD', 'LEASE_EXPIRED']);
 
 export interface LeaseOptions {
   readonly client: Client;
   readonly leaseSeconds: number;
-  /** Somebody is in a hurry to end: give up trying soon. */
+  /** The user wants to stop quickly, so give up retrying soon. */
   readonly kill: AbortSignal;
   readonly note: (text: string) => void;
 }
 
-/** How an event is to be closed. With `until: ['now']` it is given back, which is no failure. */
+/** How to close an event. `until: ['now']` returns it without counting a failure. */
 export type Verdict =
   | { readonly ack: true; readonly result?: unknown }
   | {
@@ -34,8 +34,8 @@ export type Verdict =
     };
 
 /**
- * How it was closed. `returned`: given back uncounted; `parked`: its command had parked it; `lost`: its lease had run out or
- * gone to another worker by then.
+ * How an event was closed. `returned`: given back without counting a failure; `parked`: its command parked it; `lost`:
+ * its lease ran out or went to another worker first.
  */
 export interface Closed {
   readonly outcome: 'acked' | 'retry' | 'dead' | 'lost' | 'parked' | 'returned';
@@ -47,9 +47,9 @@ export interface Closed {
 }
 
 /**
- * Claims an event; null when another worker has it. Sits out network trouble, for a few tries once no more is to be taken. A
- * claim whose answer was lost is repeated with the same key, so that it is answered again instead of leaving the event to
- * its lease.
+ * Claims an event; null if another worker has it. Sits out network trouble, but only for a few tries once svc is
+ * stopping. Repeats a claim with the same key, so that a lost answer comes again and the event doesn't sit until its
+ * lease ends.
  */
 export async function takeEvent(
   options: LeaseOptions & { readonly signal: AbortSignal },
@@ -70,13 +70,13 @@ export async function takeEvent(
       const isTired = options.signal.aborted && backoff.failures >= CLAIM_TRIES;
       if (!canBeSatOut(error) || isTired) throw error;
       if (backoff.failures === 0) options.note(`${sentence(messageOf(error))} Trying again.`);
-      // An interrupt must not leave a claim behind that nobody knows of, so this pause ignores it.
+      // Ignores the interrupt, which must not leave behind a claim that nobody knows about.
       await backoff.pause(error, options.kill);
     }
   }
 }
 
-/** The claim of one event: kept alive while the command runs, then closed. */
+/** One event's claim: extended while the command runs, then closed. */
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #event: FeedEvent;
@@ -85,7 +85,7 @@ export class Lease {
   constructor(options: LeaseOptions, event: FeedEvent) {
     this.#options = options;
     this.#event = event;
-    // It handles its own errors; the command runs on meanwhile.
+    // It handles its own errors while the command runs.
     void this.#keep();
   }
 
@@ -112,11 +112,11 @@ export class Lease {
   }
 
   /**
-   * Acks or nacks. Tries through network trouble for as long as a lease lasts. `saysParked`: the command said by its exit
-   * code that it has parked the event.
+   * Acks or nacks, retrying through network trouble for as long as a lease lasts. `saysParked`: the command's exit code
+   * says it parked the event.
    */
   async close(decided: Verdict, saysParked = false): Promise<Closed> {
-    // A nack of a parked event would be refused, and that refusal would stand in the ledger.
+    // A nack of a parked event would be refused, and the ledger would record that.
     const parked = saysParked ? await this.#parked(false) : null;
     if (parked) return parked;
     const { ack, ...rest } = decided;
@@ -138,11 +138,11 @@ export class Lease {
     }
   }
 
-  /** The verdict without what the other side refuses; null where nothing can be left out. */
+  /** The verdict without the part the server refuses; null if nothing can be left out. */
   #simpler(decided: Verdict, error: unknown): Verdict | null {
     if (answeredCode(error) !== 'VALIDATION_FAILED') return null;
     if (!decided.ack) {
-      // A gateway of an earlier release knows no `until`.
+      // Gateways of earlier releases don't know `until`.
       const { until, ...counted } = decided;
       return until ? counted : null;
     }
@@ -158,7 +158,7 @@ export class Lease {
     return parked ?? this.#lost(`${code}: ${messageOf(error)}`);
   }
 
-  /** How an event stands that is no longer ours, where its command parked it; it may be awake again by now. */
+  /** How the event was closed if its command parked it; it may be awake again by now. */
   async #parked(saysParked: boolean): Promise<Closed | null> {
     const { client } = this.#options;
     const path = `/v1/inbox/events/${this.#event.id}`;

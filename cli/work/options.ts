@@ -1,6 +1,6 @@
 import type { OptionSpec } from '../command.ts';
 
-// Flags that several commands about events and webhooks have.
+// Flags shared by several commands about events and webhooks.
 
 export const SOURCE: OptionSpec = {
   flag: 'source',

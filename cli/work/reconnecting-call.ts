@@ -4,9 +4,9 @@ import type { OperationCall } from '../operation-command.ts';
 import { canBeSatOut } from '../retry/passing.ts';
 import { answeredCode, sleep } from './backoff.ts';
 
-/** The other side keeps its times to some milliseconds: an answer this much earlier was cut short. */
+/** Server timers may be off by some milliseconds; an answer this early was cut short. */
 const EARLY_MS = 500;
-/** Who has no answer at all when the time is over gets one this much later, if a restart is just under way. */
+/** Extra time at the end for a call without any answer, in case the server is just restarting. */
 const GRACE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
@@ -16,16 +16,16 @@ interface LongCall {
   readonly idempotencyKey: string;
   readonly request: Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'>;
   readonly signal: AbortSignal;
-  /** Whether an answer says that nobody has decided yet. */
+  /** Whether the answer says that nobody has decided yet. */
   readonly isPending: (answer: unknown) => boolean;
-  /** Told once when the other side goes away in the middle. */
+  /** Called once when the server goes away during the wait. */
   readonly onAway: () => void;
 }
 
 /**
- * The answer of a write that waits for a person. What was asked lives on while the other side is away, so that the wait
- * goes on as well: the same call under the same Idempotency-Key asks nobody twice and takes up the wait. At the end of
- * its time the answer is what was known last.
+ * The answer of a write that waits for a person. The request survives while the server is away, so the wait goes on:
+ * repeating the call with the same Idempotency-Key doesn't ask again but resumes waiting. When time is up, it returns
+ * the last known answer.
  */
 export function reconnectingAnswer(call: LongCall): Promise<unknown> {
   return new ReconnectingCall(call).answer();
@@ -34,7 +34,7 @@ export function reconnectingAnswer(call: LongCall): Promise<unknown> {
 class ReconnectingCall {
   readonly #call: LongCall;
   readonly #dueAt: number;
-  /** The newest answer, which says that nobody has decided. */
+  /** The newest pending answer. */
   #known: unknown = null;
   #isAway = false;
 
@@ -58,11 +58,11 @@ class ReconnectingCall {
     return this.#dueAt - performance.now();
   }
 
-  /** Null when not found and a repeat may bring one, or when the time of a repeat is over. */
+  /** Null if a retry may still bring an answer, or if a retry's time is up. */
   async #try(tries: number): Promise<unknown> {
     const { client, idempotencyKey, request, signal } = this.#call;
     const { method, path, options } = request;
-    // A repeat is held for as long as the first call asked for; it need not go on when the time is over.
+    // A retry would wait as long as the first call, so it's cut off when time is up.
     const enough =
       this.#known === null ? signal : AbortSignal.timeout(Math.max(1, Math.ceil(this.#leftMs())));
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
@@ -76,9 +76,9 @@ class ReconnectingCall {
     }
   }
 
-  /** Throws what a repeat cannot mend. */
+  /** Throws errors that a retry can't fix. */
   #sitOut(error: unknown, tries: number): void {
-    // A first call that never left, or was refused, asked nobody.
+    // A first call that was never sent, or was refused, didn't ask anyone.
     if (tries === 0 && !(error instanceof LostAnswer)) throw error;
     if (!mayPass(error)) throw error;
     if (this.#known === null && this.#leftMs() <= -GRACE_MS) throw notKnown(error);
@@ -87,7 +87,7 @@ class ReconnectingCall {
   }
 }
 
-/** Too many pending requests are a refusal, though of the kind that passes. */
+/** Too many pending requests is a refusal, although a temporary one. */
 function mayPass(error: unknown): boolean {
   return canBeSatOut(error) && answeredCode(error) !== 'TOO_MANY_PENDING_REQUESTS';
 }

@@ -3,13 +3,13 @@ import { canBeSatOut } from '../retry/passing.ts';
 import { Backoff } from './backoff.ts';
 
 interface RetryOptions {
-  /** Ends the tries. */
+  /** Stops retrying. */
   readonly signal: AbortSignal;
-  /** Told once for each row of failures, and once when it ends. */
+  /** Called once when a series of failures starts, and once when it ends. */
   readonly trouble: (text: string) => void;
 }
 
-/** Asks until there is an answer, and sits out network trouble. */
+/** Repeats a call until it's answered, through network trouble. */
 export class RetryingCalls {
   readonly #options: RetryOptions;
   readonly #backoff = new Backoff();
@@ -18,7 +18,7 @@ export class RetryingCalls {
     this.#options = options;
   }
 
-  /** Null once the signal is aborted. A refusal is thrown. */
+  /** Null once the signal is aborted. Throws refusals. */
   async answer<T>(ask: () => Promise<T>): Promise<T | null> {
     const { signal, trouble } = this.#options;
     while (!signal.aborted) {

@@ -2,13 +2,13 @@ import type { CommandContext } from '../command.ts';
 import { textOption } from '../input/option-values.ts';
 import { warn } from '../view/warnings.ts';
 
-/** Warns at once of a `--source` that isn't there: the wait itself tells only when its time is over. */
+/** Warns at once if `--source` doesn't exist; the wait itself would say so only when its time is up. */
 export async function checkSource(context: CommandContext): Promise<void> {
   const source = textOption(context, 'source');
   if (source === undefined) return;
   const query = { source, limit: '1' };
   const { signal } = context;
-  // What is wrong with the call, the wait says as well.
+  // The wait reports any other problem with the call.
   const answer = await context
     .client()
     .call('GET', '/v1/inbox', { query, signal })

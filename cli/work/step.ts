@@ -4,19 +4,19 @@ import { constants } from 'node:os';
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 
-/** No more of a step's output is kept. */
+/** How much of a step's output svc keeps. */
 const STEP_OUTPUT_MAX_BYTES = 64 * 1024;
 
 /** How a step ended. */
 export interface StepResult {
   readonly code: number;
-  /** The beginning of standard output. */
+  /** The start of standard output. */
   readonly output: Buffer;
-  /** Whether that is all of it. */
+  /** Whether `output` is complete. */
   readonly isWhole: boolean;
 }
 
-/** Runs a command with our standard input and standard error. It runs to its end, however much it prints. */
+/** Runs a command with svc's own standard input and standard error, to its end however much it prints. */
 export async function runStep(
   [program = '', ...args]: readonly string[],
   { env, signal }: Pick<CommandContext, 'env' | 'signal'>,
@@ -28,7 +28,7 @@ export async function runStep(
     chunks.push(chunk.subarray(0, Math.max(0, STEP_OUTPUT_MAX_BYTES - bytes)));
     bytes += chunk.length;
   });
-  // Ctrl-C reaches the command by itself, a SIGTERM to us does not.
+  // Ctrl-C reaches the command too; a SIGTERM sent to svc doesn't.
   const end = (): void => void child.kill('SIGTERM');
   signal.addEventListener('abort', end, { once: true });
   try {

@@ -2,21 +2,21 @@ import type { Client } from '../client.ts';
 import { unreachable } from '../errors.ts';
 import { canBeSatOut } from '../retry/passing.ts';
 
-/** The other side keeps timeouts to some milliseconds: nothing, said this much earlier, has another cause. */
+/** Server timeouts may be off by some milliseconds; an empty answer this early has another cause. */
 const EARLY_MS = 500;
-/** Who is ending refuses connections at once. */
+/** A stopping server refuses connections at once, so the probe can be short. */
 const PROBE_MS = 2000;
 
 interface LongWait {
   readonly client: Client;
-  /** How long the wait was to last. */
+  /** How long the wait should last. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The answer of a wait that was just begun. Who ends answers its waits as at their timeouts; here such an answer is
- * told from a timeout and thrown as unreachable.
+ * The answer of a wait. A server that stops answers its waits as if they had timed out; this detects that and throws
+ * UNREACHABLE.
  */
 export async function wholeWait<T>(
   wait: LongWait,
@@ -26,7 +26,7 @@ export async function wholeWait<T>(
   const dueAt = performance.now() + wait.seconds * 1000;
   const answer = await call;
   const isEarly = performance.now() < dueAt - EARLY_MS;
-  // Early alone proves nothing: clocks differ, where one of the machines slept.
+  // An early answer alone proves nothing, because clocks differ after a machine slept.
   if (isEarly && isNothing(answer) && (await isGone(wait))) throw stopped(wait.client);
   return answer;
 }
@@ -35,7 +35,7 @@ async function isGone({ client, signal }: LongWait): Promise<boolean> {
   try {
     const response = await client.raw('GET', '/v1/whoami', { signal, timeoutMs: PROBE_MS });
     response.resume();
-    // One that starts in its place, or what stands before a gateway.
+    // A server that is just starting, or a proxy without its gateway.
     return (response.statusCode ?? 0) >= 500;
   } catch (error) {
     if (signal.aborted) throw error;

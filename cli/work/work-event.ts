@@ -7,19 +7,19 @@ import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/li
 import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
 import { cutUtf8 } from '../../shared/lib/text.ts';
 
-/** `EX_TEMPFAIL` and `EX_DATAERR` of sysexits: try again, and never try again. */
+/** `EX_TEMPFAIL` and `EX_DATAERR` from sysexits: try again, and never try again. */
 const EXIT_TRY_AGAIN = 75;
 const EXIT_BAD_DATA = 65;
 const KILLED_REASON = 'The worker was stopped.';
 
-/** How the work on an event ended. */
+/** The result of working on an event. */
 export interface Finished extends Closed {
   readonly event_id: string;
   readonly type: string;
   readonly source: string;
   readonly exit_code: number | null;
   readonly signal: string | null;
-  /** What the command printed, as the ack carries it; null when it printed nothing or failed. */
+  /** The command's output as the ack carries it; null if it printed nothing or failed. */
   readonly result: unknown;
   readonly duration_ms: number;
 }
@@ -27,11 +27,11 @@ export interface Finished extends Closed {
 export interface WorkOptions extends LeaseOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Each line a command prints, as it comes. */
+  /** Gets each line the command prints, as it's printed. */
   readonly onPrinted: (event: FeedEvent, line: string) => void;
 }
 
-/** Runs the command for a claimed event and closes the event by how it ended. */
+/** Runs the command for a claimed event and closes the event by its exit code. */
 export async function workEvent(options: WorkOptions, event: FeedEvent): Promise<Finished> {
   const started = performance.now();
   const lease = new Lease(options, event);
@@ -68,10 +68,10 @@ function verdict(child: ChildResult, killed: boolean): Verdict {
   return { ack: false, reason: reasonOf(child), retry: child.code !== EXIT_BAD_DATA };
 }
 
-/** Standard output as the result: JSON when it is whole and parses, else `{text}`; nothing when it is empty. */
+/** Standard output as the result: JSON if it's complete and parses, otherwise `{text}`; nothing if it's empty. */
 function resultOf(child: ChildResult): { result?: unknown } {
   const whole = child.head.toString('utf8');
-  // A cut may leave half a character at the end.
+  // The cut may have split a character.
   const text = (child.headComplete ? whole : whole.replace(/\uFFFD+$/, '')).trim();
   if (text === '') return {};
   if (child.headComplete) {
@@ -79,12 +79,12 @@ function resultOf(child: ChildResult): { result?: unknown } {
       const result = parseExact(text);
       if (fits(result)) return { result };
     } catch {
-      // No JSON: kept as text below.
+      // Not JSON: kept as text below.
     }
   }
   let bytes = ACK_RESULT_MAX_BYTES;
   let result = { text: cutUtf8(text, bytes) };
-  // Quotes and control characters grow when written as JSON, so the right length is found by trying.
+  // Quotes and control characters get longer as JSON, so find the right length by trying.
   while (!fits(result)) {
     bytes = Math.floor(bytes * 0.9);
     result = { text: cutUtf8(text, bytes) };
@@ -96,7 +96,7 @@ function fits(result: unknown): boolean {
   return Buffer.byteLength(stringifyExact(result)) <= ACK_RESULT_MAX_BYTES;
 }
 
-/** The interface keeps the beginning of a reason, but what explains a failure stands at the end of standard error. */
+/** The API keeps a reason's start, but the end of standard error explains the failure. */
 function reasonOf(child: ChildResult): string {
   const how = child.signal ? `ended by ${child.signal}` : exitText(child.code);
   const room = NACK_REASON_MAX_BYTES - how.length - 2;

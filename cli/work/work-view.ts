@@ -6,7 +6,7 @@ import type { Finished } from './work-event.ts';
 
 const INDENT = '  ';
 
-/** Shows the work on events: for people what each command prints and how it ended, else one line of JSON for each event. */
+/** Shows the work: on a terminal each command's output and result, otherwise one line of JSON per event. */
 export class WorkView {
   readonly #output: Output;
   /** The event whose output was shown last. */
@@ -16,9 +16,9 @@ export class WorkView {
     this.#output = output;
   }
 
-  /** One line of what a command prints, below a heading where another event was shown before. */
+  /** Prints one line of a command's output, with a heading if the last output was another event's. */
   printed({ id, type }: FeedEvent, line: string): void {
-    // Its place in JSON is the result.
+    // In JSON, the output is in the result.
     if (this.#output.json) return;
     if (this.#shown !== id) this.#output.line(`${clock()}  ${id}  ${type}`);
     this.#shown = id;
