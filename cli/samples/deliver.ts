@@ -10,15 +10,15 @@ const SEND_TIMEOUT_MS = 30_000;
 /** A sample for a source. */
 interface Delivery {
   readonly kind: string;
-  /** The the source's name. */
+  /** The source's name. */
   readonly source: string;
-  /** The address of the source, as it was answered. */
+  /** The source's URL, unchecked from the answer. */
   readonly url: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** The sources that the project has. */
+/** The project's sources. */
 export async function projectSources(
   context: CommandContext,
 ): Promise<readonly Record<string, unknown>[]> {
@@ -27,7 +27,7 @@ export async function projectSources(
   return Array.isArray(items) ? items.filter(isObject) : [];
 }
 
-/** Sends it, and prints a line about how it was taken. Answers the event it became; null when it became none. */
+/** Sends the sample and prints the result. Returns the resulting event's id, or null for a report. */
 export async function deliver(
   { output, signal }: CommandContext,
   { kind, source, url, headers, body }: Delivery,

@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A delivery as its sender would make it, before it is signed. */
+/** A delivery as its sender would build it, before signing. */
 export interface Sample {
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Record<string, unknown>;
@@ -12,7 +12,7 @@ export interface Sample {
 export interface WebhookKind {
   /** `github.push` */
   readonly kind: string;
-  /** How the provider signs; null where any source will do. */
+  /** How the provider signs; null if any source accepts it. */
   readonly verification: 'github' | 'stripe' | null;
   readonly summary: string;
   readonly build: () => Sample;
@@ -24,7 +24,7 @@ export function hex(chars: number): string {
     .slice(0, chars);
 }
 
-/** `evt_` and 24 characters, as Stripe writes its ids. */
+/** An id as Stripe writes it: a prefix and 24 characters. */
 export function stripeId(prefix: string): string {
   let text = `${prefix}_`;
   while (text.length < prefix.length + 25) text += BASE62.charAt(randomInt(62));
@@ -35,7 +35,7 @@ export function uuid(): string {
   return randomUUID();
 }
 
-/** A number as providers use for ids: large, and another one each time. */
+/** A large random number, like providers' ids. */
 export function numericId(): number {
   return randomInt(1_000_000_000, 4_000_000_000);
 }
@@ -49,7 +49,7 @@ export function unixSeconds(secondsAgo = 0): number {
   return Math.floor(Date.now() / 1000) - secondsAgo;
 }
 
-/** A time as mails carry it (RFC 5322 section 3.3), some seconds ago. */
+/** A date header for mail (RFC 5322 section 3.3), some seconds ago. */
 export function mailDate(secondsAgo = 0): string {
   return new Date(Date.now() - secondsAgo * 1000).toUTCString().replace('GMT', '+0000');
 }

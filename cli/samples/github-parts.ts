@@ -8,13 +8,13 @@ const FULL_NAME = `${OWNER}/${REPOSITORY}`;
 const REPOSITORY_ID = 771_204_563;
 const CREATED = '2024-03-18T09:12:44Z';
 
-/** The API address of the sample repository. */
+/** The sample repository's API address. */
 export const repositoryUrl = `${API}/repos/${FULL_NAME}`;
-/** Its web address. */
+/** The sample repository's web address. */
 export const repositoryWeb = `${WEB}/${FULL_NAME}`;
 export const hookTarget = String(REPOSITORY_ID);
 
-/** A person, as GitHub describes one. */
+/** A user, as GitHub describes one. */
 export function user(login = 'mira-okafor', id = 61_820_377): Record<string, unknown> {
   const url = `${API}/users/${login}`;
   return {
@@ -39,7 +39,7 @@ export function user(login = 'mira-okafor', id = 61_820_377): Record<string, unk
   };
 }
 
-/** The repository all samples speak of. */
+/** The repository in all samples. */
 export function repository(): Record<string, unknown> {
   return {
     id: REPOSITORY_ID,
@@ -86,7 +86,6 @@ export function repository(): Record<string, unknown> {
   };
 }
 
-/** An issue. */
 export function issue(number: number, state: 'open' | 'closed'): Record<string, unknown> {
   const url = `${repositoryUrl}/issues/${number}`;
   return {

@@ -89,7 +89,7 @@ function push(): Record<string, unknown> {
     ref: 'refs/heads/main',
     before,
     after,
-    // Pushes write these two as seconds, unlike all other events.
+    // Unlike all other events, pushes give these two in seconds.
     repository: {
       ...repository(),
       created_at: REPOSITORY_CREATED_SECONDS,
@@ -150,7 +150,7 @@ function review(): Record<string, unknown> {
   };
 }
 
-/** Reviews carry a pull request without the counts and the state of the merge. */
+/** Reviews carry a pull request without counts and merge state. */
 function reviewedPullRequest(): Record<string, unknown> {
   const whole = pullRequest({ number: PULL_NUMBER, state: 'open' });
   const left = Object.entries(whole).filter(([name]) => !COUNTED.has(name));
@@ -252,7 +252,7 @@ const mergedPull = () => ({
   pull_request: pullRequest({ number: PULL_NUMBER, state: 'closed', merged: true }),
 });
 
-/** Deliveries as GitHub makes them for a repository's webhook. */
+/** Deliveries like those of a GitHub repository's webhook. */
 export const githubKinds: readonly WebhookKind[] = [
   kind('ping', 'A new webhook says hello.', ping),
   kind('push', 'A commit is pushed to main.', push),

@@ -2,7 +2,7 @@ import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
 import { usageError } from '../errors.ts';
 import { phrase } from './mime.ts';
 
-/** What `--set` may say of a mail. */
+/** The mail fields that `--set` can change. */
 export type MailField = 'subject' | 'from' | 'text' | 'in_reply_to' | 'message_id';
 
 export type MailFields = Readonly<Partial<Record<MailField, string>>>;
@@ -10,11 +10,11 @@ export type MailFields = Readonly<Partial<Record<MailField, string>>>;
 interface Settable {
   readonly kind: string;
   readonly fields: readonly MailField[];
-  /** Without it there is nothing to send. */
+  /** A field that the mail can't be built without. */
   readonly required: MailField | null;
 }
 
-/** The fields that `name=value` texts set; of a name that is there twice the last. Refuses what the kind does not take. */
+/** Parses `name=value` assignments; the last one for a name wins. Refuses fields that the kind doesn't take. */
 export function mailFields(
   { kind, fields, required }: Settable,
   assignments: readonly string[],
@@ -39,12 +39,12 @@ export function mailFields(
   return given;
 }
 
-/** The subject: one line. */
+/** Checks that the subject is one line. */
 export function subjectLine(subject: string): string {
   return oneLine('subject', subject);
 }
 
-/** `Ines <ines@example.com>` or the address alone, as the value of a header. */
+/** `Ines <ines@example.com>` or a bare address, as a header value. */
 export function mailbox(text: string): string {
   const match = /^(?:([^<>]*)<([^<>]*)>|([^<>]*))$/.exec(oneLine('from', text));
   const address = (match?.[2] ?? match?.[3] ?? '').trim();
@@ -56,7 +56,7 @@ export function mailbox(text: string): string {
   return name === '' ? address : `${phrase(name)} <${address}>`;
 }
 
-/** The Message-ID that stands for a message: of one that was sent from `address`, its id will do. */
+/** Returns the Message-ID; turns the id of a message sent from `address` into its Message-ID. */
 export function messageId(field: MailField, text: string, address: string): string {
   if (/^msg_[0-9a-z]{26}$/.test(text)) return `<${text}@${domainOf(address)}>`;
   const match = /^<?([!-;=?A-~]{1,255}@[!-;=?A-~]{1,255})>?$/.exec(text);

@@ -8,11 +8,11 @@ export interface MailKind {
   readonly kind: string;
   readonly summary: string;
   readonly fields: readonly MailField[];
-  /** Without it there is nothing to send. */
+  /** A field that the mail can't be built without. */
   readonly required: MailField | null;
-  /** A report about a message that was sent makes no mail of its own: it changes what is known of the message. */
+  /** A delivery report doesn't become an event of its own: it updates the sent message. */
   readonly isReport: boolean;
-  /** The mail whole, to this address of a project. */
+  /** Builds the whole mail, to a project's address. */
   readonly build: (fields: MailFields, to: string) => string;
 }
 
@@ -61,8 +61,8 @@ function reply(fields: MailFields, to: string): string {
 }
 
 /**
- * A report about a message that could not be delivered (RFC 3464), as a mail server writes it. Its reason is one that
- * passes: after another one nothing would be sent to the address any more.
+ * A mail server's report that a message wasn't delivered (RFC 3464). Its reason is temporary, because after a permanent
+ * one svc wouldn't send to the address again.
  */
 function bounce({ message_id: original = '' }: MailFields, to: string): string {
   const id = messageId('message_id', original, to);
@@ -91,7 +91,7 @@ function bounce({ message_id: original = '' }: MailFields, to: string): string {
   return written(headed(headers, report));
 }
 
-/** What every mail begins with: a Message-ID and a time of its own. */
+/** The headers of every mail, with a new Message-ID and the current time. */
 function heading({ from = PERSON, subject = '' }: MailFields, to: string) {
   return [
     ['From', mailbox(from)],
@@ -109,7 +109,7 @@ function htmlOf(text: string): string {
   return paragraphs.map((lines) => `<p>${lines.replaceAll('\n', '<br>\n')}</p>\n`).join('');
 }
 
-/** Mails as they come to the address of a project. */
+/** Mails as they arrive at a project's address. */
 export const mailKinds: readonly MailKind[] = [
   {
     kind: 'email',

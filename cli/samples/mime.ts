@@ -1,32 +1,32 @@
 import { hex } from './fresh.ts';
 
 const CRLF = '\r\n';
-/** A body with longer lines is encoded, as is one of anything but ASCII. */
+/** A body with longer lines, or with anything but ASCII, is encoded. */
 const LINE_CHARS_MAX = 76;
-/** In base64 they fit into an encoded word, which may have 75 characters (RFC 2047 section 2). */
+/** In base64 these fit an encoded word, which may have 75 characters (RFC 2047 section 2). */
 const WORD_BYTES_MAX = 42;
 const HEADER_CHARS_MAX = 60;
 
 type Header = readonly [name: string, value: string];
 
-/** A mail (RFC 5322), or a part of one (RFC 2045). Lines of the body end with CR LF. */
+/** A mail (RFC 5322) or a part of one (RFC 2045). Body lines end with CR LF. */
 interface Entity {
   readonly headers: readonly Header[];
   readonly body: string;
 }
 
-/** A mail as it travels. */
+/** The mail as it's sent. */
 export function written({ headers, body }: Entity): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   return [...lines, '', body].join(CRLF);
 }
 
-/** With these headers before those it has. */
+/** Adds headers before the existing ones. */
 export function headed(headers: readonly Header[], { headers: own, body }: Entity): Entity {
   return { headers: [...headers, ...own], body };
 }
 
-/** A part of text, readable as it stands where that can be. */
+/** A text part, left unencoded if possible. */
 export function textPart(type: string, text: string): Entity {
   const body = withLineEnds(text);
   const isShort = body.split(CRLF).every((line) => line.length <= LINE_CHARS_MAX);
@@ -40,12 +40,12 @@ export function textPart(type: string, text: string): Entity {
   };
 }
 
-/** A part of lines of ASCII that are for programs. */
+/** A part of ASCII lines for programs to read. */
 export function fieldsPart(type: string, lines: readonly string[]): Entity {
   return { headers: [['Content-Type', type]], body: [...lines, ''].join(CRLF) };
 }
 
-/** Parts that stand together; `type` is such as `multipart/mixed`. */
+/** Combines parts; `type` is for example `multipart/mixed`. */
 export function multipart(type: string, parts: readonly Entity[]): Entity {
   const boundary = `=_${hex(32)}`;
   const pieces = parts.map((part) => `--${boundary}${CRLF}${written(part)}`);
@@ -55,18 +55,18 @@ export function multipart(type: string, parts: readonly Entity[]): Entity {
   };
 }
 
-/** A text of one line as the value of a header: encoded where it is not short ASCII (RFC 2047). */
+/** One line of text as a header value, encoded unless it's short ASCII (RFC 2047). */
 export function headerText(text: string): string {
   const isPlain = /^[ -~]*$/.test(text) && !text.includes('=?');
   return isPlain && text.length <= HEADER_CHARS_MAX ? text : encodedWords(text);
 }
 
-/** The name before an address. */
+/** The name before a mail address. */
 export function phrase(name: string): string {
   return /^[A-Za-z0-9 ]{1,60}$/.test(name) ? name : encodedWords(name);
 }
 
-/** No character is split between two of them. */
+/** Encodes the text in words without splitting a character between two words. */
 function encodedWords(text: string): string {
   const words: string[] = [];
   let word = '';

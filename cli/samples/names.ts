@@ -1,4 +1,4 @@
-/** What `svc trigger` can send. */
+/** The kinds of samples that `svc trigger` can send. */
 export const SAMPLE_NAMES = [
   'github.ping',
   'github.push',

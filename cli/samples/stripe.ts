@@ -42,7 +42,7 @@ function kind(type: string, summary: string, change: () => Change): WebhookKind 
   return { kind: `stripe.${type}`, verification: 'stripe', summary, build };
 }
 
-/** Events as Stripe sends them to a webhook endpoint in test mode. */
+/** Events like those Stripe sends to a webhook endpoint in test mode. */
 export const stripeKinds: readonly WebhookKind[] = [
   kind('checkout.session.completed', 'A customer pays at the checkout.', () => ({
     object: checkoutSession(),

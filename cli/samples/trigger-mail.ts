@@ -6,7 +6,7 @@ import { deliver, projectSources } from './deliver.ts';
 import { mailFields, type MailFields } from './mail-fields.ts';
 import type { MailKind } from './mail.ts';
 
-/** Whom a sample is to that is only shown: no source is asked then. */
+/** The recipient of a sample that is only shown, without asking for the source. */
 const ADDRESS_SHOWN = 'project@agents.example.com';
 
 interface MailSource {
@@ -15,7 +15,7 @@ interface MailSource {
   readonly url: unknown;
 }
 
-/** Posts sample mails to the source of mail as they are; it has no signature to make. */
+/** Posts sample mails to the project's email source, unsigned. */
 export async function triggerMail(
   context: CommandContext,
   kind: MailKind,
@@ -23,7 +23,7 @@ export async function triggerMail(
 ): Promise<number> {
   const { output, signal } = context;
   const fields = mailFields(kind, listOption(context, 'set'));
-  // One that cannot be made is a usage error, and should be one before anything is asked.
+  // Build the mail first, so that a usage error comes before any call.
   const shown = kind.build(fields, ADDRESS_SHOWN);
   if (switchOption(context, 'dry-run')) {
     dryRun(context, kind, fields, { shown, count });
@@ -54,7 +54,7 @@ function tellNext(
   output.note(`Next: svc inbox list ${isTaken ? '--type email.bounced' : `--source ${source}`}`);
 }
 
-/** A mail is shown as it would travel, so that it can be saved as a file. */
+/** Prints the mail as it would be sent, so that it can be saved to a file. */
 function dryRun(
   { options, output }: CommandContext,
   kind: MailKind,
