@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 
-/** An opener that still runs then is a browser itself. */
+/** An opener still running after this time is itself a browser. */
 const OPENER_PATIENCE_MS = 3000;
 
-/** For anything but the web an opener starts another program, and what begins with a dash is an option to it. */
+/** For other schemes the opener starts another program, and a leading dash makes it an option. */
 const OF_THE_WEB = /^https?:\/\//;
 
 /**
- * False where there is no desktop, when it refuses, and for what is no address of the web: a gateway may have written it.
- * No shell reads it.
+ * Opens a web address without a shell. Returns false if there is no desktop, the opener fails or the text isn't a web
+ * address: it may come from a gateway.
  */
 export async function openInBrowser(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const opener = OF_THE_WEB.test(url) ? openerOf(env) : null;

@@ -22,12 +22,12 @@ export interface CallOptions {
   >;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as they are, with the Content-Type from `headers`. */
+  /** Sent unchanged, with the Content-Type from `headers`. */
   readonly bytes?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Which of several writes of a command this is: each has an idempotency key of its own. */
+  /** Names one of several writes by the same command; each gets its own idempotency key. */
   readonly step?: string;
-  /** Ends the call. Without it a call goes on after Ctrl-C, as an ack under way should. */
+  /** Ends the call. Without it, Ctrl-C doesn't stop the call: an ack under way should finish. */
   readonly signal?: AbortSignal;
   /** How long the other side may be silent, in milliseconds. */
   readonly timeoutMs?: number;
@@ -35,13 +35,13 @@ export interface CallOptions {
 
 /** The one typed client between the CLI and a daemon or gateway. */
 export interface Client {
-  /** The parsed answer; an error answer is thrown as `CallError`. Writes carry a fresh Idempotency-Key. */
+  /** Returns the parsed answer; throws an error answer as `CallError`. Writes carry a fresh Idempotency-Key. */
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
-  /** The raw answer, whatever its status, for streams and `svc api`. */
+  /** Returns the raw answer whatever its status, for streams and `svc api`. */
   raw(method: string, path: string, options?: CallOptions): Promise<IncomingMessage>;
   /** The key this client sends. */
   readonly apiKey: string;
-  /** Null where calls go to the daemon of this machine. */
+  /** Null if calls go to this machine's daemon. */
   readonly gateway: URL | null;
 }
 
@@ -49,18 +49,18 @@ export interface ClientOptions {
   readonly home: Pick<Home, 'credentialsFile' | 'daemonFile' | 'socketPath'>;
   readonly env: NodeJS.ProcessEnv;
   readonly profile?: string | undefined;
-  /** Where calls go, and with which key, whatever is stored or set: to sign in and out. */
+  /** Overrides the stored profile and the environment, for sign-in and sign-out. */
   readonly connection?: Connection | undefined;
-  /** Told once when the other side is of another version, and other things of that kind. */
+  /** Reports things such as a version mismatch, once each. */
   readonly warn: (text: string) => void;
 }
 
 const SILENCE_MS = 30_000;
-/** A daemon that says it is starting gets this long to listen. */
+/** How long a starting daemon gets before it must listen. */
 const STARTING_MS = 3000;
 const STARTING_PAUSE_MS = 25;
 const RETRY_PAUSE_MS = 100;
-/** Nobody listens: nothing was sent, so a daemon that is starting may be asked again. */
+/** Nothing is listening and nothing was sent, so the call can be retried. */
 const NOBODY_CODES: ReadonlySet<string> = new Set([
   'ENOENT',
   'ECONNREFUSED',
@@ -69,13 +69,13 @@ const NOBODY_CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** A connection that was there broke: what was sent may have arrived. */
+/** The connection broke after it was made, so what was sent may have arrived. */
 const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
 interface Tries {
-  /** How often a connection could not be made, or was lost. */
+  /** How many connections failed or broke. */
   broken: number;
-  /** Whether one of them may have brought the call to the other side. */
+  /** Whether the call may have arrived in one of them. */
   lost: boolean;
   readonly startingUntil: number;
 }
@@ -128,18 +128,18 @@ export class HttpClient implements Client {
         const { signal } = options;
         if (signal?.aborted) throw error;
         await sleep(this.#pauseAfter(error, tries), undefined, signal && { signal });
-        // The first start makes the key while we wait.
+        // The daemon's first start creates the key while this waits.
         if (this.apiKey === '') this.#useNewKey(headers);
       }
     }
   }
 
-  /** How long to wait before the same call once more; throws when there is no point in it. */
+  /** How long to wait before the next try; throws if a retry won't help. */
   #pauseAfter(error: unknown, tries: Tries): number {
     const code = errorCode(error);
     if (error instanceof CliError || code === null) throw error;
     if (isTlsRefusal(code)) throw notTrusted(this.#connection, code);
-    // Node's own `ERR_…` are about how we called it: a fault of ours, and shown as one.
+    // Node's `ERR_…` codes mean a wrong call: our own bug, shown as one.
     if (code.startsWith('ERR_')) throw error;
     if (NOBODY_CODES.has(code)) {
       if (this.#isStarting() && Date.now() < tries.startingUntil) return STARTING_PAUSE_MS;
@@ -173,7 +173,7 @@ export class HttpClient implements Client {
       'x-service-version': VERSION,
       ...(this.apiKey && { authorization: `Bearer ${this.apiKey}` }),
       ...(agent && { 'x-service-agent': agent }),
-      // One key for all tries of this call, so that a repeat after a lost answer has one effect.
+      // All tries of this call share one key, so a repeat after a lost answer has one effect.
       ...(method !== 'GET' && method !== 'HEAD' && { 'idempotency-key': crypto.randomUUID() }),
       ...(options.body !== undefined && { 'content-type': 'application/json' }),
       ...lowerCased(options.headers),
@@ -193,7 +193,7 @@ export class HttpClient implements Client {
     const timeoutMs = options.timeoutMs ?? SILENCE_MS;
     const wanted: RequestOptions = {
       ...(gateway ? tcpTarget(gateway) : { socketPath: this.#options.home.socketPath }),
-      // Left out, Node works the name out from the Host header, which takes 4 ms of a command.
+      // Without it Node derives the name from the Host header, which takes 4 ms per command.
       ...(!secure && { servername: '' }),
       method,
       path: targetPath(gateway, path, options.query),
@@ -220,7 +220,7 @@ export class HttpClient implements Client {
     return record?.state === 'starting' && isAlive(record.pid);
   }
 
-  /** Said once: an answer may be as it was hours ago. */
+  /** Said once: the answer may be hours old. */
   #noteStale(headers: IncomingMessage['headers']): void {
     if (this.#saidStale || headers['x-service-stale'] !== 'true') return;
     this.#saidStale = true;
@@ -236,7 +236,7 @@ export class HttpClient implements Client {
   }
 }
 
-/** As the option `signal` of a request does it, which costs a millisecond more. */
+/** Does what `signal` of a request does, but saves a millisecond. */
 function endWith(request: ClientRequest, signal: AbortSignal | undefined): void {
   if (!signal) return;
   const end = () => request.destroy(new Error('Interrupted.'));
@@ -289,7 +289,7 @@ async function readText(response: IncomingMessage, signal?: AbortSignal): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text isn't JSON. */
 function parsed(text: string): unknown {
   try {
     return parseExact(text);

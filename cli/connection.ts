@@ -5,28 +5,28 @@ import { readRecord } from '../daemon/record.ts';
 import { EXIT } from './exit.ts';
 import { CliError, unreachable, Untrusted, usageError } from './errors.ts';
 
-/** How a machine without any key gets one. */
+/** How a machine without a key gets one. */
 export const NO_KEY_HINT =
   "To use a project on this machine: svc up. To use a team's: svc login --gateway URL";
 
-/** Where calls go and with which key. */
+/** Where calls go, and with which key. */
 export interface Connection {
-  /** Null is the daemon's socket. */
+  /** Null means the daemon's socket. */
   readonly gateway: URL | null;
-  /** Empty when not found yet. */
+  /** Empty if there is no key yet. */
   readonly apiKey: string;
-  /** What to look at when nobody answers there. */
+  /** What to check if nothing answers there. */
   readonly hint?: string;
-  /** What is to be said before the first call. */
+  /** Shown before the first call. */
   readonly warning?: string;
-  /** Why there is nobody to call. */
+  /** Why no call is possible. */
   readonly refusal?: CliError;
 }
 
 /**
- * SVC_GATEWAY and SVC_API_KEY win over what is stored. With a gateway's profile calls go to the daemon when it has that
- * project, and else to the gateway itself. A stored key goes over http to another machine only where the sign-in consented
- * to that; one in SVC_API_KEY is whoever set both to answer for, and is warned of.
+ * SVC_GATEWAY and SVC_API_KEY override the stored profile. Calls for a gateway's profile go to the daemon if it has
+ * that project, otherwise to the gateway. A stored key crosses the network over http only if the user agreed at
+ * sign-in. A key in SVC_API_KEY is the user's own choice, so svc only warns.
  */
 export function resolveConnection(
   home: Pick<Home, 'credentialsFile' | 'daemonFile'>,
@@ -51,7 +51,7 @@ function namedGateway(gateway: URL, profile: Profile | undefined): Connection {
   return { gateway, apiKey, hint, ...(isRefused && { refusal: notInClear(gateway) }) };
 }
 
-/** Over http to another machine, which anybody on the way can read. */
+/** Over http to another machine, where anyone on the network can read it. */
 function isInClear(gateway: URL | null): gateway is URL {
   return gateway?.protocol === 'http:' && !isLoopback(gateway.hostname);
 }
@@ -87,7 +87,7 @@ function otherProject(): CliError {
   });
 }
 
-/** The project that the running daemon has; null when none runs, or it does not know yet. */
+/** The running daemon's project; null if no daemon runs or it doesn't know its project yet. */
 export function runningProject(daemonFile: string): string | null {
   const record = readRecord(daemonFile);
   return record && typeof record.project === 'string' && isAlive(record.pid)
@@ -120,18 +120,18 @@ function read(file: string): Credentials | null {
   }
 }
 
-/** A stored key goes to the gateway it came from, and that of local mode stays on this machine. */
+/** A stored key is only sent to the gateway it came from; a local-mode key stays on this machine. */
 function mayGoTo(profile: Profile, gateway: URL): boolean {
   if (profile.gateway === null) return isLoopback(gateway.hostname);
   return URL.canParse(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
 }
 
-/** Whether a host of a URL is this machine: what is sent to it crosses no network. */
+/** Whether a URL's host is this machine, so that nothing crosses the network. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** The refusal when nobody listens where calls go. */
+/** The error when nothing answers at the connection's address. */
 export function notListening({ gateway, apiKey, hint }: Connection, reason: string): CliError {
   if (gateway === null && apiKey === '') {
     return unreachable("The daemon isn't running, and no key is stored here.", NO_KEY_HINT);
@@ -140,7 +140,7 @@ export function notListening({ gateway, apiKey, hint }: Connection, reason: stri
   return unreachable(`Can't reach ${gateway.origin} (${reason}).`, hint ?? null);
 }
 
-/** The refusal when a gateway speaks no TLS, or has a certificate that this machine does not trust. */
+/** The error when a gateway doesn't speak TLS, or this machine doesn't trust its certificate. */
 export function notTrusted({ gateway }: Connection, reason: string): CliError {
   return new Untrusted(
     `Can't make a secure connection to ${gateway?.origin ?? 'the daemon'} (${reason}).`,

@@ -5,12 +5,12 @@ interface Failure {
   readonly code: string;
   readonly message: string;
   readonly exit: number;
-  /** The next step. */
+  /** What the user can do next. */
   readonly hint?: string | null;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A failure that is the caller's to solve: printed as `CODE: message` and a hint, never with a stack. */
+/** A failure the user can fix, printed as `CODE: message` and a hint, never with a stack trace. */
 export class CliError extends Error {
   readonly code: string;
   readonly exit: number;
@@ -26,17 +26,17 @@ export class CliError extends Error {
     this.details = failure.details;
   }
 
-  /** The error body of the interface. */
+  /** The error body, as in the API. */
   body(): { error: Record<string, unknown> } {
     const { code, message, hint, details } = this;
     return { error: { code, message, hint, ...(details && { details }) } };
   }
 }
 
-/** An error answer of the daemon or gateway. */
+/** An error answer from the daemon or gateway. */
 export class CallError extends CliError {
   readonly status: number;
-  /** `X-Request-Id` of the answer. */
+  /** The answer's `X-Request-Id`. */
   readonly requestId: string | null;
 
   constructor(status: number, body: unknown, requestId: string | null = null) {
@@ -78,28 +78,28 @@ function exitForCode(code: string, status: number): number {
     case 'CHANNEL_KIND_UNAVAILABLE':
       return EXIT.refused;
     default:
-      // Any other 400 is about what was given: the other side only checks more of it than the command can.
+      // Any other 400 is about the input: the server can check more of it than the command.
       return status === 400 ? EXIT.usage : EXIT.refused;
   }
 }
 
-/** A proxy that finds nobody behind it answers 502, 503 or 504. */
+/** A proxy answers 502, 503 or 504 if nothing answers behind it. */
 function exitForStatus(status: number): number {
   if (status >= 502 && status <= 504) return EXIT.unreachable;
   return status === 401 || status === 403 ? EXIT.signedOut : EXIT.refused;
 }
 
-/** The command line or what it names is wrong: exit code 2. */
+/** The command line, or something it names, is wrong: exit code 2. */
 export function usageError(message: string, hint: string | null = null): CliError {
   return new CliError({ code: 'USAGE', message, hint, exit: EXIT.usage });
 }
 
-/** Nobody answers, or nobody does any more: exit code 7. */
+/** Nothing answers, or the connection was lost: exit code 7. */
 export function unreachable(message: string, hint: string | null = null): CliError {
   return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
 }
 
-/** A call was sent, and how it was answered is not known: it may have had its effect. Exit code 7. */
+/** A call was sent but its answer was lost, so it may have taken effect. Exit code 7. */
 export class LostAnswer extends CliError {
   constructor(message: string, hint: string | null = null) {
     super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
@@ -107,7 +107,7 @@ export class LostAnswer extends CliError {
   }
 }
 
-/** No secure connection is possible, now or later. Exit code 7. */
+/** No secure connection is possible, and retrying won't help. Exit code 7. */
 export class Untrusted extends CliError {
   constructor(message: string, hint: string) {
     super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
@@ -115,17 +115,17 @@ export class Untrusted extends CliError {
   }
 }
 
-/** The other side answered with something that is not of this interface. */
+/** The server's answer isn't one this API gives. */
 export function badAnswer(message: string): CliError {
   return new CliError({ code: 'ANSWER_INVALID', message, exit: EXIT.refused });
 }
 
-/** With a full stop, unless it ends in one: a command to type may stand at the end of a hint, before another sentence. */
+/** Adds a full stop unless there is one: a hint may end with a command, and another sentence follows. */
 export function sentence(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** What to show of anything thrown. */
+/** The message to show for anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

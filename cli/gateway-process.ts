@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url';
 import { processScript } from '../daemon/launch.ts';
 
 /**
- * Goes on as a process of the gateway, which takes over signals, output and exit code. There is no second process: what
- * ends this one, even SIGKILL, leaves nobody on the data.
+ * Continues as the gateway in this same process, which takes over signals, output and exit code. Without a second
+ * process, nothing keeps using the data after this one ends, even by SIGKILL.
  */
 export async function becomeGateway(
   name: 'gateway' | 'gateway/admin',
@@ -11,11 +11,11 @@ export async function becomeGateway(
 ): Promise<never> {
   const { script, fromSource } = processScript(name);
   process.argv = [process.execPath, script, ...options];
-  // A gateway has no use for the caller's key.
+  // A gateway doesn't need the caller's key.
   delete process.env['SVC_API_KEY'];
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
   process.stdout.removeAllListeners('error');
-  // Built, this is `require`, which takes a path; `import` takes a URL.
+  // In the build, `import` becomes `require`, which takes a path; from source it takes a URL.
   await import(fromSource ? pathToFileURL(script).href : script);
   return new Promise(() => undefined);
 }

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** Whether Node would send this header; it throws for what could break the request apart. */
+/** Whether Node would send this header; Node throws for characters that could split the request. */
 export function isSendable(name: string, value: string): boolean {
   try {
     validateHeaderName(name);

@@ -10,18 +10,18 @@ import type { Client } from './client.ts';
 import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
 
-/** What the head remembered on this machine says about the ledger that is shown now. */
+/** How the current ledger compares with the head this machine remembers. */
 export type HistoryCheck =
   | { readonly ok: true; readonly remembered: LedgerHead | null }
   | {
       readonly ok: false;
       readonly reason: 'truncated' | 'rewritten';
       readonly remembered: LedgerHead;
-      /** What stands there now. */
+      /** What's at that position now. */
       readonly found: { readonly seq: number; readonly hash: string } | null;
     };
 
-/** The head remembered for a project, or null when none was seen yet. */
+/** The remembered head of a project, or null if there is none. */
 export function rememberedHead(file: string, project: string): LedgerHead | null {
   const head = undamagedHeads(file)[project];
   return isHead(head) ? head : null;
@@ -33,7 +33,7 @@ export function rememberHead(file: string, project: string, head: LedgerHead): v
   remember(file, project, head);
 }
 
-/** Remembers a head in the place of any other, also of a newer one; null forgets. */
+/** Replaces the remembered head, even with an older one; null forgets it. */
 export function acceptHead(file: string, project: string, head: LedgerHead | null): void {
   undamagedHeads(file);
   replaceHead(file, project, head);
@@ -42,7 +42,7 @@ export function acceptHead(file: string, project: string, head: LedgerHead | nul
 function undamagedHeads(file: string): Record<string, unknown> {
   const heads = readHeads(file);
   if (heads) return heads;
-  // Going on as if nothing had ever been seen is just what somebody who damaged the file would want.
+  // Ignoring a damaged file would help whoever damaged it.
   throw new CliError({
     code: 'LEDGER_HEADS_DAMAGED',
     message: `${file} is damaged, so svc can't compare the ledger with what this machine saw before.`,
@@ -51,7 +51,7 @@ function undamagedHeads(file: string): Record<string, unknown> {
   });
 }
 
-/** Compares the ledger that is shown now with the remembered head: it may have grown, and nothing else. */
+/** Compares the current ledger with the remembered head. It may only have grown. */
 export async function compareWithRemembered(
   client: Pick<Client, 'call'>,
   remembered: LedgerHead | null,
@@ -77,7 +77,7 @@ async function entryAt(client: Pick<Client, 'call'>, seq: number): Promise<Ledge
   return isHead(entry) ? entry : null;
 }
 
-/** The alarm for a ledger that lost or changed what this machine had already seen. */
+/** The alarm for a ledger that lost or changed entries this machine had seen. */
 export function ledgerAlarm(history: Extract<HistoryCheck, { ok: false }>): CliError {
   const { reason, remembered, found } = history;
   const seen = `On ${remembered.at} this machine saw entry ${remembered.seq} with hash ${remembered.hash}.`;

@@ -11,7 +11,7 @@ import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
 import { wholeWait } from './work/truncated-wait.ts';
 
-/** Calls the operation and shows its answer, by `viewOf` where it has a view of its own. */
+/** Calls the operation and prints its answer, with `viewOf` if it has its own view. */
 export async function runOperation(
   shape: OperationShape,
   context: CommandContext,
@@ -20,20 +20,20 @@ export async function runOperation(
   const answer = await callOperation(shape, context);
   const { columns } = shape;
   context.output.answer(answer, { ...(columns && { columns }), ...viewOf(answer) });
-  // Whoever waits was warned when the wait began.
+  // A wait's warnings were printed when it began.
   if (shape.effect !== 'wait') warn(context, answer);
   return isNothing(shape, answer) ? EXIT.nothing : exitOf(answer);
 }
 
-/** What runs the command of an operation. */
+/** Runs an operation's command. */
 export type OperationRun = (context: CommandContext, shape: OperationShape) => Promise<number>;
 
-/** Runs an operation that only has a view of its own. */
+/** Runs an operation that only needs its own view. */
 export function showing(viewOf: (answer: unknown) => View): OperationRun {
   return (context, shape) => runOperation(shape, context, viewOf);
 }
 
-/** The answer of the operation for what was typed. */
+/** Calls the operation with the typed input and returns its answer. */
 export async function callOperation(
   shape: OperationShape,
   context: CommandContext,
@@ -47,17 +47,17 @@ export async function callOperation(
   return output.spin('Waiting', wholeWait({ client, seconds, signal }, call, isEmpty));
 }
 
-/** A request that an operation stands for. */
+/** The HTTP request for an operation. */
 export interface OperationCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly method: string;
   readonly path: string;
   readonly options: CallOptions;
-  /** How long the other side may hold its answer back. */
+  /** How long the server may hold its answer. */
   readonly seconds: number;
 }
 
-/** The request of the operation for what was typed. */
+/** Builds the operation's request from the command line. */
 export async function readCall(
   shape: OperationShape,
   context: Pick<CommandContext, 'args' | 'options' | 'signal'>,
@@ -65,7 +65,7 @@ export async function readCall(
   return callFor(shape, await readInput(shape, context));
 }
 
-/** The input of the operation from arguments and flags. */
+/** Builds the operation's input from arguments and flags. */
 async function readInput(
   shape: OperationShape,
   { args, options, signal }: Pick<CommandContext, 'args' | 'options' | 'signal'>,
@@ -86,10 +86,10 @@ async function readInput(
   return input;
 }
 
-/** How much longer than asked a wait may be silent. */
+/** How much longer than its timeout a wait may be silent. */
 const WAIT_MARGIN_MS = 15_000;
 
-/** The request for an input: path, then query (GET and DELETE) or body. */
+/** The request for an input: its path, then its query (GET and DELETE) or body. */
 export function callFor(
   shape: OperationShape,
   input: Readonly<Record<string, unknown>>,
@@ -108,7 +108,9 @@ export function callFor(
   return { input, method, path: target, options: { ...timing, ...carried(shape, rest) }, seconds };
 }
 
-/** What does not stand in the path: in the query (GET and DELETE) or the body; or one field is the body. */
+/**
+ * The fields that aren't in the path: in the query (GET and DELETE) or in the body. One field may be the whole body.
+ */
 function carried(
   { method, rawBody }: OperationShape,
   input: Readonly<Record<string, unknown>>,
@@ -128,10 +130,10 @@ function queryText(value: unknown): string | string[] {
   return plainText(value);
 }
 
-/** Statuses of a request, or of mail that needed one, after which the work does not go on. */
+/** Statuses of a request, or of mail that needed one, that stop the work. */
 const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context', 'cancelled']);
 
-/** Whether what was asked of a person is decided, and how; and whether mail that was let out failed all the same. */
+/** The exit code for a decision that is open or made, or for approved mail that still failed. */
 export function exitOf(answer: unknown): number {
   const status = isObject(answer) && 'request_id' in answer ? answer['status'] : undefined;
   if (status === 'pending') return EXIT.pending;

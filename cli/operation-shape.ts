@@ -1,25 +1,28 @@
-/** One input field of an operation, as the command line sees it. */
+/** One input field of an operation, for the command line. */
 export interface FieldShape {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'array';
   readonly summary: string;
   readonly required: boolean;
-  /** The name of its flag, where that isn't the field's own. */
+  /** The flag's name, if it differs from the field's. */
   readonly flag?: string;
   readonly default?: string | number | boolean;
-  /** The only values; of an array, of its items. */
+  /** The only allowed values, or an array's only allowed items. */
   readonly choices?: readonly string[];
-  /** Bounds of a number. */
+  /** A number's bounds. */
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Bounds of a text in characters. */
+  /** A text's bounds, in characters. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Text that may be long: also taken from a file or standard input. */
+  /** The text may be long, so it can also come from a file or standard input. */
   readonly text?: true;
 }
 
-/** What the command line needs of an operation. Written out by the build, so that starting costs no schema library. */
+/**
+ * What the command line needs to know about an operation. The build writes it out, so that starting loads no schema
+ * library.
+ */
 export interface OperationShape {
   /** `inbox_claim` */
   readonly name: string;
@@ -31,17 +34,17 @@ export interface OperationShape {
   readonly method: string;
   /** `/v1/keys/{id}` */
   readonly path: string;
-  /** Which field a path parameter takes, where the names differ. */
+  /** Maps path parameters to fields with other names. */
   readonly params: Readonly<Record<string, string>>;
-  /** The field that is the whole body, as JSON; the others stand in the query then. */
+  /** The field that is the whole JSON body; the others go into the query. */
   readonly rawBody?: string;
   readonly effect: 'read' | 'write' | 'wait';
   readonly fields: readonly FieldShape[];
   readonly examples: readonly string[];
-  /** Filled in where the interface requires a field and the command line does not. */
+  /** Values for fields that the API requires but the command line doesn't. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** Columns of the table for `items`. */
+  /** The table columns for `items`. */
   readonly columns?: readonly string[];
-  /** A null here means "nothing there": exit code 3. */
+  /** If this field is null, nothing was found: exit code 3. */
   readonly emptyWhenNull?: string;
 }

@@ -3,14 +3,14 @@ import type { FieldShape, OperationShape } from './operation-shape.ts';
 import { STORED_BY_FIELD } from './stored-names.ts';
 import { countText } from './view/sizes.ts';
 
-/** What exit code 3 says of an operation that may find nothing. */
+/** What exit code 3 means for an operation that may find nothing. */
 const NOTHING = {
   wait: ['3', 'no event came in time; nothing is lost, so run it again'],
   read: ['3', 'not found'],
   write: ['3', 'not found'],
 } as const;
 
-/** The command of an operation: what its file declares, and for the rest what the interface says. */
+/** An operation's command: its file's declaration, completed from the operation. */
 export function operationSpec(
   shape: OperationShape,
   declared: Additions,
@@ -24,7 +24,7 @@ export function operationSpec(
     writes: shape.effect === 'write',
     ...(shape.emptyWhenNull !== undefined && { exits: [NOTHING[shape.effect]] }),
     ...own,
-    // Made when asked for: of all commands one is run.
+    // Built on demand, because only one command runs.
     get args() {
       return own.args ?? argumentsOf(shape, stored);
     },
@@ -78,7 +78,7 @@ function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
   };
 }
 
-/** Where a value may also come from. */
+/** Where else a value may come from. */
 function formsOf(field: FieldShape): string[] {
   if (field.type === 'json') return ['JSON, @file or -'];
   return field.text && !isAddress(field) ? ['text, @file or -'] : [];
@@ -94,7 +94,7 @@ function remarked(summary: string, remarks: readonly string[]): string {
   return summary.replace(/\.$/, '') + remark;
 }
 
-/** `30 to 3600`, `at least 1`, `up to 100 characters`; what goes without saying, or is said already, is left out. */
+/** `30 to 3600`, `at least 1`, `up to 100 characters`; leaves out obvious limits and those the summary already says. */
 function limitsOf({ summary, minimum, maximum, minLength = 0, maxLength }: FieldShape): string[] {
   const range = maximum === undefined && minimum === 0 ? [] : rangeText(minimum, maximum);
   if (/\b(?:up to|at most) \d/i.test(summary)) return range;

@@ -3,14 +3,14 @@ import type { CommandContext, CommandSpec } from './command.ts';
 import { Flag, GLOBAL_OPTIONS, joined, optionsOf } from './input/flags.ts';
 import { missing, namesCommands, pathOf, refusalOf } from './input/refusals.ts';
 
-/** A command line that was read. */
+/** A parsed command line. */
 export type ReadLine = Pick<CommandContext, 'args' | 'options'>;
 
 type Start = (command: CommandSpec, line: ReadLine) => Promise<void> | void;
 
-/** A page of help is wanted in place of the command. */
+/** Thrown to show a help page instead of running the command. */
 export class HelpWanted extends Error {
-  /** What it is about; null where words were typed that may name a page or a command. */
+  /** The command the page is about; null if the typed words may name a page or a command. */
   readonly node: Command | null;
   readonly words: readonly string[];
 
@@ -21,7 +21,7 @@ export class HelpWanted extends Error {
   }
 }
 
-/** The program for commander. `start` is given the command that was typed, read and found right. */
+/** Builds commander's program. `start` gets the typed command once its line is parsed and valid. */
 export function programOf(commands: readonly CommandSpec[], start: Start): Command {
   const program = new Part('svc')
     .helpCommand(false)
@@ -66,7 +66,7 @@ function isCalled(node: Command, word: string): boolean {
   return node.name() === word || node.aliases().includes(word);
 }
 
-/** `--help inbox claim` is about that command: the flag goes behind the name. */
+/** Moves `--help` behind the command's name, so that `--help inbox claim` is about that command. */
 function helpLater(words: readonly string[], isName: (word: string) => boolean): string[] {
   const at = words.findIndex((word) => word === '--' || isName(word));
   const before = words.slice(0, Math.max(at, 0));
@@ -75,7 +75,7 @@ function helpLater(words: readonly string[], isName: (word: string) => boolean):
   return [...rest, words[at] ?? '', '--help', ...words.slice(at + 1)];
 }
 
-/** Gives a part of the program what it takes, and its commands by name: each grows when the line leads there. */
+/** Adds a command's flags, arguments and subcommands; each subcommand is filled in only when the line reaches it. */
 function grow(node: Command, commands: readonly CommandSpec[], start: Start): void {
   const path = pathOf(node);
   const command = commands.find(({ words }) => words.length === path.length) ?? null;

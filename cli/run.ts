@@ -8,7 +8,7 @@ import { typedProblem } from './view/typed-names.ts';
 import { HelpWanted, programOf, type ReadLine } from './program.ts';
 import { allCommands } from './tree.ts';
 
-/** What a run takes from its process. */
+/** What a run needs from its process. */
 export interface RunEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Sink;
@@ -32,7 +32,7 @@ export async function run(argv: readonly string[], around: RunEnvironment): Prom
   }
 }
 
-/** Read before the command is known, so that a wrong command line is also refused in the wanted form. */
+/** Reads `--json` before the command is known, so that a wrong command line is refused in the right format. */
 function outputFor(
   argv: readonly string[],
   { env, stdout, stderr }: RunEnvironment,
@@ -115,7 +115,7 @@ function profileOf({ profile }: CommandContext['options']): string | undefined {
   return typeof profile === 'string' ? profile : undefined;
 }
 
-/** Anything that is no refusal is a fault of ours: only then is a stack of use. */
+/** Any other error is our own bug, and only then does a stack trace help. */
 function bug(error: unknown, output: TerminalOutput): number {
   const message = error instanceof Error ? error.message : String(error);
   output.failure(

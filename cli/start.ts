@@ -17,18 +17,18 @@ import { join, isAbsolute } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-// The executable: it runs the code of the command with what V8 compiled of it at an earlier start, which is faster.
-// A cache is only an aid: if anything is wrong with it, the code is compiled again.
+// The executable. It runs the command's code from V8's cache of an earlier start, which is faster. The cache is
+// optional: if anything is wrong with it, Node compiles the code again.
 
-/** Filled in by the build: a digest of the code. */
+/** A digest of the code, filled in by the build. */
 declare const CODE_DIGEST: string;
 
-/** One cache for each version of Node and set of its flags in use, up to this many. */
+/** How many caches to keep; each Node version and set of flags has its own. */
 const KEPT = 4;
 const WRAPPER = '(function (exports, require, module, __filename, __dirname) { ';
 const CRC_BYTES = 4;
 
-/** What a cache is good for. V8 itself compares no more of the code than its length, and no digest of what it compiled. */
+/** What a cache is valid for. V8 itself only compares the code's length and doesn't checksum the cache. */
 const key = [
   CODE_DIGEST,
   process.version,
@@ -42,7 +42,7 @@ start();
 
 function start(): void {
   const filename = join(__dirname, 'code', 'cli.cjs');
-  // The bundle is plain ASCII, so that this is right, and the fastest.
+  // The bundle is plain ASCII, so latin1 is correct, and it's the fastest.
   const source = `${WRAPPER}${readFileSync(filename, 'latin1')}\n})`;
   const cachedData = readCache();
   const script = new Script(source, {
@@ -57,18 +57,18 @@ function start(): void {
 function readCache(): Buffer | null {
   for (const folder of [__dirname, userFolder()]) {
     try {
-      // Only what this user wrote is run, and what lies beside the code itself.
+      // Only run a cache that this user wrote or that is next to the code.
       if (folder === null || (folder !== __dirname && !isPrivate(folder))) continue;
       const payload = payloadOf(readWhole(join(folder, cacheName), folder !== __dirname));
       if (payload) return payload;
     } catch {
-      // There is none.
+      // There's no cache here.
     }
   }
   return null;
 }
 
-/** `isOwn`: a file of somebody else is refused, who may have had the folder, or have put another in its place. */
+/** With `isOwn`, refuses another user's file: they may have owned the folder or put another one in its place. */
 function readWhole(path: string, isOwn: boolean): Buffer {
   const descriptor = openSync(path, 'r');
   try {
@@ -79,7 +79,7 @@ function readWhole(path: string, isOwn: boolean): Buffer {
   }
 }
 
-/** The part for V8 of a cache that is whole and for this code; damage would end the process. */
+/** V8's part of a cache that is complete and for this code; a damaged one would crash the process. */
 function payloadOf(file: Buffer): Buffer | null {
   const head = Buffer.from(`${key}\n`);
   if (!file.subarray(0, head.length).equals(head)) return null;
@@ -87,25 +87,25 @@ function payloadOf(file: Buffer): Buffer | null {
   return payload.length > 0 && file.readUInt32BE(head.length) === crc32(payload) ? payload : null;
 }
 
-/** Once it has run far enough to have compiled what most starts need. */
+/** Saves at exit, when the code that most starts need has been compiled. */
 function keepLater(script: Script): void {
   process.once('exit', (code) => {
-    // A command line that was refused, and one for help, have compiled next to nothing.
+    // Refused command lines and help compile almost nothing.
     const isHelp = process.argv.some((word) => ['help', '--help', '-h'].includes(word));
     if (code !== 2 && !isHelp && process.argv.length > 2) tryToKeep(script);
   });
 }
 
-/** An installation may go away while it runs: nothing of this may change what a command exits with. */
+/** The installation may disappear meanwhile, and that must not change the exit code. */
 function tryToKeep(script: Script): void {
   try {
     keep(script);
   } catch {
-    // The next start compiles anew.
+    // The next start compiles again.
   }
 }
 
-/** Into the first folder that takes it: beside the code where that is ours, else the cache folder of the user. */
+/** Saves into the first writable folder: next to the code if this user owns it, otherwise the user's cache folder. */
 function keep(script: Script): void {
   const payload = script.createCachedData();
   const sum = Buffer.alloc(CRC_BYTES);
@@ -117,19 +117,19 @@ function keep(script: Script): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It is there, or there is no place for it.
+    // It exists, or it can't be created.
   }
   if (isPrivate(folder)) write(folder, file);
 }
 
-/** Whole or not at all: under a name of its own first, and synced before it gets the real one. */
+/** Writes the whole cache or nothing: into a temporary file, synced and then renamed. */
 function write(folder: string, file: Buffer): boolean {
   const path = join(folder, cacheName);
   const temporary = `${path}.${process.pid}`;
   try {
     const descriptor = openSync(temporary, 'wx');
     try {
-      // Compiled code is no secret, and other users run the same one.
+      // Compiled code isn't secret, and other users run the same code.
       fchmodSync(descriptor, 0o644);
       writeSync(descriptor, file);
       fsyncSync(descriptor);
@@ -154,13 +154,13 @@ function removeOld(folder: string): void {
   for (const { path } of caches.slice(KEPT)) rmSync(path, { force: true });
 }
 
-/** A folder of this user that nobody else can write to. */
+/** Whether this user owns the folder and nobody else can write to it. */
 function isPrivate(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.geteuid?.() && !(stat.mode & 0o022);
 }
 
-/** Null where the environment names none. */
+/** Null if the environment names no folder. */
 function userFolder(): string | null {
   const { SVC_HOME, XDG_CACHE_HOME, HOME } = process.env;
   if (SVC_HOME) return isAbsolute(SVC_HOME) ? join(SVC_HOME, 'cache') : null;

@@ -1,4 +1,4 @@
-/** Names that completion offers, by what they are of, with the call that lists them and the field that is typed. */
+/** Names that completion offers, by kind: the call that lists them and the field to type. */
 export const STORED = {
   pending: { path: '/v1/inbox?status=pending&limit=50', field: 'id' },
   claimed: { path: '/v1/inbox?status=claimed&limit=50', field: 'id' },
@@ -12,13 +12,13 @@ export const STORED = {
   files: { path: '/v1/files?limit=100', field: 'path' },
 } as const;
 
-/** Where completion finds the values of an argument: at this machine, at the daemon, or (`paths`) in the folders of the shell. */
+/** Where completion finds an argument's values: on this machine, from the server, or (`paths`) in the file system. */
 export type Stored = 'profiles' | 'paths' | keyof typeof STORED;
 
-/** What `svc completion --values` lists. */
+/** The kinds that `svc completion --values` lists. */
 export const STORED_NAMES: readonly string[] = ['profiles', ...Object.keys(STORED)];
 
-/** Of which stored names the value of a field is one, in any operation. */
+/** Which kind of stored name a field holds, in every operation. */
 export const STORED_BY_FIELD: Readonly<Record<string, Stored>> = {
   source: 'sources',
   match_source: 'sources',
@@ -27,7 +27,7 @@ export const STORED_BY_FIELD: Readonly<Record<string, Stored>> = {
   channel_id: 'channels',
   approvers: 'channels',
   key_id: 'keys',
-  // Of operations that name what is there; those that make it take any other name, too.
+  // Only useful for operations on existing ones; creating one takes any new name too.
   key: 'values',
   path: 'files',
 };

@@ -4,7 +4,7 @@ import { operationSpec } from './operation-spec.ts';
 import { declarations } from './shapes/declarations.ts';
 import { operationShapes } from './shapes/operations.ts';
 
-/** Every command: those of the interface first, then those that only have a file. */
+/** Every command: operations first, then commands with only a file. */
 export function allCommands(): readonly CommandSpec[] {
   const declared = new Map(declarations);
   const operations = operationShapes.map((shape) => {
@@ -23,7 +23,7 @@ export function allCommands(): readonly CommandSpec[] {
   return [...operations, ...own];
 }
 
-/** What runs an operation: what its file has for that, or else the call and the view that all have. */
+/** An operation's module: its file's `run`, or the default call and view. */
 async function operationModule(shape: OperationShape, path?: string): Promise<CommandModule> {
   const { run } = path === undefined ? {} : await fileOf(path);
   if (run) return { run: (context) => run(context, shape) };

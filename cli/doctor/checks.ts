@@ -13,7 +13,7 @@ import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { safeLine } from '../view/terminal-text.ts';
 
-/** One line of the doctor: what was looked at, how it is, and how to repair it. */
+/** One line of `svc doctor`: the check, its result and how to fix it. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'error';
@@ -43,7 +43,7 @@ export function checkNode(version = process.versions.node): Finding {
   return good ? ok('node', version) : failed('node', version, 'Install Node 20.19 or newer.');
 }
 
-/** Keys and data are for this user alone. */
+/** Checks that only this user can read keys and data. */
 export function checkPermissions(home: Home): Finding {
   const { credentialsFile, dataFolder, daemonFile, socketPath } = home;
   const open: string[] = [];
@@ -54,7 +54,7 @@ export function checkPermissions(home: Home): Finding {
   }
   if (open.length === 0) return ok('permissions', 'only this user can read keys and data');
   const fix = `chmod go= ${open.join(' ')}`;
-  // A folder that others may list gives nothing away as long as what lies in it is closed.
+  // Others may list a folder as long as they can't read what's in it.
   const secret = open.some((path) => path === credentialsFile || path === dataFolder);
   const text = `open to others: ${open.join(', ')}`;
   return secret ? failed('permissions', text, fix) : warning('permissions', text, fix);
@@ -107,7 +107,7 @@ export async function checkPort(home: Home, status: DaemonStatus | null): Promis
   return failed('port', `${status.base_url} doesn't answer`, 'svc down && svc up; see svc logs');
 }
 
-/** The port that the next start takes. */
+/** The port that the next start will use. */
 function checkNextPort({ settingsFile }: Home): Finding {
   try {
     const port = rememberedPort(settingsFile) ?? DEFAULT_PORT;
@@ -131,7 +131,7 @@ function answers(url: string): Promise<boolean> {
   });
 }
 
-/** Whether the bot of this machine works. Nothing without one. */
+/** Whether this machine's Telegram bot works. No finding without a bot. */
 export function checkTelegram(status: Pick<DaemonStatus, 'people'> | null): Finding[] {
   if (!status?.people?.telegram) return [];
   const { telegram_trouble: trouble } = status.people;
@@ -150,7 +150,7 @@ export async function checkDisk(home: Home): Promise<Finding> {
   return free < DISK_WARNS_BYTES ? warning('disk', text, fix) : ok('disk', text);
 }
 
-/** Looks at the databases while no daemon has them; in a process of its own, which loads the database. */
+/** Checks the databases while no daemon uses them, in a separate process that loads the database library. */
 export async function checkIntegrity(home: Home, env: NodeJS.ProcessEnv): Promise<Finding> {
   if (!statSync(home.dataFolder, { throwIfNoEntry: false })) return ok('data', 'none yet');
   const { program, args } = daemonCommand('--check');

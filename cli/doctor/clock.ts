@@ -10,8 +10,8 @@ const APART_WARNS_MS = 60_000;
 const ANSWERS_WITHIN_MS = 5000;
 
 /**
- * Compares a daemon's or a gateway's clock with ours, and with the newest entry of its ledger: a clock that was ahead leaves
- * its time behind. Nothing when it doesn't answer, which another check tells.
+ * Compares a server's clock with this machine's and with its newest ledger entry, because a clock that was ahead left a
+ * future timestamp there. No finding if the server doesn't answer: another check reports that.
  */
 export async function checkClock(client: Client): Promise<Finding[]> {
   const query = { limit: 1 };
@@ -37,7 +37,7 @@ export async function checkClock(client: Client): Promise<Finding[]> {
   ];
 }
 
-/** The same for the daemon of this machine. Without a key there is nobody to ask as. */
+/** The same for this machine's daemon, if there is a key to ask with. */
 export async function checkLocalClock({ client }: CommandContext): Promise<Finding[]> {
   try {
     const local = client();
@@ -47,7 +47,7 @@ export async function checkLocalClock({ client }: CommandContext): Promise<Findi
   }
 }
 
-/** Null for a key that may not read the ledger, too. */
+/** Null also if the key may not read the ledger. */
 function newestAt(page: unknown): string | null {
   const items: unknown = isObject(page) ? page['items'] : null;
   const [newest]: unknown[] = Array.isArray(items) ? items : [];

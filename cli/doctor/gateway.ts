@@ -12,7 +12,10 @@ import { failed, ok, warning, type Finding } from './checks.ts';
 
 const ANSWERS_WITHIN_MS = 5000;
 
-/** Whether the gateway of the profile answers, takes its key and has the time; asks it directly. Nothing without a gateway. */
+/**
+ * Asks the profile's gateway directly whether it answers, accepts the key and has the right time. No finding without a
+ * gateway.
+ */
 export async function checkGateway(context: CommandContext): Promise<Finding[]> {
   const profile = storedProfile(context);
   const address = profile?.gateway;
@@ -57,7 +60,7 @@ function acceptedText(answer: unknown): string {
   return typeof id === 'string' ? `the key is accepted for ${id}` : 'the key is accepted';
 }
 
-/** Damaged credentials are another check's to tell. */
+/** Another check reports damaged credentials. */
 function storedProfile(context: CommandContext): Profile | undefined {
   try {
     const stored = readCredentials(context.home.credentialsFile);
@@ -67,7 +70,7 @@ function storedProfile(context: CommandContext): Profile | undefined {
   }
 }
 
-/** How the copy of a gateway's project is, and what it has seen of the ledger. Nothing in local mode. */
+/** The state of the replica and of its view of the ledger. No finding in local mode. */
 export function checkReplica(status: Pick<DaemonStatus, 'gateway' | 'replica'> | null): Finding[] {
   if (!status?.replica) return [];
   const { state, witness: history } = status.replica;

@@ -20,11 +20,11 @@ interface OperatorCall {
 }
 
 const SILENCE_MS = 60_000;
-/** Nobody listens there, or nothing is there. */
+/** Nothing listens there, or the socket doesn't exist. */
 const NOBODY: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 const NOT_ALLOWED: readonly string[] = ['EACCES', 'EPERM'];
 
-/** Gives an order to the gateway that runs over a data folder of this machine, by its socket; the parsed answer. */
+/** Calls the gateway that runs on a local data folder, through its socket; returns the parsed answer. */
 export async function callOperator(context: CommandContext, call: OperatorCall): Promise<unknown> {
   const folder = dataFolderOf(context);
   const socketPath = operatorSocketPath(folder);
@@ -45,7 +45,7 @@ export async function callOperator(context: CommandContext, call: OperatorCall):
   return answer;
 }
 
-/** As the gateway reads it: what was typed wins, then the environment, then the settings file. */
+/** Resolves the data folder as the gateway does: the command line, then the environment, then the settings file. */
 function dataFolderOf(context: CommandContext): string {
   const typed = textOption(context, 'data');
   if (typed !== undefined) return resolve(typed);
@@ -116,7 +116,7 @@ function silent(): LostAnswer {
   );
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the text isn't JSON. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;

@@ -1,7 +1,7 @@
 import type { ArgumentSpec, CommandContext, OptionSpec } from '../command.ts';
 import { textOption } from '../input/option-values.ts';
 
-/** Where the data and settings of a gateway are. */
+/** Where a gateway's data and settings are. */
 export const DATA_OPTIONS: readonly OptionSpec[] = [
   { flag: 'data', value: 'FOLDER', summary: "The gateway's data folder (SVC_DATA)" },
   { flag: 'config', value: 'FILE', summary: 'Settings file (SVC_CONFIG)' },
@@ -13,7 +13,7 @@ export const PROJECT_ARGUMENT: ArgumentSpec = {
   summary: "The project's slug or id",
 };
 
-/** Where the data are. */
+/** The arguments for data, settings and --json. */
 export function dataOptions(context: CommandContext): string[] {
   const config = textOption(context, 'config');
   const data = textOption(context, 'data');
@@ -24,7 +24,7 @@ export function dataOptions(context: CommandContext): string[] {
   ];
 }
 
-/** The same, and what is named: the folder, behind the project where there is one. */
+/** The same, then `--`, the project if given, and the folder. */
 export function adminOptions(context: CommandContext, project?: string): string[] {
   return [
     ...dataOptions(context),

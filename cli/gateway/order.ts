@@ -5,18 +5,18 @@ import { textArgument } from '../input/option-values.ts';
 
 type Order = 'block' | 'unblock' | 'hold' | 'release' | 'moved';
 
-/** Where an order about the named project goes. */
+/** The path of an order about the named project. */
 export function orderPath(context: CommandContext, order: Order): string {
   return `/projects/${encodeURIComponent(textArgument(context, 'name') ?? '')}/${order}`;
 }
 
 interface Words {
   readonly changed: (slug: string, id: string) => string;
-  /** It was so before. */
+  /** Nothing changed. */
   readonly same: (slug: string) => string;
 }
 
-/** Shows what came of an order: the answer, or a line that says it. */
+/** Prints an order's result: the answer, or a sentence. */
 export function tellOrder({ output }: CommandContext, answer: unknown, words: Words): void {
   const project = isObject(answer) ? answer['project'] : null;
   if (!isObject(answer) || !isObject(project))

@@ -3,7 +3,7 @@ import type { CommandSpec, OptionSpec } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flag: 'json', summary: 'Print answers and errors as JSON.' },
   {
@@ -32,7 +32,7 @@ export const WRITE_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-/** The flags that a command takes beside those of every command. */
+/** A command's flags, without the global ones. */
 export function optionsOf({
   options,
   writes,
@@ -42,7 +42,7 @@ export function optionsOf({
 
 type Value = string | true | readonly string[];
 
-/** A flag as commander knows it, with its value under its own name. */
+/** A commander flag that stores its value under its own name. */
 export class Flag extends Option {
   readonly spec: OptionSpec;
 
@@ -51,7 +51,7 @@ export class Flag extends Option {
     const named = short === undefined ? `--${flag}` : `-${short}, --${flag}`;
     super(value === undefined ? named : `${named} <value>`, summary);
     this.spec = spec;
-    // `--no-color` switches something on, as any other flag.
+    // `--no-color` switches something on, like any other flag.
     this.negate = false;
     this.argParser((text: string | undefined, before: Value | undefined) =>
       valueOf(spec, text, before),
@@ -62,7 +62,7 @@ export class Flag extends Option {
     return this.name();
   }
 
-  /** The value that the flag takes from the next word, which may be none of its own. */
+  /** Returns the flag's value, and whether it is the next word. */
   valueIn(next: string | undefined): { readonly value: string; readonly taken: boolean } {
     const { flag, value, choices } = this.spec;
     if (mayLeaveOut(this.spec)) {
@@ -80,8 +80,8 @@ export function mayLeaveOut({ value }: OptionSpec): boolean {
 }
 
 /**
- * The words with each value joined to its flag, up to the name of a command. Commander alone would take the flag in
- * `--type --limit 5` for the value that was forgotten, and the argument in `--retry evt_1` for the value that may be left out.
+ * Joins each value to its flag, up to a command's name. Commander alone would take `--limit` as the value in `--type
+ * --limit 5`, and `evt_1` as the optional value in `--retry evt_1`.
  */
 export function joined(
   words: readonly string[],
@@ -104,7 +104,7 @@ export function joined(
   return line;
 }
 
-/** The value of a flag after this text, which is missing for a switch, and after what the flag was given before. */
+/** The flag's value from this text (none for a switch), added to earlier values. */
 function valueOf(spec: OptionSpec, text: string | undefined, before: Value | undefined): Value {
   if (text === undefined) return true;
   checkChoices(spec, text);

@@ -1,20 +1,20 @@
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 
-/** The text of an option, or undefined when it was not given. */
+/** An option's text, or undefined if it isn't given. */
 export function textOption(context: CommandContext, flag: string): string | undefined {
   const value = context.options[flag];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The text of an option that must be given. */
+/** The text of a required option. */
 export function requiredText(context: CommandContext, flag: string, hint: string): string {
   const value = textOption(context, flag);
   if (value === undefined || value === '') throw usageError(`--${flag} is missing.`, hint);
   return value;
 }
 
-/** The values of a repeatable option, in order. */
+/** A repeatable option's values, in order. */
 export function listOption(context: CommandContext, flag: string): readonly string[] {
   const value = context.options[flag];
   if (typeof value === 'string') return [value];
@@ -26,7 +26,7 @@ export function switchOption(context: CommandContext, flag: string): boolean {
   return context.options[flag] === true;
 }
 
-/** A whole number within bounds, or undefined when the option was not given. */
+/** A whole number within bounds, or undefined if the option isn't given. */
 export function integerOption(
   context: CommandContext,
   flag: string,
@@ -39,7 +39,7 @@ export function integerOption(
   throw usageError(`--${flag} must be a whole number from ${bounds.min} to ${bounds.max}.`);
 }
 
-/** The text of a positional argument, or undefined. */
+/** A positional argument's text, or undefined. */
 export function textArgument(context: CommandContext, name: string): string | undefined {
   const value = context.args[name];
   return typeof value === 'string' ? value : undefined;

@@ -4,15 +4,15 @@ import { usageError, type CliError } from '../errors.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
 import { GLOBAL_OPTIONS, mayLeaveOut, optionsOf, WRITE_OPTIONS } from './flags.ts';
 
-/** The part of the command line where it was refused. */
+/** Where on the command line parsing failed. */
 export interface ParseContext {
   readonly node: Command;
-  /** Null where more words are needed to name a command. */
+  /** Null if the words don't name a command yet. */
   readonly command: CommandSpec | null;
   readonly commands: readonly CommandSpec[];
 }
 
-/** What commander refuses, in our words and with the next step. */
+/** Commander's errors in our own words, with the next step. */
 export function refusalOf({ code, message }: CommanderError, place: ParseContext): CliError {
   const { node, command } = place;
   const [, quoted = ''] = /'(.*)'/s.exec(message) ?? [];
@@ -34,7 +34,7 @@ export function refusalOf({ code, message }: CommanderError, place: ParseContext
   }
 }
 
-/** A word that follows can only be the name of another command: that takes no arguments itself. */
+/** Whether the next word must be a command's name, because this one takes no arguments itself. */
 export function namesCommands({ commands, registeredArguments }: Command): boolean {
   return commands.length > 0 && registeredArguments.length === 0;
 }
@@ -66,7 +66,7 @@ function unknownFlag(typed: string, { node, command }: ParseContext): CliError {
   );
 }
 
-/** Names the words that name nothing, and what was meant by them. */
+/** Quotes the unknown words and suggests a command. */
 function unknownCommand({ node, commands }: Pick<ParseContext, 'node' | 'commands'>): CliError {
   const path = pathOf(node);
   const given = node.args.filter((word) => !word.startsWith('-'));
@@ -79,12 +79,12 @@ function unknownCommand({ node, commands }: Pick<ParseContext, 'node' | 'command
   );
 }
 
-/** The names of its commands, as the program calls them: `['key', 'list']`, also for `keys list`. */
+/** The canonical names of the words: `['key', 'list']`, also for `keys list`. */
 export function pathOf(node: Command): readonly string[] {
   return node.parent ? [...pathOf(node.parent), node.name()] : [];
 }
 
-/** The same as they were typed. */
+/** The words as typed. */
 function typedPath({ parent }: Command): readonly string[] {
   return parent ? [...typedPath(parent), parent.args[0] ?? ''] : [];
 }
@@ -93,7 +93,7 @@ function lineOf(node: Command): string {
   return ['svc', ...pathOf(node)].join(' ');
 }
 
-/** Words that other programs have for the same thing. */
+/** Words that other programs use for the same action. */
 const SAME_VERBS: readonly (readonly string[])[] = [
   ['ls', 'list'],
   ['rm', 'del', 'delete', 'remove', 'revoke'],
@@ -102,7 +102,7 @@ const SAME_VERBS: readonly (readonly string[])[] = [
   ['write', 'put', 'set', 'save'],
 ];
 
-/** What a person may have meant by words that name no command, or null. */
+/** The command the user may have meant, or null. */
 function meantCommand(
   [word = '', ...others]: readonly string[],
   commands: readonly CommandSpec[],
@@ -125,7 +125,7 @@ function sameVerb(verb: string, verbs: readonly string[]): string | null {
   return verbs.find((one) => group.includes(one)) ?? null;
 }
 
-/** The refusal for something that must be given, with an example that has it. */
+/** The error for a missing argument or option, with an example that has it. */
 export function missing(message: string, command: Pick<CommandSpec, 'examples'>): CliError {
   const example = command.examples[0];
   return usageError(message, example === undefined ? null : `For example: svc ${example}`);

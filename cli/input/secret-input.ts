@@ -4,12 +4,12 @@ import { textOption } from './option-values.ts';
 import { bytesOf, type StandardInput } from './values.ts';
 import type { Verification } from '../../shared/rules/signature.ts';
 
-/** The signature schemes a command can be told; `none` signs nothing. */
+/** The schemes a command accepts; `none` signs nothing. */
 const SCHEMES = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;
 
 /**
- * The secret of `--secret`, else of SVC_WEBHOOK_SECRET, or null. Other users of the machine can read arguments, so
- * `@file`, `-` and the variable are the ways to keep it to yourself. The line end of a file is no part of it.
+ * The secret from `--secret`, otherwise from SVC_WEBHOOK_SECRET, or null. Other users can read arguments, so `@file`,
+ * `-` and the variable keep it private. A file's final newline isn't part of the secret.
  */
 export async function secretInput(
   context: CommandContext,
@@ -21,7 +21,7 @@ export async function secretInput(
   return text.replace(/\r?\n$/, '');
 }
 
-/** The scheme of `--scheme`. */
+/** The scheme from `--scheme`. */
 export function schemeInput(context: CommandContext): Exclude<Verification, 'none'> {
   const text = textOption(context, 'scheme');
   const scheme = SCHEMES.find((name) => name === text);

@@ -5,7 +5,7 @@ import { usageError } from '../errors.ts';
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 const INDEX_MAX = 1000;
 
-/** Applies `a.b.0.c=value` to a document. The value is JSON when it parses, else text. */
+/** Applies `a.b.0.c=value` to a document. The value is parsed as JSON if possible, otherwise it's text. */
 export function setPath(document: Record<string, unknown>, assignment: string): void {
   const at = assignment.indexOf('=');
   const path = assignment.slice(0, Math.max(at, 0)).split('.');
@@ -27,7 +27,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What stands at this part of the path, made when nothing does. */
+/** Returns the value at this part of the path and creates it if missing. */
 function step(place: unknown, part: string, isList: boolean, assignment: string): unknown {
   const found: unknown = Array.isArray(place) || isObject(place) ? own(place, part) : undefined;
   if (found !== undefined && found !== null) return found;

@@ -6,7 +6,7 @@ import { flagOf } from '../operation-spec.ts';
 
 type Given = string | boolean | readonly string[];
 
-/** The value of a field from what was typed as `flag` or `<argument>`; what cannot be of its type is refused here. */
+/** Parses a typed `flag` or `<argument>` into a field's value; refuses text of the wrong type. */
 export async function fieldValue(
   field: FieldShape,
   given: Given,
@@ -28,7 +28,7 @@ export async function fieldValue(
   }
 }
 
-/** Commas separate, and the flag may be repeated. */
+/** Values are separated by commas, and the flag may be repeated. */
 function listOf(given: Given): string[] {
   const texts = typeof given === 'string' ? [given] : Array.isArray(given) ? given : [];
   return (texts as readonly string[])
@@ -60,7 +60,7 @@ async function jsonOf(given: string, flag: string, stdin: StandardInput): Promis
   }
 }
 
-/** `@@name` is the text `@name`. A last line end is left behind, as editors add one that is no part of a secret. */
+/** `@@name` is the text `@name`. Drops a final newline, because editors add one that isn't part of a secret. */
 async function textOf(given: string, flag: string, stdin: StandardInput): Promise<string> {
   const outside = await fromOutside(given, flag, stdin);
   if (outside !== null) return outside.replace(/\r?\n$/, '');
@@ -77,7 +77,7 @@ async function fromOutside(
   return utf8(fileBytes(given.slice(1), flag), flag);
 }
 
-/** The bytes that `@file`, `-` or the text itself stand for. */
+/** The bytes from `@file`, `-` or the text itself. */
 export async function bytesOf(given: string, flag: string, stdin: StandardInput): Promise<Buffer> {
   if (given === '-') return stdin.read(flag);
   if (given.startsWith('@')) return fileBytes(given.slice(1), flag);
@@ -101,12 +101,12 @@ function utf8(bytes: Buffer, flag: string): string {
   }
 }
 
-/** Standard input, which only one flag can take. */
+/** Standard input, which only one flag can use. */
 export class StandardInput {
   readonly #stream: () => AsyncIterable<Uint8Array>;
   #takenBy: string | null = null;
 
-  /** A read that the signal cuts short fails. */
+  /** Aborting the signal makes a read fail. */
   constructor(signal: AbortSignal, stream?: () => AsyncIterable<Uint8Array>) {
     this.#stream = stream ?? (() => interruptible(signal));
   }
@@ -122,7 +122,7 @@ export class StandardInput {
   }
 }
 
-/** Done by hand, as loading node:stream for `addAbortSignal` takes a millisecond of every command. */
+/** Done by hand because loading node:stream for `addAbortSignal` costs every command a millisecond. */
 function interruptible(signal: AbortSignal): AsyncIterable<Uint8Array> {
   const { stdin } = process;
   const end = () => stdin.destroy(new Error('Interrupted.'));

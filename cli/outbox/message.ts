@@ -20,7 +20,7 @@ export const MESSAGE: ArgumentSpec = {
 
 const NEWEST = 'latest';
 
-/** The message that a command names, or the newest one of those that will do. Exit code 3 when not found. */
+/** The message the command names, or the newest suitable one. Exit code 3 if there is none. */
 export function chosenMessage(
   context: CommandContext,
   willDo: (entry: OutboxEntry) => boolean = () => true,
@@ -28,7 +28,7 @@ export function chosenMessage(
   const folder = outboxFolder(context.home);
   const name = textArgument(context, 'id') ?? NEWEST;
   const entries = outboxEntries(folder);
-  // Where none will do, the newest one says why.
+  // If none is suitable, use the newest one, so that the error is about a real message.
   const id = name === NEWEST ? (entries.find(willDo) ?? entries[0])?.id : name;
   const message = id === undefined ? null : outboxMessage(folder, id);
   if (message) return message;

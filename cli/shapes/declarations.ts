@@ -18,7 +18,7 @@ const found = await Promise.all(
     }),
 );
 
-/** What the files of commands declare, by their paths. The bundle has this list written out: see build.mjs. */
+/** All commands' declarations, by file path. The build writes this list into the bundle: see build.mjs. */
 export const declarations: readonly Declared[] = found.toSorted(
   ([one, { order: first = 0 }], [other, { order: second = 0 }]) =>
     byText(nounOf(one), nounOf(other)) || first - second || byText(one, other),

@@ -17,13 +17,13 @@ interface FieldSchema {
   readonly maxLength?: number;
 }
 
-/** Times, ids and cursors: copied from elsewhere, so that how long they may be tells nobody anything. */
+/** Times, ids and cursors are copied from elsewhere, so their length limits tell the user nothing. */
 const COPIED = /^(?:cursor|since|until)$|_(?:at|id)$/;
 
-/** Text that may be longer than this is worth a file; shorter is an id, a name or a time. */
+/** Longer text may be worth a file; shorter text is an id, a name or a time. */
 const LONG_TEXT_CHARS = 1024;
 
-/** What the command line needs of one operation. */
+/** What the command line needs to know about one operation. */
 export function shapeOf(operation: Operation): OperationShape {
   const { name, summary, description, effect, rest, cli } = operation;
   const schema = jsonSchema(operation.input, 'input');
@@ -54,7 +54,7 @@ export function shapeOf(operation: Operation): OperationShape {
     ...(rest.body?.as === 'json' && { rawBody: rest.body.field }),
     effect,
     fields: Object.entries(properties).map(([field, it]) => {
-      // Its own name stands there for the one of an answer that is copied.
+      // A field's own name in its description means an answer's field to copy from, so it stays.
       const others = (other: string) => (other === field ? undefined : typed(other));
       const told = typedText(it.description ?? '', others);
       return { ...fieldOf(field, it, required.includes(field), told), ...flagNamed(field) };
@@ -112,7 +112,7 @@ function isPlain(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** They may be of any length, but nobody keeps one in a file. */
+/** These have no length limit, but nobody keeps one in a file. */
 const TYPED = new Set(['cursor', 'platform']);
 
 function isLongText(

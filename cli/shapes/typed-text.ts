@@ -1,16 +1,16 @@
 import { operations } from '../../shared/operations/index.ts';
 
-/** What is typed for an operation or a field that a text names; undefined where the command line has none. */
+/** What the user types for an operation's or field's name; undefined if the command line doesn't have it. */
 type TypedName = (name: string) => string | undefined;
 
 const COMMANDS: ReadonlyMap<string, string> = new Map(
   operations.map(({ name, cli }) => [name, `svc ${cli.usage.replace(/ [<[].*/, '')}`]),
 );
 
-/** A name of the interface. Between backquotes it is a value, and behind a dot a part of an answer: those stay what they are. */
+/** An API name. In backquotes it's a value, and after a dot it's part of an answer; those stay unchanged. */
 const NAME = /(?<![\w`.])[a-z]+(?:_[a-z]+)+(?![\w`]|\.\w)/g;
 
-/** A text of an operation as its help has it: commands for the names of tools, flags for those of fields. */
+/** An operation's text for help: replaces tool names with commands and field names with flags. */
 export function typedText(text: string, typedField: TypedName): string {
   return text.replace(NAME, (name) => COMMANDS.get(name) ?? typedField(name) ?? name);
 }
