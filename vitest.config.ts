@@ -16,7 +16,13 @@ const ALONE = [
  * read pages of what others write. What a driver does is pinned by `store/conformance*.int.test.ts`, over every driver;
  * that each operation works over a server, by `surface/parity-gateway.e2e.test.ts`.
  */
-const REMOTE = ['idempotency', 'inbox', 'kv', 'leases', 'people-races'];
+const REMOTE = [
+  'test/gateway/approvals/people-races.int.test.ts',
+  'test/gateway/executor/idempotency.int.test.ts',
+  'test/shared/operations/inbox/inbox.int.test.ts',
+  'test/shared/operations/inbox/leases.int.test.ts',
+  'test/shared/operations/kv/kv.int.test.ts',
+];
 
 interface Kind {
   readonly suffix: string;
@@ -95,10 +101,7 @@ export default defineConfig({
         'e2e-remote',
         { ...INTEGRATION, workers: E2E.workers, order: E2E.order },
         {
-          include: [
-            ...REMOTE.map((name) => `test/gateway/${name}.int.test.ts`),
-            'test/surface/parity-gateway.e2e.test.ts',
-          ],
+          include: [...REMOTE, 'test/surface/parity-gateway.e2e.test.ts'],
           env: { SVC_TEST_STORE: 'remote' },
         },
       ),

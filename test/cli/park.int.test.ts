@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../../cli/run.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../helpers/gateway.ts';
-import { TestPeople } from '../gateway/people.ts';
+import { TestPeople } from '../gateway/approvals/people.ts';
 import { TextSink } from './fake-output.ts';
 import { fieldsOf, parsedLine } from './tools/fakes.ts';
 

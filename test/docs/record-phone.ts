@@ -1,7 +1,7 @@
 import { TestGateway } from '../helpers/gateway.ts';
-import { openBrowser } from '../gateway/pages/browser.ts';
-import { openAs } from '../gateway/ui/visitor-tab.ts';
-import { WebVisitor } from '../gateway/ui/web-visitor.ts';
+import { openBrowser } from '../gateway/web/pages/browser.ts';
+import { openAs } from '../gateway/web/inbox/visitor-tab.ts';
+import { WebVisitor } from '../gateway/web/inbox/web-visitor.ts';
 
 const OWNER = 'ana@example.com';
 const TOP = { x: 0, y: 0, width: 360, height: 740 };

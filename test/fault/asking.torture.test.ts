@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Project } from '../../gateway/projects/project.ts';
-import { TestPeople } from '../gateway/people.ts';
+import { TestPeople } from '../gateway/approvals/people.ts';
 import { caller, type Call } from '../helpers/calls.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Receiver } from '../gateway/callback-receiver.ts';
+import { Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { DrillLoad } from '../helpers/drill-load.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { Gateways } from '../helpers/gateways.ts';

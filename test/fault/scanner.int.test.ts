@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { TestPeople } from '../gateway/people.ts';
+import { TestPeople } from '../gateway/approvals/people.ts';
 import { parsedMail } from '../gateway/mail/parsed-mail.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { mailsOf } from '../helpers/outbox.ts';

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOOPBACK, Receiver, until } from '../gateway/callback-receiver.ts';
-import { Routes } from '../gateway/routes.ts';
+import { LOOPBACK, Receiver, until } from '../gateway/callbacks/callback-receiver.ts';
+import { Routes } from '../shared/operations/route/routes.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 
 const EVENTS = 100;

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasChromium, openBrowser, Tab } from '../gateway/pages/browser.ts';
+import { hasChromium, openBrowser, Tab } from '../gateway/web/pages/browser.ts';
 import { linkToken } from '../helpers/outbox.ts';
 import { installPackage } from './installed.ts';
 import { Machine, type Process } from './machine.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CallbackAllow } from '../../gateway/callbacks/callback-allow.ts';
-import { ask, linkFor, WebVisitor } from '../gateway/ui/web-visitor.ts';
+import { ask, linkFor, WebVisitor } from '../gateway/web/inbox/web-visitor.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../helpers/outbox.ts';
 

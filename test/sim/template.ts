@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { makeSwiftFolder } from './swift-folder.ts';
-import { LOOPBACK, Receiver } from '../gateway/callback-receiver.ts';
-import { TestPeople } from '../gateway/people.ts';
-import { Routes } from '../gateway/routes.ts';
+import { LOOPBACK, Receiver } from '../gateway/callbacks/callback-receiver.ts';
+import { TestPeople } from '../gateway/approvals/people.ts';
+import { Routes } from '../shared/operations/route/routes.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { CHANNELS, PUSHED } from './project-model.ts';
 

@@ -14,7 +14,7 @@ import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { asServiceError } from '../../shared/lib/errors.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
-import { LOOPBACK } from '../gateway/callback-receiver.ts';
+import { LOOPBACK } from '../gateway/callbacks/callback-receiver.ts';
 import { directWriters } from '../helpers/writers.ts';
 import { makeSwiftFolder } from './swift-folder.ts';
 import type { Template } from './template.ts';

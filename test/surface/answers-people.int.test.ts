@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Choice } from '../../shared/rules/request-state.ts';
-import { LOOPBACK } from '../gateway/callback-receiver.ts';
+import { LOOPBACK } from '../gateway/callbacks/callback-receiver.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';
 import { decide } from './deciding.ts';

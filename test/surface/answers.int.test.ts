@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { LOOPBACK, type Receiver } from '../gateway/callback-receiver.ts';
+import { LOOPBACK, type Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { Contract } from './contract.ts';
 import { openApiText } from './files.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
-import { LOOPBACK } from '../gateway/callback-receiver.ts';
+import { LOOPBACK } from '../gateway/callbacks/callback-receiver.ts';
 
 interface Ran {
   readonly code: number;

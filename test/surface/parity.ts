@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationShapes } from '../../cli/shapes/operations.ts';
 import { operations } from '../../shared/operations/index.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
-import type { Receiver } from '../gateway/callback-receiver.ts';
+import type { Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { prepared } from './preparations.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';

@@ -1,4 +1,4 @@
-import { Receiver } from '../gateway/callback-receiver.ts';
+import { Receiver } from '../gateway/callbacks/callback-receiver.ts';
 
 /** Takes what is sent to `…/works` and everywhere else, and fails at `…/breaks`. */
 export async function startReceiver(): Promise<Receiver> {

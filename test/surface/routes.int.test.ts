@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOOPBACK, type Receiver } from '../gateway/callback-receiver.ts';
+import { LOOPBACK, type Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';
 import { Contract } from './contract.ts';

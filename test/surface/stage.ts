@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { LOOPBACK, type Receiver } from '../gateway/callback-receiver.ts';
+import { LOOPBACK, type Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';

@@ -6,7 +6,7 @@ import { parseInput, type Operation } from '../../../shared/kernel/operation.ts'
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
-import { LOOPBACK, type Receiver } from '../../gateway/callback-receiver.ts';
+import { LOOPBACK, type Receiver } from '../../gateway/callbacks/callback-receiver.ts';
 import { caller } from '../../helpers/calls.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { prepared } from '../../surface/preparations.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess, type GatewayProcess } from '../server/gateway-process.ts';
 import { operator } from './operator.ts';
 
 interface Member {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
-import { Person } from '../signin/person.ts';
+import { Person } from '../auth/sign-in/person.ts';
 
 /** Too large for a row: a blob. */
 export const CONTENT = randomBytes(400_000);

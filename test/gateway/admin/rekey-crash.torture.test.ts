@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
-import { Receiver } from '../callback-receiver.ts';
+import { Receiver } from '../callbacks/callback-receiver.ts';
 import { operator } from './operator.ts';
 import {
   live,

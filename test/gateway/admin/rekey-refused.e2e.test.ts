@@ -7,7 +7,7 @@ import { readAdminSettings } from '../../../gateway/admin/settings.ts';
 import { Connection } from '../../../shared/store/connection.ts';
 import { takeLock } from '../../../shared/store/lock.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
-import { startGatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess } from '../server/gateway-process.ts';
 import { StockClient } from '../replica/stock-client.ts';
 import { operator } from './operator.ts';
 

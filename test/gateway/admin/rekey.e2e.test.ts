@@ -7,9 +7,9 @@ import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder, type TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
-import { Receiver } from '../callback-receiver.ts';
-import { Person } from '../signin/person.ts';
-import { WebVisitor } from '../ui/web-visitor.ts';
+import { Receiver } from '../callbacks/callback-receiver.ts';
+import { Person } from '../auth/sign-in/person.ts';
+import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { operator } from './operator.ts';
 import {
   ANA,

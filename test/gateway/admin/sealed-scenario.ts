@@ -9,10 +9,10 @@ import { Connection } from '../../../shared/store/connection.ts';
 import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';
-import { LOOPBACK, until, type Receiver } from '../callback-receiver.ts';
-import { TestPeople } from '../people.ts';
-import { Person } from '../signin/person.ts';
-import { WebVisitor } from '../ui/web-visitor.ts';
+import { LOOPBACK, until, type Receiver } from '../callbacks/callback-receiver.ts';
+import { TestPeople } from '../approvals/people.ts';
+import { Person } from '../auth/sign-in/person.ts';
+import { WebVisitor } from '../web/inbox/web-visitor.ts';
 
 export const ANA = 'Ana.Lovelace@Example.com';
 export const BO = 'bo@example.com';

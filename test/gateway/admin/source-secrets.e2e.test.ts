@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Connection } from '../../../shared/store/connection.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
-import { SIGNERS, type Signer } from '../source-signers.ts';
-import { startGatewayProcess } from '../gateway-process.ts';
+import { SIGNERS, type Signer } from '../http/source-signers.ts';
+import { startGatewayProcess } from '../server/gateway-process.ts';
 import { operator } from './operator.ts';
 
 const [{ verification, secrets, headers }] = SIGNERS as readonly [Signer];

@@ -10,8 +10,8 @@ import { channelAad } from '../../../shared/operations/channel/view.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { TestPeople } from '../people.ts';
-import { later, SENT, TestCarrier } from '../test-carrier.ts';
+import { TestPeople } from './people.ts';
+import { later, SENT, TestCarrier } from '../channels/test-carrier.ts';
 
 const SECOND = 1000;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ParkedEvent } from '../park-stage.ts';
+import type { ParkedEvent } from '../../shared/operations/inbox/park-stage.ts';
 import { arrive, arrived, mailWith, reportWith, sentMessage } from './inbound/arrivals.ts';
 import { TestSending } from './outbound/sending.ts';
 

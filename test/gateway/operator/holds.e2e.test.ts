@@ -5,11 +5,11 @@ import type { MigrationService } from '../../../gateway/operator/migration-servi
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';
-import { LOOPBACK, Receiver } from '../callback-receiver.ts';
+import { LOOPBACK, Receiver } from '../callbacks/callback-receiver.ts';
 import { operator } from '../admin/operator.ts';
-import { TestDisk } from '../disk.ts';
-import { projectOf, Routes } from '../routes.ts';
-import { Person } from '../signin/person.ts';
+import { TestDisk } from '../../shared/operations/disk.ts';
+import { projectOf, Routes } from '../../shared/operations/route/routes.ts';
+import { Person } from '../auth/sign-in/person.ts';
 
 const TO = 'https://svc.example.com';
 const HELD = {

@@ -6,7 +6,7 @@ import { isoTime } from '../../../shared/lib/clock.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
-import { Person } from '../signin/person.ts';
+import { Person } from '../auth/sign-in/person.ts';
 
 const OPEN_MAX = 3;
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeletionClock } from '../../../gateway/projects/trusted-clock.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { FakeClock, STEADY, TestGateway, UNSTEADY } from '../../helpers/gateway.ts';
-import { TestDisk } from '../disk.ts';
+import { TestDisk } from '../../shared/operations/disk.ts';
 
 let clock: FakeClock;
 let gateway: TestGateway;

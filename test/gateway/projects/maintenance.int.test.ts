@@ -8,8 +8,8 @@ import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, TestGateway, UNSTEADY } from '../../helpers/gateway.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { LOOPBACK, Receiver } from '../callback-receiver.ts';
-import { Routes } from '../routes.ts';
+import { LOOPBACK, Receiver } from '../callbacks/callback-receiver.ts';
+import { Routes } from '../../shared/operations/route/routes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
-import { TestDisk } from '../../disk.ts';
-import { refused } from '../../people.ts';
+import { TestDisk } from '../../../shared/operations/disk.ts';
+import { refused } from '../../approvals/people.ts';
 import { TestSending } from '../outbound/sending.ts';
 import { arrived, fileWith, mailWith } from './arrivals.ts';
 

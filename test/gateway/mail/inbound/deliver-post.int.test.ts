@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { refused } from '../../people.ts';
+import { refused } from '../../approvals/people.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';
 import { sentMessage } from './arrivals.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
-import { LOOPBACK, Receiver } from '../../callback-receiver.ts';
-import { TestDisk } from '../../disk.ts';
+import { LOOPBACK, Receiver } from '../../callbacks/callback-receiver.ts';
+import { TestDisk } from '../../../shared/operations/disk.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';
 import { arrive, arrived, fileWith, mailWith, sentMessage } from './arrivals.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestDisk } from '../../disk.ts';
-import { TestPeople } from '../../people.ts';
+import { TestDisk } from '../../../shared/operations/disk.ts';
+import { TestPeople } from '../../approvals/people.ts';
 import { writerOf } from '../../../helpers/writers.ts';
 import { TestSending } from './sending.ts';
 

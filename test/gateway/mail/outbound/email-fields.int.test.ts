@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refused } from '../../people.ts';
-import { TestDisk } from '../../disk.ts';
+import { refused } from '../../approvals/people.ts';
+import { TestDisk } from '../../../shared/operations/disk.ts';
 import { TestSending, fieldsOf } from './sending.ts';
 
 const KB = 1024;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';
-import { TestPeople, refused } from '../../people.ts';
+import { TestPeople, refused } from '../../approvals/people.ts';
 import { TestSending } from './sending.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
-import { TestPeople, refused } from '../../people.ts';
+import { TestPeople, refused } from '../../approvals/people.ts';
 import { TestSending } from './sending.ts';
 
 const DAY = 86_400_000;

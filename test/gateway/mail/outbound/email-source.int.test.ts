@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
-import { refused } from '../../people.ts';
+import { refused } from '../../approvals/people.ts';
 import { TestSending } from './sending.ts';
 
 let mail: TestSending;

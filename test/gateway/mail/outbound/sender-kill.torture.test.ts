@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
-import { startGatewayProcess, type GatewayProcess } from '../../gateway-process.ts';
+import { startGatewayProcess, type GatewayProcess } from '../../server/gateway-process.ts';
 import { DOMAIN, TestSending, type Batch } from './sending.ts';
 
 /** For what another process sends and writes down. */

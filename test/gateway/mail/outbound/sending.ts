@@ -10,7 +10,7 @@ import type { EmailMessageRow } from '../../../../shared/store/emails.ts';
 import type { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';
-import { until } from '../../callback-receiver.ts';
+import { until } from '../../callbacks/callback-receiver.ts';
 
 export const DOMAIN = 'agents.test';
 

@@ -1,0 +1,169 @@
+import type {
+  ChannelView,
+  Choice,
+  Decided,
+  ApprovalService,
+  Opened,
+  RequestStatus,
+  RequestView,
+} from '../../../../gateway/lib/approvals.ts';
+import type { Clock } from '../../../../shared/lib/clock.ts';
+
+const HOUR = 3_600_000;
+
+/** A request for an approval as an ordinary agent asks for it. */
+export function aRequest(now: number, change: Partial<RequestView> = {}): RequestView {
+  return {
+    id: 'req_01',
+    kind: 'approval',
+    status: 'pending',
+    project: { name: 'Acme Shop', slug: 'acme-shop' },
+    agent: { label: 'refund-bot', platform: 'claude-code' },
+    keyName: 'ci',
+    action: 'refund.create',
+    summary: 'Refund order 1042, which was charged twice',
+    details: null,
+    amount: 129.5,
+    risk: 'medium',
+    bound: null,
+    event: null,
+    withdrawn: null,
+    outcome: null,
+    options: [],
+    note: null,
+    diff: [],
+    warnings: [],
+    fingerprint: '8f3a12bc90de',
+    createdAt: now - 4 * 60_000,
+    expiresAt: now + 3 * HOUR,
+    decidedAt: null,
+    decidedBy: null,
+    decision: null,
+    comment: null,
+    ...change,
+  };
+}
+
+interface Link {
+  readonly requestId: string;
+  readonly channel: Opened['channel'];
+}
+
+/** A desk that keeps what it is told in memory, and counts nothing but what was decided. */
+export class MemoryApprovals implements ApprovalService {
+  readonly #clock: Clock;
+  readonly #requests = new Map<string, RequestView>();
+  readonly #links = new Map<string, Link>();
+  readonly #channels = new Map<string, ChannelView>();
+  /** Every choice that was taken, in order. */
+  readonly taken: Choice[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Puts a request there, with a link for each of these channels by its label. */
+  ask(request: RequestView, links: Readonly<Record<string, string>>): void {
+    this.#requests.set(request.id, request);
+    for (const [token, label] of Object.entries(links)) {
+      this.#links.set(token, { requestId: request.id, channel: { id: `chn_${label}`, label } });
+    }
+  }
+
+  addChannel(token: string, channel: ChannelView): void {
+    this.#channels.set(token, channel);
+  }
+
+  /** Links of a channel that was removed are dead. */
+  kill(token: string): void {
+    this.#links.delete(token);
+  }
+
+  async open(token: string): Promise<Opened | null> {
+    const link = this.#links.get(token);
+    const request = link && this.#requests.get(link.requestId);
+    if (!link || !request) return null;
+    const now = this.#clock.now();
+    const expired = request.status === 'pending' && now >= request.expiresAt;
+    const shown = expired ? { ...request, status: 'expired' as const } : request;
+    return {
+      request: shown,
+      channel: link.channel,
+      isDecider: request.decidedBy === link.channel.label,
+      now,
+    };
+  }
+
+  async decide(token: string, choice: Choice): Promise<Decided | null> {
+    const opened = await this.open(token);
+    if (opened === null) return null;
+    const { request, channel, now } = opened;
+    if (request.status !== 'pending') return { outcome: 'late', opened };
+    const problem = problemOf(request, choice);
+    if (problem !== null) return { outcome: 'refused', opened, problem };
+    this.taken.push(choice);
+    this.#requests.set(request.id, {
+      ...request,
+      ...outcomeOf(request, choice),
+      comment: 'comment' in choice ? (choice.comment ?? null) : null,
+      decidedAt: now,
+      decidedBy: channel.label,
+    });
+    const after = await this.open(token);
+    return after && { outcome: 'taken', opened: after };
+  }
+
+  async openChannel(token: string): Promise<ChannelView | null> {
+    return this.#channels.get(token) ?? null;
+  }
+
+  async verifyEmail(token: string): Promise<ChannelView | null> {
+    const channel = this.#channels.get(token);
+    if (!channel) return null;
+    const status = channel.status === 'added' ? 'verified' : channel.status;
+    this.#channels.set(token, { ...channel, status });
+    return { ...channel, status };
+  }
+
+  async startTelegram(): Promise<null> {
+    return null;
+  }
+
+  async isTelegram(): Promise<boolean> {
+    return false;
+  }
+
+  async tokenOfMessage(): Promise<null> {
+    return null;
+  }
+}
+
+function problemOf(request: RequestView, choice: Choice): string | null {
+  const isQuestion = request.kind === 'question';
+  const missing = choice.verb === 'option' && request.options[choice.index] === undefined;
+  if (missing) return 'There is no such option.';
+  if (isQuestion && (choice.verb === 'approve' || choice.verb === 'deny')) {
+    return 'A question is answered, not approved or denied.';
+  }
+  return !isQuestion && choice.verb === 'answer' ? 'An approval takes no answer.' : null;
+}
+
+function outcomeOf(
+  request: RequestView,
+  choice: Choice,
+): { status: RequestStatus; decision: string | null } {
+  switch (choice.verb) {
+    case 'approve':
+      return { status: 'approved', decision: null };
+    case 'deny':
+      return { status: 'denied', decision: null };
+    case 'needs_context':
+      return { status: 'needs_context', decision: null };
+    case 'answer':
+      return { status: 'answered', decision: choice.text };
+    case 'option': {
+      const decision = request.options[choice.index] ?? null;
+      return { status: request.kind === 'question' ? 'answered' : 'modified', decision };
+    }
+  }
+}
