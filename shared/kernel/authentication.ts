@@ -9,14 +9,14 @@ import { checkedIdempotencyKey, identifyAgent } from './caller.ts';
 import type { FoundKey, KeyRecord, SessionRecord } from '../store/keys.ts';
 import type { ProjectReader } from '../store/project-store.ts';
 
-/** A key that may be one: its form is right and its checksum fits. */
+/** A well-formed key with the right checksum; it may still be unknown. */
 interface PresentedKey {
   readonly projectId: string;
-  /** What stores know of its secret. */
+  /** What stores keep of the secret. */
   readonly hash: string;
 }
 
-/** The key of a request; UNAUTHENTICATED, without a look at any store, for none and for junk. */
+/** The key of a request. Throws UNAUTHENTICATED for a missing or malformed one, without reading any store. */
 export function presentedKey({ authorization }: Credentials): PresentedKey {
   const apiKey = bearer(authorization);
   const parsed = apiKey === null ? null : parseApiKey(apiKey);
@@ -29,13 +29,13 @@ function bearer(authorization: string | undefined): string | null {
   return authorization && scheme === 'bearer ' ? authorization.slice(7).trim() : null;
 }
 
-/** Where a project's keys are, and which of them were found before. */
+/** A project's keys and the cache of those found before. */
 interface KeyLookup {
   readonly store: ProjectReader;
   readonly keyCache: KeyCache;
 }
 
-/** What there is of a key; remembered until a key changes. */
+/** Finds a key and its session, and remembers them until a key changes. */
 export async function findKey(
   { store, keyCache }: KeyLookup,
   hash: string,
@@ -47,14 +47,14 @@ export async function findKey(
   const { key, session, isPrevious } = await store.read((one) =>
     one.keys.present(hash, isoTime(now)),
   );
-  // A secret before its rotation holds for a time only, and junk must not fill the memory.
+  // The secret before a rotation is only valid for a while, and junk must not fill the cache.
   if (key && !isPrevious) keyCache.set(hash, { key, session }, version);
   return { key, session };
 }
 
 /**
- * Who calls with a key as it was found. UNAUTHENTICATED says the same of a missing, a malformed, an unknown and an
- * expired key; KEY_REVOKED of one that was revoked.
+ * The caller of a found key. UNAUTHENTICATED is the same for a missing, malformed, unknown or expired key; KEY_REVOKED
+ * means it was revoked.
  */
 export function callerWith(
   { key, session }: FoundKey,

@@ -6,7 +6,7 @@ import { cutUtf8 } from '../lib/text.ts';
 const AGENT_MAX_BYTES = 100;
 const CONTROL = /\p{Cc}/gu;
 
-/** What a call says of its agent. */
+/** What a call says about its agent. */
 interface Claims {
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
@@ -14,8 +14,8 @@ interface Claims {
 }
 
 /**
- * Who the agent says it is. What the call says comes first: the header, then its MCP client. What the key said in
- * session_hello may have been another agent, and the user agent is often only a library.
+ * Who the agent says it is. The call itself comes first: its header, then its MCP client. A key's session_hello may
+ * have been another agent's, and the user agent often only names a library.
  */
 export function identifyAgent(
   claims: Claims,
@@ -31,9 +31,7 @@ export function identifyAgent(
   return { label: platform, platform, source: 'user_agent' };
 }
 
-/**
- * Adds what only MCP tells of a call: the name of its client, and an idempotency key. The headers of the call win.
- */
+/** Adds what only MCP knows about a call: its client's name and an idempotency key. The call's headers win. */
 export function withMcpClient<C extends Caller>(
   caller: C,
   clientName: string | undefined,
@@ -58,12 +56,12 @@ function platformOf(name: string): string {
   return 'unknown';
 }
 
-/** A label as the ledger keeps it: one line, short. */
+/** A label as the ledger keeps it: short and on one line. */
 function label(text: string): string {
   return cutUtf8(text.replaceAll(CONTROL, ' ').toWellFormed(), AGENT_MAX_BYTES);
 }
 
-/** An Idempotency-Key that may be stored; VALIDATION_FAILED otherwise. */
+/** Returns a valid Idempotency-Key; throws VALIDATION_FAILED otherwise. */
 export function checkedIdempotencyKey(key: string | undefined): string | null {
   if (key === undefined) return null;
   if (key.length === 0 || key.length > IDEMPOTENCY_KEY_MAX_CHARS || /[^\x20-\x7e]/.test(key)) {

@@ -11,7 +11,7 @@ export interface AgentIdentity {
   readonly source: 'header' | 'hello' | 'mcp_client_info' | 'user_agent' | 'none';
 }
 
-/** A checked key and the circumstances of one call. */
+/** A checked key and the details of one call. */
 export interface Caller {
   readonly projectId: string;
   readonly keyId: string;
@@ -27,42 +27,45 @@ export interface ProjectInfo {
   readonly name: string;
 }
 
-/** What an operation may know of the server it runs in. */
+/** What an operation may know about its server. */
 export interface ServerInfo {
   readonly version: string;
   readonly urls: { readonly api: string; readonly mcp: string; readonly hooks: string };
-  /** Base of links to what strangers wrote, where that has an origin of its own. */
+  /** The base of links to strangers' content, if it has its own origin. */
   readonly contentUrl?: string;
-  /** The kinds of channels there are. */
+  /** The available kinds of channels. */
   readonly channels: readonly string[];
-  /** The name of the Telegram bot; null without one, or until Telegram has told it. */
+  /** The Telegram bot's name; null without a bot, or until Telegram has answered. */
   readonly telegramBot: string | null;
   readonly mail: MailInfo;
 }
 
-/** The addresses of projects. */
+/** Mail addresses of projects. */
 export interface MailInfo {
-  /** Behind the `@` of every project's address; null where no mail comes in. */
+  /** The domain of project addresses; null if no mail can arrive. */
   readonly domain: string | null;
-  /** From which all mail goes out where it cannot go out from the addresses of projects; else null. */
+  /** The sender of all mail if projects can't send from their own addresses, otherwise null. */
   readonly from: string | null;
 }
 
-/** Secrets in rows. The additional data (table, column, row id) binds each to its place: it opens nowhere else. */
+/**
+ * Encrypts secrets in rows. The additional data (table, column, row id) binds each one to its row, so it opens nowhere
+ * else.
+ */
 export interface Vault {
   readonly seal: (aad: string, plain: string | Uint8Array) => Uint8Array;
   readonly open: (aad: string, sealed: Uint8Array) => Uint8Array;
-  /** A keyed checksum for links, bound to its purpose by the text itself. */
+  /** A keyed checksum for links. The text itself states the purpose. */
   readonly sign: (text: string) => string;
 }
 
-/** Bytes from `start` to `end`, both included, counted from 0. */
+/** Bytes from `start` to `end`, both inclusive, counted from 0. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A blob that stays until `release`, whether a row names it or not. */
+/** A blob that is kept until `release`, even if no row refers to it. */
 export interface PinnedBlob {
   /** SHA-256 in hex. */
   readonly digest: string;
@@ -70,41 +73,41 @@ export interface PinnedBlob {
 }
 
 /**
- * Content-addressed bytes beside the project's database. What is put is durable when the promise resolves. UNAVAILABLE
- * while there is no room.
+ * Content-addressed bytes outside the project's database. They are durable once the promise resolves. Throws
+ * UNAVAILABLE if there is no room.
  */
 export interface BlobStore {
-  /** `digest` is for a caller who has computed it already; it is believed. What is stored is not written again. */
+  /** Trusts a `digest` that the caller has already computed. A stored blob isn't written again. */
   put(bytes: Bytes, digest?: string): Promise<PinnedBlob>;
-  /** The same, a chunk at a time. Rejects and leaves nothing unless exactly `sizeBytes` come. */
+  /** The same in chunks. Rejects and stores nothing unless exactly `sizeBytes` arrive. */
   putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob>;
   read(digest: string): Promise<Uint8Array>;
-  /** Rejects as `read` does where there is no such blob. Whoever does not read to the end destroys the stream. */
+  /** Rejects like `read` if the blob doesn't exist. A caller that stops early must destroy the stream. */
   open(digest: string, range?: ByteRange): Promise<Readable>;
 }
 
-/** Where and how to send the bytes of an upload. */
+/** Where and how to upload the bytes. */
 export interface UploadAddress {
   readonly url: string;
-  /** All of them go with the bytes, letter for letter. */
+  /** To be sent with the bytes, unchanged. */
   readonly headers: Record<string, string>;
 }
 
-/** Uploads that clients send to the store of the blobs themselves. */
+/** Uploads that clients send directly to the blob store. */
 export interface DirectUploads {
   address(upload: {
     readonly id: string;
     readonly size: number;
     readonly contentType: string;
   }): Promise<UploadAddress>;
-  /** Takes in what was sent for an upload; nothing when it is not there or not whole. */
+  /** Takes over an upload's bytes; does nothing if they're missing or incomplete. */
   collect(uploadId: string): Promise<void>;
 }
 
-/** An event on its way out: the id and the body are what is signed. */
+/** An outgoing event; the signature covers the id and body. */
 export interface CallbackMessage {
   readonly url: string;
-  /** The newest first; each makes a signature. */
+  /** Newest first; each one adds a signature. */
   readonly secrets: readonly string[];
   readonly id: string;
   /** JSON. */
@@ -113,16 +116,16 @@ export interface CallbackMessage {
   readonly attempt: number;
 }
 
-/** Addresses outside that events are pushed to. */
+/** Pushes events to outside addresses. */
 export interface Callbacks {
   /**
-   * Host and port of the address. CALLBACK_URL_REJECTED, with the reason as hint, unless it is https and all its host's
-   * addresses are public.
+   * Returns the address's host and port. Throws CALLBACK_URL_REJECTED, with the reason as its hint, unless it's https
+   * and all of the host's addresses are public.
    */
   check(url: string): Promise<{ readonly destination: string }>;
   /** A new signing secret, `whsec_…`. */
   newSecret(): string;
-  /** One signed attempt. Whatever the other side does is an outcome. */
+  /** Makes one signed attempt. Anything the receiver does is an outcome, not an error. */
   send(message: CallbackMessage): Promise<AttemptOutcome>;
 }
 
@@ -131,69 +134,69 @@ interface BaseContext {
   readonly project: ProjectInfo;
   readonly server: ServerInfo;
   readonly vault: Vault;
-  /** The time of this call, in milliseconds. One call sees one time. */
+  /** The time of this call, in milliseconds; it stays the same throughout. */
   readonly now: number;
 }
 
-/** A read: one snapshot of the project. */
+/** A read, on one snapshot of the project. */
 export interface ReadContext extends BaseContext {
   readonly store: Repositories;
-  /** Of the bytes that a month's transfer counts in the rows: those that are kept for downloads to come. */
+  /** How many of the month's counted transfer bytes are only reserved for future downloads. */
   readonly unspentTransfer: (month: string) => number;
 }
 
-/** What comes before a transaction. */
+/** The work before a transaction. */
 export interface PrepareContext extends BaseContext {
   readonly blobs: BlobStore;
-  /** Null where uploads come through this server. */
+  /** Null if uploads go through this server. */
   readonly directUploads: DirectUploads | null;
   readonly callbacks: Callbacks;
-  /** One snapshot of the project; `fn` awaits nothing but the store. */
+  /** Reads one snapshot of the project; `fn` must await nothing but the store. */
   readonly read: <T>(fn: (store: Repositories) => Promise<T>) => Promise<T>;
-  /** Runs when the write has come to its end, whichever that is: for pins. */
+  /** Runs when the write ends, however it ends: for releasing pins. */
   readonly finally: (release: () => void) => void;
 }
 
-/** An event that the service writes itself, for the inbox and for callbacks. */
+/** An event that the service itself writes, for the inbox and callbacks. */
 export interface ServiceEvent {
   readonly type: string;
   readonly payload: unknown;
-  /** Sent there too, signed with the secret of the project. */
+  /** Also pushed there, signed with the project's secret. */
   readonly callback: { readonly url: string; readonly requestId: string } | null;
-  /** A destination that routes do not take it to: the one that it tells of, which does not answer. */
+  /** A destination that must not get it: the one that doesn't answer, which the event is about. */
   readonly exceptTo?: string;
-  /** The key that asked the request whose end this tells. */
+  /** The key that made the request whose outcome this is. */
   readonly askerKeyId?: string;
-  /** Nobody has to work it: unless a route takes it, it comes into the inbox as done. */
+  /** Nobody has to handle it: unless a route takes it, it enters the inbox as done. */
   readonly isDone?: boolean;
 }
 
-/** What requests, and the people who decide them, need of an open transaction. Await nothing but `store` and `writeEvent`. */
+/** What requests and decisions need from an open transaction. Await nothing but `store` and `writeEvent`. */
 export interface ApprovalContext {
   readonly store: Repositories;
   readonly project: ProjectInfo;
   readonly vault: Vault;
   readonly now: number;
-  /** A fresh id such as `key_…`. */
+  /** A new id such as `key_…`. */
   readonly newId: (prefix: NewIdPrefix) => string;
-  /** Records what the service itself did on the way, such as a lease that had run out; with a digest of `about`. */
+  /** Records the service's own action, such as ending an expired lease, with a digest of `about`. */
   readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
-  /** The same about an event, with a digest that can be checked without the key of the project. */
+  /** The same for an event, with a digest that can be checked without the project's key. */
   readonly recordOpen: (action: {
     readonly op: string;
     readonly subject: string;
     readonly eventId: string;
     readonly about: unknown;
   }) => Promise<void>;
-  /** Writes an event of the service into the inbox, or hands it to the routes that match. */
+  /** Writes a service event into the inbox, or hands it to the matching routes. */
   readonly writeEvent: (event: ServiceEvent) => Promise<void>;
-  /** Tells the rest of the gateway once the commit is durable; forgotten when it fails. */
+  /** Reports an effect to the rest of the gateway once the commit is durable; dropped if the commit fails. */
   readonly emit: (effect: WriteEffect) => void;
 }
 
 type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc' | 'msg' | 'bat';
 
-/** A write: the open transaction. Await nothing but `store` and `writeEvent`. */
+/** A write, with its open transaction. Await nothing but `store` and `writeEvent`. */
 export interface WriteContext extends BaseContext, ApprovalContext {
   readonly project: ProjectInfo;
   readonly vault: Vault;
@@ -201,54 +204,54 @@ export interface WriteContext extends BaseContext, ApprovalContext {
   readonly store: Repositories;
 }
 
-/** What a write changes for the rest of the gateway. Plain data: it may cross to another thread. */
+/** What a write changes for the rest of the gateway. Plain data, because it may go to another thread. */
 export type WriteEffect =
   | ({ readonly kind: 'event_ready' } & EventReady)
-  /** A request was decided, or has expired. */
+  /** A request was decided or expired. */
   | { readonly kind: 'request_ended'; readonly id: string }
-  /** Something was written to the disk, or went from it. */
+  /** Something on the disk was written or deleted. */
   | { readonly kind: 'disk_changed' }
-  /** Events of the inbox were claimed, finished or put back. */
+  /** Inbox events were claimed, finished or returned. */
   | { readonly kind: 'inbox_changed' }
-  /** There is something to tell people. */
+  /** People must be notified. */
   | { readonly kind: 'notices_due' }
-  /** There is mail to send. */
+  /** Mail must be sent. */
   | { readonly kind: 'mails_due' }
-  /** Something falls due at this time. */
+  /** Something is due at this time. */
   | { readonly kind: 'due'; readonly at: number }
   | { readonly kind: 'sources_changed' }
   | { readonly kind: 'callbacks_changed' }
-  /** Something is to be pushed to this destination. */
+  /** An event must be pushed to this destination. */
   | { readonly kind: 'delivery_due'; readonly destination: string }
   | { readonly kind: 'blob_dropped'; readonly digest: string }
   | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
 
-/** What waits wait for. */
+/** The changes that waits can wait for. */
 export type Change =
   | ({ readonly kind: 'event' } & EventReady)
-  /** A request was decided, or has expired. */
+  /** A request was decided or expired. */
   | { readonly kind: 'request'; readonly id: string }
-  /** Something was written to the disk, or went from it. */
+  /** Something on the disk was written or deleted. */
   | { readonly kind: 'disk' }
-  /** Events of the inbox were claimed, finished or put back. */
+  /** Inbox events were claimed, finished or returned. */
   | { readonly kind: 'inbox' };
 
-/** An event that became claimable, as waits see it. */
+/** An event that became claimable. */
 interface EventReady {
   readonly source: string;
   readonly type: string;
 }
 
-/** A call that takes its time: it holds no snapshot between its looks at the store. */
+/** A long call, which holds no snapshot between reads. */
 export interface LongContext extends BaseContext {
   readonly blobs: BlobStore;
   readonly read: <T>(fn: (store: Repositories) => Promise<T>) => Promise<T>;
-  /** Lets other work run, and throws when the caller has gone. */
+  /** Lets other work run; throws if the caller is gone. */
   breathe(): Promise<void>;
   /**
-   * Answers the first non-null `look`, now or after a change that `concerns` it; null at the timeout. `counted` waits are
-   * those of inbox_wait, of which a key and a project may have so many (TOO_MANY_WAITS).
+   * Returns the first result of `look` that isn't null, now or after a change that `concerns` it; null at the timeout.
+   * Waits with `counted` count towards the limits per key and project (TOO_MANY_WAITS), as in inbox_wait.
    */
   waitFor<T>(wait: {
     look: (store: Repositories, now: number) => Promise<T | null>;
@@ -260,14 +263,14 @@ export interface LongContext extends BaseContext {
 
 /** A write that waits before its commit. */
 export interface SeekContext<C> extends LongContext {
-  /** How long the call has taken so far. */
+  /** How long the call has taken. */
   elapsedSeconds(): number;
-  /** Runs the commit, as a transaction of its own at the current time. */
+  /** Runs the commit in its own transaction, at the current time. */
   attempt(): Promise<C>;
 }
 
-/** A write that waits for somebody after its commit. */
+/** A write that waits for someone after its commit. */
 export interface AfterCommitContext<I, C> extends LongContext {
-  /** Runs the commit once more, as a transaction of its own, with another input. */
+  /** Runs the commit again with another input, in its own transaction. */
   again(input: I): Promise<C>;
 }

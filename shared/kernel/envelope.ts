@@ -16,7 +16,7 @@ const attachment = z.object({
   content_id: z.string().nullable(),
   inline: z.boolean(),
   sha256: z.string(),
-  /** A link to the file, where the event is shown whole. */
+  /** A link to the file, if the event is shown in full. */
   url: z.string().optional(),
   url_expires_at: z.string().optional(),
 });
@@ -30,7 +30,7 @@ const blockedAttachment = z.object({
 
 export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead', 'waiting'] as const;
 
-/** What only a parked event has. */
+/** Only for parked events. */
 const waitingFields = {
   waiting_for: z
     .array(z.object({ id: z.string(), status: z.string(), expires_at: z.string() }))
@@ -39,7 +39,7 @@ const waitingFields = {
   wakes_at: z.string().optional(),
 };
 
-/** An event as callers see it (spec section 2.1), with `retry_at` and `suspected_replay` beside the specified fields. */
+/** An event as callers see it (spec section 2.1), plus `retry_at` and `suspected_replay`. */
 export const eventSchema = z.object({
   id: z.string(),
   project: z.string(),
@@ -70,11 +70,14 @@ export type Envelope = z.output<typeof eventSchema>;
 interface EnvelopeOptions {
   readonly project: string;
   readonly now: number;
-  /** Whole: the payload whatever its size, or its link, and the links of a mail. Brief: payloads over the inline size are left out. */
+  /**
+   * `whole` includes the payload of any size, or a link to it, and a mail's links. Otherwise large payloads are left
+   * out.
+   */
   readonly payload: ({ readonly whole: true } & EventLinks) | { readonly whole: false };
 }
 
-/** A stored event as its envelope, with the status judged at `now`. */
+/** Builds a stored event's envelope; its status is the one at `now`. */
 export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
   const queue = effective(queueRow(row), options.now);
   return {
@@ -111,7 +114,7 @@ function waitOf(row: EventRow): Pick<Envelope, 'waiting_for' | 'parked_at' | 'wa
   };
 }
 
-/** What an event waits for, as callers see it. */
+/** One thing that an event waits for, as callers see it. */
 export function shownCondition({ id, status, expires_at }: Condition) {
   return { id, status, expires_at: isoTime(expires_at) };
 }

@@ -1,53 +1,53 @@
 import type { Caller, Change } from './context.ts';
 import type { Operation } from './operation.ts';
 
-/** How a client presents itself; nothing of it is trusted before `authenticate`. */
+/** How a client identifies itself; don't trust any of it before `authenticate`. */
 export interface Credentials {
   readonly authorization: string | undefined;
   /** The header X-Service-Agent. */
   readonly agentHeader: string | undefined;
   readonly userAgent: string | undefined;
-  /** The header X-Service-Client: the name of an MCP client, told by a daemon that passes its call on. */
+  /** The header X-Service-Client: an MCP client's name, sent by the daemon that passes the call on. */
   readonly clientName?: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Answer {
   readonly value: unknown;
-  /** After a write: the position of the project that has it. Replicas have it when they are as far. */
+  /** After a write: the project position that includes it. A replica has the write once it reaches that position. */
   readonly position?: number;
-  /** Set where a replica answered. */
+  /** Set if a replica answered. */
   readonly replica?: ReplicaAge;
 }
 
-/** How old an answer of a replica may be. */
+/** How old a replica's answer may be. */
 interface ReplicaAge {
-  /** Since the replica was known to have everything, in milliseconds. */
+  /** Milliseconds since the replica was known to be complete. */
   readonly ageMs: number;
-  /** True while the gateway cannot be reached. */
+  /** Whether the gateway is unreachable. */
   readonly stale: boolean;
 }
 
-/** Somebody who is told of what changes in a project. Its methods never throw. */
+/** Gets a project's changes. Its methods never throw. */
 export interface Follower {
-  /** Null: something changed, and it is not known what. */
+  /** Null means something changed, but it's unknown what. */
   readonly changed: (change: Change | null) => void;
-  /** It is told nothing more: its key was revoked, or there is nobody to tell it. */
+  /** No more changes will come: the key was revoked, or changes aren't available. */
   readonly ended: (code: 'KEY_REVOKED' | 'UNAVAILABLE') => void;
 }
 
-/** Where operations run. Bindings know nothing else. */
+/** Runs operations. Bindings know nothing else. */
 export interface Executor {
-  /** Checks a key before any body is read. UNAUTHENTICATED, KEY_REVOKED. */
+  /** Checks a key before the body is read. Throws UNAUTHENTICATED or KEY_REVOKED. */
   authenticate(credentials: Credentials): Promise<Caller>;
   /**
-   * Takes one call from the rate of the key and returns the headers that tell the rest; RATE_LIMITED, with the same
-   * headers, beyond it. Waits are not metered: TOO_MANY_WAITS bounds them.
+   * Counts one call against the key's rate limit and returns the headers with what's left. Above the limit it throws
+   * RATE_LIMITED with the same headers. Waits aren't counted: TOO_MANY_WAITS limits them.
    */
   meter(caller: Caller): Readonly<Record<string, string>>;
-  /** Checks scope and input, runs the operation, and answers after what it wrote is durable. */
+  /** Checks scope and input, runs the operation, and answers once its writes are durable. */
   execute(
     operation: Operation,
     input: unknown,
@@ -55,8 +55,8 @@ export interface Executor {
     signal: AbortSignal,
   ): Promise<Answer>;
   /**
-   * Tells of every change of the caller's project from now on. Returns what ends that, which may be called more than
-   * once. TOO_MANY_WAITS; UNAVAILABLE where nobody here knows of changes at the moment.
+   * Reports every change of the caller's project from now on. Returns a function that stops this and may be called
+   * repeatedly. Throws TOO_MANY_WAITS, or UNAVAILABLE if this executor can't see changes at the moment.
    */
   follow(caller: Caller, follower: Follower): Promise<() => void>;
 }

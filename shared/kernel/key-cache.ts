@@ -1,10 +1,10 @@
 import { VersionedCache } from '../lib/versioned-cache.ts';
 import type { FoundKey } from '../store/keys.ts';
 
-/** A project has twenty active keys; those revoked and rotated since the last change are few. */
+/** A project has at most twenty active keys, and few were revoked or rotated since the last change. */
 const KEYS_MAX = 200;
 
-/** Keys by their hash. When one was last used is not told here. */
+/** Keys by their hash, without the time they were last used. */
 export class KeyCache extends VersionedCache<FoundKey> {
   constructor({ remembers = true } = {}) {
     super({ remembers, max: KEYS_MAX });

@@ -6,38 +6,38 @@ import { PAYLOAD_LINK_SECONDS } from '../lib/limits.ts';
 import { mailParts } from '../rules/mail-parts.ts';
 import type { EventRow } from '../store/events.ts';
 
-/** Attachments never change, so that each has one version. */
+/** Attachments never change, so each has only one version. */
 export const ATTACHMENT_VERSION = 1;
 
-/** What links begin with that lead to what strangers wrote. */
+/** The base of links to strangers' content. */
 export function contentBase({ contentUrl, urls }: ServerInfo): string {
   return contentUrl ?? urls.api;
 }
 
-/** What a payload link is signed over: its purpose first, so that no signature fits another kind of link. */
+/** The text a payload link signs. Its purpose comes first, so that no signature fits another kind of link. */
 export function payloadLinkText(projectId: string, eventId: string, expiresAtMs: number): string {
   return `GET|payload|1|${projectId}|${eventId}|${expiresAtMs}`;
 }
 
-/** What a link to the HTML of a mail is signed over. */
+/** The text that a link to a mail's HTML signs. */
 export function mailHtmlText(projectId: string, eventId: string, expiresAtMs: number): string {
   return `GET|mail|1|${projectId}|${eventId}|${expiresAtMs}`;
 }
 
-/** Where what an event does not hold itself can be read for an hour, with no key needed. */
+/** Links to an event's larger parts, valid for an hour and without a key. */
 export interface EventLinks {
-  /** The stored body, where that is too large. */
+  /** The stored body, if it's too large for the event. */
   readonly url: string | null;
-  /** The HTML of a mail, on a page that runs and loads nothing. */
+  /** A mail's HTML, on a page that runs and loads nothing. */
   readonly htmlUrl: string | null;
-  /** An attachment of a mail, by its name. */
+  /** A mail's attachment, by its name. */
   readonly linkTo: (name: string) => { readonly url?: string; readonly url_expires_at?: string };
 }
 
-/** What a reader that cannot sign links shows in their place. */
+/** For readers that can't sign links. */
 export const NO_LINKS: EventLinks = { url: null, htmlUrl: null, linkTo: () => ({}) };
 
-/** The links of an event that is shown whole. */
+/** The links of an event that is shown in full. */
 export function eventLinks(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
@@ -61,13 +61,12 @@ export function eventLinks(
   };
 }
 
-/** One version of a file. */
 interface FileVersion {
   readonly path: string;
   readonly version: number;
 }
 
-/** What a link to one version of a file is signed over. A path may hold `|`: the numbers after it hold none. */
+/** The text that a link to a file version signs. A path may contain `|`, but the numbers after it can't. */
 export function fileLinkText(
   projectId: string,
   { path, version }: FileVersion,
@@ -76,7 +75,9 @@ export function fileLinkText(
   return `GET|file|1|${projectId}|${path}|${version}|${expiresAtMs}`;
 }
 
-/** A link to one version of a file, valid until a time and while that version stands, with no key needed. */
+/**
+ * A link to one version of a file, without a key. It's valid until a given time, and only while that version exists.
+ */
 export function fileDownloadLink(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
@@ -88,7 +89,7 @@ export function fileDownloadLink(
   return `${contentBase(context.server)}/d/${projectBody(projectId)}/${path}/${file.version}/${expiresAtMs}/${signature}`;
 }
 
-/** Whether a signature is the vault's over this text. How long it takes tells nothing of the right one. */
+/** Whether the vault signed this text. Takes the same time for any signature, so timing reveals nothing. */
 export function isSigned(vault: Vault, text: string, signature: string): boolean {
   const given = Buffer.from(signature);
   const wanted = Buffer.from(vault.sign(text));

@@ -2,17 +2,17 @@ import type { BlobStore, LongContext, ReadContext } from './context.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Waits } from './waits.ts';
 
-/** Where a call that takes its time looks and waits. */
+/** Where a long call reads and waits. */
 export interface LongSite {
   readonly blobs: BlobStore;
   readonly waits: Waits;
-  /** One snapshot of the project. */
+  /** Reads one snapshot of the project. */
   readonly read: LongContext['read'];
-  /** The time of each look, in milliseconds. */
+  /** The time of each read, in milliseconds. */
   readonly now: () => number;
 }
 
-/** The context of a call that takes its time; `signal` says that its caller has gone. */
+/** The context of a long call; `signal` is aborted when its caller is gone. */
 export function longContext(
   base: Omit<ReadContext, 'store'>,
   { blobs, waits, read, now }: LongSite,
@@ -32,7 +32,7 @@ export function longContext(
         concerns,
         look: () =>
           read(async (store) => {
-            // Revoked after the key was checked, before the wait was there to be ended.
+            // The key may have been revoked between its check and the start of the wait.
             const key = await store.keys.find(base.caller.keyId);
             if (key?.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
             return look(store, now());

@@ -17,33 +17,35 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 interface RestShape {
   readonly method: Method;
-  /** `/v1/keys/{id}`; the last parameter may hold `/`, written `%2F` or as it is. */
+  /** `/v1/keys/{id}`; the last parameter may contain `/`, either as `%2F` or unescaped. */
   readonly path: string;
-  /** Which input field a path parameter fills, where the names differ. */
+  /** Maps path parameters to input fields with other names. */
   readonly params?: Readonly<Record<string, string>>;
-  /** 200 unless a named resource is created. */
+  /** 200, or 201 if a named resource is created. */
   readonly status?: 200 | 201;
-  /** The answers that say of something that it will be done: 202. */
+  /** Answers that promise later work get status 202. */
   readonly accepted?: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** The longest body, where API_BODY_DEFAULT_MAX_BYTES is too little. */
+  /** The body limit, if it isn't API_BODY_DEFAULT_MAX_BYTES. */
   readonly bodyMaxBytes?: number;
-  /** The whole body is one field; the others stand in the query. Otherwise it is a JSON object of all fields. */
+  /**
+   * The whole body is one field, and the others are in the query. Without it the body is a JSON object of all fields.
+   */
   readonly body?: RawBody;
-  /** Two operations share a route: this one is meant when the body has this field. */
+  /** If two operations share a route, this one is meant if the body has this field. */
   readonly when?: string;
-  /** The answer's `version` is its ETag; in a write, `if_version` is what If-Match and If-None-Match say. */
+  /** The answer's `version` is its ETag; If-Match and If-None-Match fill a write's `if_version`. */
   readonly versioned?: true;
 }
 
 export interface RawBody {
   readonly field: string;
-  /** Any JSON, or bytes: the field's schema takes `Bytes` then. */
+  /** Any JSON, or bytes; for bytes the field's schema takes `Bytes`. */
   readonly as: 'json' | 'bytes';
-  /** The field that the Content-Type of a body of bytes fills. */
+  /** The field that gets the Content-Type of a body of bytes. */
   readonly typeField?: string;
-  /** The fields that may stand in the query; all others, unless said. */
+  /** Fields allowed in the query (default: all others). */
   readonly query?: readonly string[];
-  /** A body of this Content-Type is a JSON object of fields after all. */
+  /** A body of this Content-Type is a JSON object of fields instead. */
   readonly objectType?: string;
 }
 
@@ -51,85 +53,88 @@ export interface McpShape {
   readonly title: string;
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
-  /** True where the answer carries text from outside the project. */
+  /** Whether the answer contains text from outside the project. */
   readonly openWorld?: boolean;
-  /** Which part of the answer was written by outsiders and must be fenced as data. */
+  /** The part of the answer that outsiders wrote, which must be fenced as data. */
   readonly untrusted?: 'event' | 'events' | 'file' | 'files' | 'messages';
 }
 
 interface CliShape {
-  /** `inbox claim <event_id>`: the words of the name, then positional fields. `[name]` is optional. */
+  /** `inbox claim <event_id>`: the command's words, then its positional fields. `[name]` is optional. */
   readonly usage: string;
-  /** Complete command lines for the help text, without the leading `svc`. */
+  /** Complete command lines for help, without the leading `svc`. */
   readonly examples: readonly string[];
-  /** The answer that means "nothing there" (exit code 3), by the name of what is null, or an empty list, then. */
+  /** If this field is null or an empty list, nothing was found: exit code 3. */
   readonly emptyWhenNull?: string;
-  /** Columns of the table a terminal shows for `items`. */
+  /** The table columns for `items` on a terminal. */
   readonly columns?: readonly string[];
-  /** What the command fills in where the interface requires a field. */
+  /** Values for fields that the API requires but the command line doesn't. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Flags with names of their own, by field: `{ event_id: 'event' }` is typed as `--event`. */
+  /** Flags named differently from their fields: `{ event_id: 'event' }` is typed as `--event`. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
-/** An agent as a ledger entry names it. */
+/** An agent, as a ledger entry names it. */
 interface AnnouncedAgent {
   readonly agent: string;
   readonly platform: string;
 }
 
 interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
-  /** The tool name; its first word is the folder and the rest the file. */
+  /** The tool's name; its first word is the folder, the rest is the file. */
   readonly name: string;
   readonly summary: string;
-  /** At most 400 characters: it is the tool description an agent pays for. */
+  /** At most 400 characters, because agents pay for tool descriptions. */
   readonly description: string;
   readonly scope: Scope | 'any';
   readonly input: I;
   readonly output: O;
-  /** Codes this operation itself may answer with, beyond those every call may. */
+  /** The operation's own error codes, in addition to those of every call. */
   readonly errors: readonly ErrorCode[];
   readonly effect: Effect;
-  /** The input fields that take any JSON: their numbers stay as the caller wrote them. */
+  /** Input fields that take any JSON; their numbers stay exactly as written. */
   readonly exact?: readonly string[];
-  /** Whether a replica may answer it (`local`) or only the authority (`upstream`). */
+  /** Whether a replica may answer (`local`) or only the authority (`upstream`). */
   readonly replica: 'local' | 'upstream';
   readonly rest: RestShape;
   readonly mcp: McpShape | false;
   readonly cli: CliShape;
-  /** The id the ledger files a write under. A call that was refused has an input and nothing of an output. */
+  /** The id that the ledger files a write under. For a refused call the output is empty. */
   readonly subject?: (
     input: z.output<I>,
     output: Partial<z.output<O>>,
   ) => string | null | undefined;
-  /** Whom the ledger's entry of the call names, where the call itself announces its agent. */
+  /** The agent that the ledger entry names, if the call itself announces it. */
   readonly agent?: (output: z.output<O>) => AnnouncedAgent;
-  /** The input without bytes that only `prepare` needs: this is what `commit` gets and what the ledger's digest is of. */
+  /** Drops bytes that only `prepare` needs. `commit` gets the result, and the ledger's digest covers it. */
   readonly brief?: (input: z.output<I>) => z.output<I>;
-  /** An input every binding is tested with. */
+  /** An input that every binding's tests use. */
   readonly example: z.input<I>;
 }
 
-/** The phases of a write. Only `commit` runs inside the transaction, and it may await nothing but the context's stores. */
+/** The phases of a write. Only `commit` runs in the transaction, and it may await nothing but the context's stores. */
 interface WritePhases<I, P, C, O> {
-  /** Files, DNS, blobs: whatever takes time. Returns plain data. */
+  /** Slow work: files, DNS, blobs. Returns plain data. */
   readonly prepare?: (context: PrepareContext, input: I) => Promise<P>;
-  /** In the place of one commit: waits, holding no transaction and no snapshot, and tries until one changes something. */
+  /**
+   * Replaces the single commit: waits without a transaction or snapshot, and commits repeatedly until something
+   * changes.
+   */
   readonly seek?: (context: SeekContext<C>, input: I) => Promise<C>;
   /**
-   * Returns what a repeat with the same Idempotency-Key needs: small and JSON. Null if it found nothing to do: then the
-   * ledger gets no entry, and a repeat tries anew.
+   * Returns what a repeat with the same Idempotency-Key needs, as small JSON. Null means there was nothing to do: the
+   * ledger gets no entry, and a repeat tries again.
    */
   readonly commit: (context: WriteContext, input: I, prepared: P) => Promise<C>;
-  /** Builds the answer after the commit is durable, and again for a repeat. */
+  /** Builds the answer once the commit is durable, and again for a repeat. */
   readonly answer?: (context: ReadContext, input: I, committed: C) => Promise<O>;
-  /** In the place of `answer`: waits first, holding no transaction and no snapshot. */
+  /** Replaces `answer`, and first waits without a transaction or snapshot. */
   readonly wait?: (context: AfterCommitContext<I, C>, input: I, committed: C) => Promise<O>;
 }
 
 type ErasedPhases = WritePhases<unknown, unknown, unknown, unknown>;
 
-/** What an executor runs, with the types of input and output erased. */
+/** What an executor runs, without the input and output types. */
 export type Handler =
   | {
       readonly kind: 'read';
@@ -146,7 +151,7 @@ type Erased = Omit<
   'agent' | 'subject' | 'brief' | 'input' | 'output' | 'example'
 >;
 
-/** One operation: the value that REST, OpenAPI, MCP and CLI read. */
+/** One operation, which REST, OpenAPI, MCP and the CLI read. */
 export interface Operation extends Erased {
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
@@ -158,7 +163,7 @@ export interface Operation extends Erased {
 }
 
 /**
- * Declares an operation. Chain exactly one of `.read` (one snapshot), `.long` (many snapshots, or a wait) and `.write`
+ * Declares an operation. Chain exactly one of `.read` (one snapshot), `.long` (many snapshots, or a wait) or `.write`
  * (phases around one transaction).
  */
 export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
@@ -183,13 +188,16 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   };
 }
 
-/** Whether a call may take its time: then it ends when the caller has gone. */
+/** Whether a call may wait; such a call ends when its caller is gone. */
 export function mayWait({ handler }: Operation): boolean {
   if (handler.kind !== 'write') return handler.kind === 'long';
   return handler.wait !== undefined || handler.seek !== undefined;
 }
 
-/** The first thing every executor does: SCOPE_MISSING where the key may not call this, else the input as `parseInput` says. */
+/**
+ * Every executor's first step: throws SCOPE_MISSING if the key may not call this, otherwise parses the input with
+ * `parseInput`.
+ */
 export function admit(operation: Operation, input: unknown, scopes: readonly Scope[]): unknown {
   if (!mayCall(scopes, operation.scope)) {
     throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
@@ -202,7 +210,7 @@ export function parseInput(operation: Operation, input: unknown): unknown {
   return parseFields(operation.input, plainNumbers(input ?? {}, operation.exact));
 }
 
-/** The same for what is no operation. */
+/** The same for input that isn't an operation's. */
 export function parseFields<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
   const parsed = schema.safeParse(input, { error: problemText });
   if (parsed.success) return parsed.data;

@@ -1,7 +1,7 @@
 import type { EventRow } from '../store/events.ts';
 import type { EventQueueRow } from '../rules/event-state.ts';
 
-/** The part of a stored event the state machine decides about. */
+/** The part of a stored event that the state machine needs. */
 export function queueRow(row: EventRow): EventQueueRow {
   return {
     status: row.status,

@@ -14,9 +14,9 @@ type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 interface Waiter {
   readonly keyId: string;
   readonly concerns: (change: Change) => boolean;
-  /** Set when something changed while the waiter was looking: it must look again before it sleeps. */
+  /** Something changed while the waiter was looking, so it must look again before it sleeps. */
   stale: boolean;
-  /** Set when its key was revoked: it is told nothing more. */
+  /** Its key was revoked, so it gets nothing more. */
   revoked: boolean;
   wake: ((how: Woken) => void) | null;
 }
@@ -24,7 +24,7 @@ interface Waiter {
 interface WaitLimits {
   readonly perKey: number;
   readonly perProject: number;
-  /** What the places are for, as the hint of a refusal names them. */
+  /** What is limited, for the hint. */
   readonly what: string;
 }
 
@@ -34,16 +34,16 @@ const SUBSCRIPTIONS = {
   perProject: SUBSCRIPTIONS_PER_PROJECT,
   what: 'subscriptions',
 };
-/** An event may end a wait at any moment, so nobody is kept away for longer than this. */
+/** The longest time a refused caller is told to wait, because an event may end a wait at any moment. */
 const RETRY_MAX_SECONDS = 5;
 
 interface OpenWait {
   readonly keyId: string;
-  /** When it is given back at the latest, as `performance.now` counts; null when nobody knows. */
+  /** When the wait ends at the latest, by `performance.now`; null if unknown. */
   readonly endsAt: number | null;
 }
 
-/** So many places, and so many of them for one key. */
+/** Limits the number of open waits per project and per key. */
 class WaitQuota {
   readonly #taken = new Set<OpenWait>();
   readonly #limits: WaitLimits;
@@ -52,7 +52,7 @@ class WaitQuota {
     this.#limits = limits;
   }
 
-  /** Returns what gives the place back. TOO_MANY_WAITS. */
+  /** Takes a slot and returns a function that frees it. Throws TOO_MANY_WAITS. */
   take(place: OpenWait): () => void {
     const all = [...this.#taken];
     const ofKey = all.filter(({ keyId }) => keyId === place.keyId);
@@ -82,17 +82,16 @@ function secondsToFirstEnd(taken: readonly OpenWait[]): number | null {
   return Math.min(Math.max(1, seconds), RETRY_MAX_SECONDS);
 }
 
-/** Those who wait in one project, or follow what happens in it: how many there are, and whom a change wakes. */
+/** The waits and followers of one project: counts them and wakes those that a change concerns. */
 export class Waits {
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Map<Follower, string>();
-  /** Of counted waits, and of followers. */
   readonly #waitQuota = new WaitQuota(COUNTED_WAITS);
   readonly #subscriptionQuota = new WaitQuota(SUBSCRIPTIONS);
   #closed = false;
   readonly #onEnter: (() => void) | undefined;
 
-  /** `onEnter` is told of each wait that begins. */
+  /** `onEnter` is called when a wait begins. */
   constructor(onEnter?: () => void) {
     this.#onEnter = onEnter;
   }
@@ -101,7 +100,7 @@ export class Waits {
     return this.#waiters.size + this.#followers.size;
   }
 
-  /** Called after the commit that made an event claimable, ended a request, or changed what followers look at. */
+  /** Call after a commit that made an event claimable, ended a request, or changed what followers see. */
   notify(change: Change): void {
     for (const follower of this.#followers.keys()) follower.changed(change);
     for (const waiter of this.#waiters) {
@@ -111,7 +110,7 @@ export class Waits {
     }
   }
 
-  /** Called when something changed and it is not known what: everybody looks again. */
+  /** Call if something changed but it's unknown what: every waiter looks again. */
   notifyAll(): void {
     for (const follower of this.#followers.keys()) follower.changed(null);
     for (const waiter of this.#waiters) {
@@ -120,7 +119,7 @@ export class Waits {
     }
   }
 
-  /** Ends the waits of a key that was revoked, with KEY_REVOKED, and tells its followers nothing more. */
+  /** Ends the waits of a revoked key with KEY_REVOKED, and tells its followers. */
   endOf(keyId: string): void {
     for (const [follower, ofKey] of this.#followers) {
       if (ofKey === keyId) follower.ended('KEY_REVOKED');
@@ -132,14 +131,14 @@ export class Waits {
     }
   }
 
-  /** Ends every wait as at its timeout, and whoever follows. */
+  /** Ends all waits as if they had timed out, and all followers. */
   close(): void {
     this.#closed = true;
     for (const follower of this.#followers.keys()) follower.ended('UNAVAILABLE');
     for (const waiter of this.#waiters) waiter.wake?.('closed');
   }
 
-  /** Tells of every change until what it returns is called. TOO_MANY_WAITS; UNAVAILABLE when it is being closed. */
+  /** Reports every change until the returned function is called. Throws TOO_MANY_WAITS, or UNAVAILABLE if closed. */
   follow(keyId: string, follower: Follower): () => void {
     if (this.#closed) throw unavailable(1);
     const leave = this.#subscriptionQuota.take({ keyId, endsAt: null });
@@ -152,12 +151,12 @@ export class Waits {
   }
 
   /**
-   * Looks, and looks again after every change that concerns the waiter, until there is something or `timeoutMs` have
-   * passed (null). It listens before it looks first, so nothing is missed in between.
+   * Looks now and after every change that concerns the waiter, until it finds something or `timeoutMs` have passed
+   * (null). It's registered before the first look, so it misses nothing.
    */
   async wait<T>(wait: {
     readonly keyId: string;
-    /** Whether it is one of those of which a key and a project may have so many. */
+    /** Whether the wait counts towards the limits per key and project. */
     readonly counted: boolean;
     readonly concerns: (change: Change) => boolean;
     readonly look: () => Promise<T | null>;
@@ -174,7 +173,7 @@ export class Waits {
         const found = await wait.look();
         refuseRevoked(waiter);
         if (found !== null || this.#closed) return found;
-        // Looked at in every round: what others claim keeps a wait looking, and it must end all the same.
+        // Checked in every round, because other claims may keep it looking, and it must still end.
         if (performance.now() >= endsAt) return null;
         if (waiter.stale) continue;
         const how = await sleep(waiter, endsAt, wait.signal);
@@ -187,7 +186,7 @@ export class Waits {
     }
   }
 
-  /** `countedUntil`: when a wait that takes a place gives it back; null for one that takes none. */
+  /** `countedUntil` is when a counted wait frees its slot; null if it isn't counted. */
   #enter(waiter: Waiter, countedUntil: number | null): () => void {
     const { keyId } = waiter;
     const release =
