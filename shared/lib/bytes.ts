@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes in one piece, or in pieces in their order: as they came, they need not be copied together. */
+/** Bytes in one piece, or in pieces in order as they arrived, so that they needn't be copied together. */
 export type Bytes = Uint8Array | readonly Uint8Array[];
 
-/** Nothing that JSON says is any. */
+/** True for bytes, which parsed JSON never is. */
 export function isBytes(value: unknown): value is Bytes {
   if (!Array.isArray(value)) return value instanceof Uint8Array;
   return value.length > 0 && value.every((piece) => piece instanceof Uint8Array);
@@ -23,7 +23,7 @@ export function lengthOf(bytes: Bytes): number {
   return piecesOf(bytes).reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** In hex. */
+/** The hash in hex. */
 export function sha256Of(bytes: Bytes): string {
   const sum = createHash('sha256');
   for (const piece of piecesOf(bytes)) sum.update(piece);

@@ -3,12 +3,12 @@ export interface Clock {
   now(): number;
 }
 
-/** Steps back up to this are the time service at work; larger ones are a person correcting a clock. */
+/** A step back up to this size comes from a time service; a larger one is a person correcting the clock. */
 const SMALL_STEP_BACK_MS = 60_000;
 
 /**
- * The machine's clock, which holds still during a small step back so that leases and order survive
- * it, and follows a large one. `wallMs` is there for tests.
+ * The machine's clock. It pauses during a small step back, so that leases and order survive, and follows a large one.
+ * `wallMs` is for tests.
  */
 export function systemClock(wallMs: () => number = () => Date.now()): Clock {
   let last = Number.NEGATIVE_INFINITY;
@@ -24,7 +24,7 @@ export function systemClock(wallMs: () => number = () => Date.now()): Clock {
 
 const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The milliseconds of a span such as `90s`, `30m`, `24h` or `7d`; null for any other text. */
+/** The milliseconds of a span such as `90s`, `30m`, `24h` or `7d`; null for other text. */
 export function spanMs(text: string): number | null {
   const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
   return count === undefined ? null : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
@@ -44,7 +44,7 @@ export function isoTime(ms: number): string {
   return text;
 }
 
-/** One call asks for its own time again and again, and for a few that lie a span before it. */
+/** A call formats its own time repeatedly, and a few times at fixed distances before it. */
 const latest = Array.from({ length: 4 }, () => ({ ms: 0, text: '1970-01-01T00:00:00.000Z' }));
 let turn = 0;
 
@@ -53,8 +53,8 @@ const ISO =
 const ISO_CHARS_MAX = 35;
 
 /**
- * Milliseconds of an ISO 8601 time with date, seconds and zone (`Z` or `±hh:mm`), or null. Fractions
- * finer than a millisecond are cut. Dates that do not exist, 24:00 and leap seconds are refused.
+ * The milliseconds of an ISO 8601 time with date, seconds and zone (`Z` or `±hh:mm`), or null. Cuts off fractions finer
+ * than a millisecond. Refuses dates that don't exist, 24:00 and leap seconds.
  */
 export function parseIso(text: string): number | null {
   if (text.length > ISO_CHARS_MAX) return null;
@@ -62,7 +62,7 @@ export function parseIso(text: string): number | null {
   const [, wall, fraction = '', sign, hours, minutes] = match ?? [];
   if (wall === undefined) return null;
   const local = Date.parse(`${wall}Z`);
-  // V8 turns 30 February into 2 March: only what reads back the same is a date.
+  // V8 turns 30 February into 2 March, so the date must read back unchanged.
   if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== wall) return null;
   const offset = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
   const ms = local + Number(fraction.padEnd(3, '0').slice(0, 3));

@@ -1,11 +1,11 @@
 import { invalid } from './errors.ts';
 
-/** An opaque cursor over a text or number key. */
+/** An opaque cursor for a text or number key. */
 export function encodeCursor(key: string | number): string {
   return Buffer.from(String(key), 'utf8').toString('base64url');
 }
 
-/** The seq a cursor stands for, or `start` without one; VALIDATION_FAILED when we never gave it out. */
+/** A cursor's seq, or `start` without a cursor. Throws VALIDATION_FAILED if it isn't one of ours. */
 export function decodeSeqCursor(cursor: string | undefined, start: number): number {
   if (cursor === undefined) return start;
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
@@ -13,7 +13,7 @@ export function decodeSeqCursor(cursor: string | undefined, start: number): numb
   return Number(text);
 }
 
-/** The id a cursor stands for, or '' without one; VALIDATION_FAILED when it is not one of ours. */
+/** A cursor's id, or '' without a cursor. Throws VALIDATION_FAILED if it isn't one of ours. */
 export function decodeIdCursor(cursor: string | undefined, shape: RegExp): string {
   if (cursor === undefined) return '';
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
@@ -25,7 +25,7 @@ function unknownCursor() {
   return invalid({ path: 'cursor', message: 'Not a cursor of this list.' });
 }
 
-/** The key a cursor stands for, or '' without one; VALIDATION_FAILED when `problem` finds fault with it. */
+/** A cursor's key, or '' without a cursor. Throws VALIDATION_FAILED if `problem` objects. */
 export function decodeTextCursor(
   cursor: string | undefined,
   problem: (text: string) => string | null,

@@ -1,13 +1,13 @@
 import { pluralize } from './pluralize.ts';
 
-/** What a code means to a caller: its HTTP status, its message and, where there is one, the next step. */
+/** A code's HTTP status, message and, if there is one, next step. */
 interface ErrorEntry {
   readonly status: number;
   readonly message: string;
   readonly hint: string | null;
 }
 
-/** The error table of the interface (spec section 7). Callers match on the code, never on the message. */
+/** The API's error table (spec section 7). Callers match on the code, never on the message. */
 const SPECIFIED = {
   UNAUTHENTICATED: [
     401,
@@ -130,7 +130,7 @@ const SPECIFIED = {
   INTERNAL: [500, 'Internal error.', 'Retry later; quote X-Request-Id.'],
 } as const;
 
-/** Codes of our own beyond that table. */
+/** Our own codes, not in that table. */
 const ADDED = {
   UNAVAILABLE: [
     503,
@@ -157,25 +157,25 @@ const ADDED = {
 
 const TABLE = { ...SPECIFIED, ...ADDED };
 
-/** An error code of the interface. */
+/** An error code of the API. */
 export type ErrorCode = keyof typeof TABLE;
 
-/** Every code, in the order of the table: first the specified ones, then ours. */
+/** Every code in table order: the specified ones, then ours. */
 export const ERROR_CODES = Object.keys(TABLE) as ErrorCode[];
 
-/** Status, message and default hint of a code. */
+/** A code's status, message and default hint. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   const [status, message, hint] = TABLE[code];
   return { status, message, hint };
 }
 
-/** One problem of an input: where it is (`options[2]`), and what is wrong as a sentence. */
+/** One problem with an input: its path (`options[2]`) and a sentence. */
 export interface FieldProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** The error body of the interface (spec section 4.0, rule 6). */
+/** The API's error body (spec section 4.0, rule 6). */
 export interface ErrorBody {
   error: {
     code: ErrorCode;
@@ -190,15 +190,15 @@ interface ErrorOptions {
   readonly hint?: string | null;
   /** Shown to the caller. */
   readonly details?: Record<string, unknown>;
-  /** Sent with the answer over HTTP. */
+  /** Sent with the HTTP answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only. */
   readonly cause?: unknown;
-  /** Status and message as another server gave them: it may be of a release with a code that is not known here. */
+  /** Status and message from another server, whose release may have codes that this one doesn't know. */
   readonly said?: { readonly status: number; readonly message: string };
 }
 
-/** The one error that may reach a caller. Anything else thrown is INTERNAL: logged whole, shown as nothing. */
+/** The only error that reaches callers. Any other is INTERNAL: the log gets all of it, the caller nothing. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -222,7 +222,7 @@ export class ServiceError extends Error {
     return { error: { code, message, hint, ...(details && { details }) } };
   }
 
-  /** Headers of the answer over HTTP: those given, Retry-After where details tell it, the challenge of a 401. */
+  /** Headers of the HTTP answer: the given ones, Retry-After if the details have it, and the challenge of a 401. */
   headers(): Record<string, string> {
     const retryAfter = this.details?.['retry_after'];
     return {
@@ -232,7 +232,7 @@ export class ServiceError extends Error {
     };
   }
 
-  /** The one-line form of MCP answers: `CODE: message hint`. */
+  /** The error on one line for MCP: `CODE: message hint`. */
   line(): string {
     const fields = this.details?.['fields'];
     const listed = Array.isArray(fields) ? (fields as FieldProblem[]).map(problemLine) : [];
@@ -244,17 +244,17 @@ function problemLine({ path, message }: FieldProblem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 
-/** VALIDATION_FAILED naming every bad field at once. */
+/** VALIDATION_FAILED that names every bad field at once. */
 export function invalid(...fields: FieldProblem[]): ServiceError {
   return new ServiceError('VALIDATION_FAILED', { details: { fields } });
 }
 
-/** NOT_FOUND naming what was looked for, such as `event evt_…`. */
+/** NOT_FOUND that names what is missing, such as `event evt_…`. */
 export function notFound(what: string): ServiceError {
   return new ServiceError('NOT_FOUND', { hint: `No ${what} in this project.` });
 }
 
-/** UNAVAILABLE with the seconds after which a repeat makes sense; bindings copy them into Retry-After. */
+/** UNAVAILABLE with the seconds to wait before a repeat; bindings copy them into Retry-After. */
 export function unavailable(retryAfterSeconds: number, cause?: unknown): ServiceError {
   return new ServiceError('UNAVAILABLE', {
     hint: `Repeat it in ${pluralize(retryAfterSeconds, 'second')}.`,
@@ -263,12 +263,12 @@ export function unavailable(retryAfterSeconds: number, cause?: unknown): Service
   });
 }
 
-/** IDEMPOTENCY_IN_PROGRESS: a transaction takes moments. */
+/** IDEMPOTENCY_IN_PROGRESS with a short wait, because a transaction takes only moments. */
 export function stillRunning(): ServiceError {
   return new ServiceError('IDEMPOTENCY_IN_PROGRESS', { details: { retry_after: 1 } });
 }
 
-/** What a caller may see of anything thrown. */
+/** The part of any thrown error that a caller may see. */
 export function asServiceError(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : new ServiceError('INTERNAL', { cause: error });
 }

@@ -1,6 +1,6 @@
 /**
- * A number that JSON.parse would change: `1234567890123456789`, `1.10`, `-0`, `1e5`. It keeps the text it was written as,
- * and `stringifyExact` writes that again.
+ * A number that JSON.parse would change: `1234567890123456789`, `1.10`, `-0`, `1e5`. It keeps its original text, and
+ * `stringifyExact` writes that.
  */
 export class ExactNumber {
   readonly text: string;
@@ -13,7 +13,7 @@ export class ExactNumber {
     return this.text;
   }
 
-  /** Tells `stringifyExact` that there is one. JSON.stringify anywhere else writes the nearest double. */
+  /** Tells `stringifyExact` that there is one. Elsewhere JSON.stringify writes the nearest double. */
   toJSON(): number {
     seen.exact = true;
     return Number(this.text);
@@ -23,24 +23,24 @@ export class ExactNumber {
 const seen = { exact: false };
 
 /**
- * Matches every text with a number that JSON.parse changes, and few others: most texts are done with after this look. The
- * digit comes before what stands in front of it, because V8 finds a digit fastest.
+ * Matches every text with a number that JSON.parse changes, and few others, so most texts need no second look. The
+ * digit comes before its lookbehind because V8 finds a digit fastest.
  */
 const MAY_CHANGE =
   /\d(?<=(?:^|[\s,:[])-?\d)(?:(?<=-0)(?![.\d])|[\d.]{15}|[\d.]*[eE]|\d*\.\d*0(?!\d)|\.0{6})[-+.\deE]*(?:[\s,\]}]|$)/;
 
-/** Whether JSON.parse may change a number of this text. */
+/** Whether JSON.parse may change a number in this text. */
 export function mayChange(text: string): boolean {
   return MAY_CHANGE.test(text);
 }
 
-/** As JSON.parse, but a number that it would change becomes an `ExactNumber`. */
+/** Like JSON.parse, but a number that it would change becomes an `ExactNumber`. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayChange(text) ? new Reader(text).value() : value;
 }
 
-/** As JSON.stringify, but an `ExactNumber` stays as it was written. */
+/** Like JSON.stringify, but writes an `ExactNumber` as it was written. */
 export function stringifyExact(value: unknown, indent = 0): string {
   seen.exact = false;
   const text = JSON.stringify(value, null, indent);
@@ -48,8 +48,8 @@ export function stringifyExact(value: unknown, indent = 0): string {
 }
 
 /**
- * The value with plain numbers, but for the members `except`. A whole number that would become another one stays an
- * `ExactNumber`: no schema takes that for a number, so it is refused and not altered.
+ * Replaces exact numbers with plain ones, except in the members `except`. A whole number that would change stays an
+ * `ExactNumber`: no schema accepts it as a number, so it's refused instead of altered.
  */
 export function plainNumbers(value: unknown, except: readonly string[] = []): unknown {
   if (value instanceof ExactNumber) return plainNumber(value);
@@ -69,7 +69,7 @@ function plainNumber(exact: ExactNumber): number | ExactNumber {
   return Number.isFinite(number) && BigInt(number) === BigInt(text) ? number : exact;
 }
 
-/** `line` is a line end and the margin, where there is an indent. */
+/** With an indent, `line` is a line end plus the current margin. */
 function written(value: unknown, indent: string, line: string): string {
   if (value instanceof ExactNumber) return value.text;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -92,7 +92,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Reads a text that JSON.parse has taken, so it need not look for mistakes. */
+/** Reads text that JSON.parse has accepted, so it doesn't check for errors. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -109,13 +109,13 @@ class Reader {
     return this.#word();
   }
 
-  /** The code of the next character that is no white space. */
+  /** The code of the next character that isn't white space. */
   #next(): number {
     while (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += 1;
     return this.#text.charCodeAt(this.#at);
   }
 
-  /** Whether the array or object goes on. */
+  /** Whether the array or object continues. */
   #isOpen(close: number): boolean {
     const code = this.#next();
     if (code === COMMA || code === close) this.#at += 1;
@@ -171,12 +171,12 @@ class Reader {
   }
 }
 
-/** False behind the end of the text, too. */
+/** Also false past the end of the text. */
 function isInWord(code: number): boolean {
   return code > 0x20 && code !== COMMA && code !== CLOSE_ARRAY && code !== CLOSE_OBJECT;
 }
 
-/** An assignment would set the prototype. */
+/** A plain assignment would set the prototype. */
 function own(members: object, name: string, value: unknown): void {
   Object.defineProperty(members, name, {
     value,

@@ -7,7 +7,7 @@ export function errorCode(error: unknown): string | null {
     : null;
 }
 
-/** A JSON object from its text; null for other JSON and for text that is none. */
+/** Parses a JSON object; null for other JSON or invalid text. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -17,7 +17,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** True for anything `{}`-like: no array, and no number that is kept as it was written. */
+/** True for any `{}`-like value, but not for an array or an exact number. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   return !Array.isArray(value) && !(value instanceof ExactNumber);

@@ -1,7 +1,7 @@
 import { hash, randomFillSync } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Crockford's base32 in lower case: no i, l, o, u. */
+/** Crockford's base32 in lower case, without i, l, o and u. */
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -33,7 +33,7 @@ type IdPrefix =
   | 'ntc'
   | 'acc';
 
-// One system call fills the pool for some hundred ids.
+// One system call fills the pool for a few hundred ids.
 const pool = new Uint8Array(4096);
 let poolAt = pool.length;
 
@@ -43,7 +43,7 @@ function randomByte(): number {
     poolAt = 0;
   }
   const byte = pool[poolAt] ?? 0;
-  // A byte is used once and forgotten, so that a heap dump shows no past secret.
+  // Each byte is used once and erased, so that a heap dump shows no past secrets.
   pool[poolAt++] = 0;
   return byte;
 }
@@ -58,7 +58,7 @@ function randomBase62(chars: number): string {
   let text = '';
   while (text.length < chars) {
     const byte = randomByte();
-    // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+    // 248 is the largest multiple of 62 in a byte; higher values would favor the first letters.
     if (byte < 248) text += BASE62.charAt(byte % 62);
   }
   return text;
@@ -81,7 +81,7 @@ function drawUlidDigits(): void {
   for (let i = 0; i < ulidDigits.length; i++) ulidDigits[i] = randomByte() & 31;
 }
 
-/** Adds one to the random part. False when all 80 bits were set and it ran over to zero. */
+/** Adds one to the random part; false if all 80 bits overflowed to zero. */
 function incrementUlidDigits(): boolean {
   for (let i = ulidDigits.length - 1; i >= 0; i--) {
     const digit = (ulidDigits[i] ?? 0) + 1;
@@ -92,8 +92,8 @@ function incrementUlidDigits(): boolean {
 }
 
 /**
- * `<prefix>_<ulid>`, lower case, sortable by time. Ids of this process strictly increase within a
- * prefix, also within a millisecond and when the clock goes back. Throws RangeError on a bad time.
+ * `<prefix>_<ulid>` in lower case, sortable by time. This process's ids strictly increase within a prefix, even within
+ * a millisecond or if the clock goes back. Throws RangeError for an invalid time.
  */
 export function newId(prefix: IdPrefix, nowMs: number): string {
   if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs > ULID_MS_MAX) {
@@ -110,18 +110,18 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return `${prefix}_${ulidTime}${random}`;
 }
 
-/** A new project id: `prj_` and 80 random bits, so that keys and tokens can carry it in clear. */
+/** A new project id: `prj_` and 80 random bits. Keys and tokens contain it in clear. */
 export function newProjectId(): string {
   return `prj_${randomBase32(BODY_CHARS)}`;
 }
 
-/** The 16 characters behind `prj_`. Throws TypeError for anything that is not a project id. */
+/** The 16 characters after `prj_`. Throws TypeError if the text isn't a project id. */
 export function projectBody(projectId: string): string {
   if (!PROJECT_ID.test(projectId)) throw new TypeError('Not a project id.');
   return projectId.slice(4);
 }
 
-/** The reverse of `projectBody`. Throws TypeError, because the result names files. */
+/** The reverse of `projectBody`. Throws TypeError for anything else, because the result names files. */
 export function projectIdFromBody(body: string): string {
   if (!PROJECT_BODY.test(body)) throw new TypeError('Not the body of a project id.');
   return `prj_${body}`;
@@ -136,18 +136,18 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** `svc_live_` + project body + 32 random base62 characters (190 bits) + CRC32 of all before. */
+/** `svc_live_`, the project body, 32 random base62 characters (190 bits) and a CRC32 of all that. */
 export function newApiKey(projectId: string): string {
   const text = `svc_live_${projectBody(projectId)}${randomBase62(32)}`;
   return text + checksum(text);
 }
 
-/** The project a key belongs to, or null for junk. Proves the form only: look the hash up next. */
+/** A key's project, or null for junk. Checks only the form, so look up the hash next. */
 export function parseApiKey(text: string): { projectId: string } | null {
   if (text.length !== API_KEY_CHARS) return null;
   const body = API_KEY.exec(text)?.[1];
   if (body === undefined) return null;
-  // The checksum guards against typing errors and junk; it is public, so its timing tells nothing.
+  // The checksum catches typos and junk. It's public, so its timing reveals nothing.
   if (checksum(text.slice(0, -CHECKSUM_CHARS)) !== text.slice(-CHECKSUM_CHARS)) return null;
   return { projectId: `prj_${body}` };
 }
@@ -157,34 +157,34 @@ export function hashApiKey(text: string): string {
   return hash('sha256', text);
 }
 
-/** What is shown of a key. */
+/** The part of a key that is shown. */
 export function last4(text: string): string {
   return text.slice(-4);
 }
 
-/** A capability token for hook, link and upload URLs: project body + 24 random base62 (143 bits). */
+/** A token for hook, link and upload URLs: the project body and 24 random base62 characters (143 bits). */
 export function newToken(projectId: string): string {
   return projectBody(projectId) + randomBase62(24);
 }
 
-/** The project a capability token points to, or null when its shape is wrong. */
+/** A token's project, or null if the text isn't a token. */
 export function parseToken(text: string): { projectId: string } | null {
   if (text.length !== TOKEN_CHARS) return null;
   const body = TOKEN.exec(text)?.[1];
   return body === undefined ? null : { projectId: `prj_${body}` };
 }
 
-/** A secret that belongs to no project: 32 random base62 characters (190 bits), no token by its length. */
+/** A secret without a project: 32 random base62 characters (190 bits). Its length differs from a token's. */
 export function newSecret(): string {
   return randomBase62(32);
 }
 
-/** Names a history of a database's log: 22 random base62 characters (131 bits). */
+/** Names one history of a database's log: 22 random base62 characters (131 bits). */
 export function newEpoch(): string {
   return randomBase62(22);
 }
 
-/** A value for X-Request-Id. It has no prefix, since `req_` names approval requests. */
+/** A value for X-Request-Id, without a prefix because `req_` is for approval requests. */
 export function newRequestId(): string {
   return randomBase32(16);
 }

@@ -1,4 +1,4 @@
-/** The noun for so many: `attempt` for 1, otherwise `attempts`. */
+/** The noun for this count: `attempt` for 1, otherwise `attempts`. */
 export function nounFor(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many;
 }

@@ -3,7 +3,7 @@ import { pluralize } from './pluralize.ts';
 import type { FieldProblem } from './errors.ts';
 import { ExactNumber } from './exact-json.ts';
 
-/** Nobody reads more, and a hostile input has a hundred thousand. */
+/** Nobody reads more, and hostile input may have a hundred thousand. */
 const PROBLEMS_MAX = 20;
 
 /** The first problems of an input that its schema refused. */
@@ -29,10 +29,10 @@ function fieldPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/** What is wrong with a value, where its schema does not say so itself. */
+/** What's wrong with a value, if the schema doesn't say so itself. */
 export function problemText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'This field is required.';
-  // It is left as it was written: see `plainNumbers`.
+  // `plainNumbers` leaves such numbers exact.
   if (issue.input instanceof ExactNumber) return 'The number has too many digits to be exact.';
   switch (issue.code) {
     case 'invalid_type':

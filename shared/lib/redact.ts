@@ -1,14 +1,14 @@
-/** Headers whose value is a secret, as they stand in a JSON line. */
+/** Headers with secret values, as written in a JSON line. */
 const SECRET_HEADERS =
   /("(?:authorization|cookie|set-cookie|x-api-key|proxy-authorization)":)"(?:[^"\\]|\\.)*"/gi;
-/** Keys, signing secrets, passwords, and the addresses that are secrets themselves. */
+/** Keys, signing secrets, passwords, and addresses that are secrets themselves. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/svc_live_[0-9A-Za-z]+/g, 'svc_live_[redacted]'],
   [/whsec_[0-9A-Za-z+/=_-]+/g, 'whsec_[redacted]'],
   [/\b(Bearer )[^\s"\\]+/gi, '$1[redacted]'],
   [/(\/[wacfus]\/)[0-9A-Za-z]{16,}/g, '$1[redacted]'],
   [/(\/ui\/(?:open|sign-in)\/)[0-9A-Za-z]+/g, '$1[redacted]'],
-  // A token names its project in clear, which may be told.
+  // A token contains its project in clear, which isn't secret.
   [/\b([0-9a-hjkmnp-tv-z]{16})[0-9A-Za-z]{24}\b/g, '$1[redacted]'],
   [/(\/[lm]\/[0-9a-z]+\/evt_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
   [/(\/d\/[0-9a-z]+\/)[\w/.-]+/g, '$1[redacted]'],
@@ -17,7 +17,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b\d{6,20}:[A-Za-z0-9_-]{30,}/g, '[redacted]'],
 ];
 
-/** A finished log line without its secrets, wherever in it they stand. */
+/** Removes secrets anywhere in a finished log line. */
 export function redact(line: string): string {
   return SECRETS.reduce(
     (text, [pattern, shown]) => text.replace(pattern, shown),

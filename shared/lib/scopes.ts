@@ -11,7 +11,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** True when a key with these scopes may call something that needs `needed`; `any` needs a valid key only. */
+/** Whether a key with these scopes may call something that needs `needed`; `any` needs only a valid key. */
 export function mayCall(scopes: readonly Scope[], needed: Scope | 'any'): boolean {
   return needed === 'any' || scopes.includes(needed);
 }

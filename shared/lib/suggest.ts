@@ -1,4 +1,4 @@
-/** The candidate a person most likely meant, or null when none is near. */
+/** The candidate a person most likely meant, or null if none is close. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -14,7 +14,7 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   );
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** Counts insertions, deletions, replacements and swaps of neighbors between two words. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 /**
- * What was read before, by the hash or token it is found by, so that a call need not ask the database again. Everything that
- * changes such a thing empties it.
+ * Caches values by hash or token, so that calls needn't ask the database again. Any change to such a value clears the
+ * cache.
  */
 export class VersionedCache<T> {
   readonly #found = new Map<string, T>();
@@ -8,13 +8,15 @@ export class VersionedCache<T> {
   readonly #max: number;
   #version = 0;
 
-  /** One that remembers nothing is for what others may change unseen. It begins anew beyond `max`. */
+  /**
+   * Without `remembers` it caches nothing, for data that others may change unseen. Above `max` entries it starts over.
+   */
   constructor({ remembers = true, max = Number.POSITIVE_INFINITY } = {}) {
     this.#remembers = remembers;
     this.#max = max;
   }
 
-  /** Goes up with every change: what was read before it is not to be remembered after it. */
+  /** Goes up with every change, so that a value read before a change isn't cached after it. */
   get version(): number {
     return this.#version;
   }
@@ -23,7 +25,7 @@ export class VersionedCache<T> {
     return this.#found.get(name);
   }
 
-  /** `stamp` is the one from before it was read. */
+  /** `version` is the one from before the value was read. */
   set(name: string, found: T, version: number): void {
     if (!this.#remembers || version !== this.#version) return;
     if (this.#found.size >= this.#max) this.#found.clear();
