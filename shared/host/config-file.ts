@@ -4,8 +4,8 @@ import { errorCode } from '../lib/guards.ts';
 type Complain = (problem: string) => void;
 
 /**
- * Settings from a file of `NAME=value` lines. Empty lines and those that begin with `#` say nothing; a value may stand in
- * quotes, and nothing in it is expanded. What is wrong is told with the number of its line, without values.
+ * Reads settings from a file of `NAME=value` lines. Ignores empty lines and lines that start with `#`. A value may be
+ * quoted; nothing in it is expanded. Reports problems with their line numbers, never with values.
  */
 export function readConfigFile(path: string, complain: Complain): Record<string, string> {
   let text: string;

@@ -1,10 +1,10 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-/** Linux takes 107 bytes in a socket address, macOS 103. */
+/** Linux allows 107 bytes in a socket address, macOS 103. */
 export const SOCKET_PATH_MAX_BYTES = 103;
 
-/** Where a gateway has its data unless told otherwise: a folder of the system for root, of the user for anybody else. */
+/** A gateway's default data folder: a system folder for root, the user's own for everyone else. */
 export function defaultDataFolder(env: NodeJS.ProcessEnv): string {
   if (process.geteuid?.() === 0) return '/var/lib/svc-gateway';
   const { XDG_DATA_HOME: xdg } = env;
@@ -12,7 +12,10 @@ export function defaultDataFolder(env: NodeJS.ProcessEnv): string {
   return join(xdg && isAbsolute(xdg) ? xdg : join(user, '.local', 'share'), 'svc-gateway');
 }
 
-/** Where a running gateway takes the orders of its operator. Longer than SOCKET_PATH_MAX_BYTES there is no such place. */
+/**
+ * The socket where a running gateway takes its operator's calls. It doesn't exist if the path exceeds
+ * SOCKET_PATH_MAX_BYTES.
+ */
 export function operatorSocketPath(dataFolder: string): string {
   return join(dataFolder, 'operator.sock');
 }

@@ -1,9 +1,9 @@
-/** By then what follows a start is over; on a busy machine, by the second time. */
+/** Startup work is over by then; on a busy machine, by the second time. */
 const AFTER_MS: readonly number[] = [4000, 12_000];
 
 /**
- * Gives back the memory that starting has left as garbage: schemas, texts of modules, tables of statements. V8 would
- * keep it for long in a process that does little. Needs `--expose-gc`; without it nothing happens.
+ * Frees the garbage of startup: schemas, module sources, statement tables. V8 would keep it for long in an idle
+ * process. Needs `--expose-gc`, otherwise does nothing.
  */
 export function gcAfterStart(): void {
   const { gc } = globalThis;

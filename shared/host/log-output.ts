@@ -1,25 +1,25 @@
 import { write, writeSync } from 'node:fs';
 import { errorCode } from '../lib/guards.ts';
 
-/** As much may wait for a reader who stalls; what comes then is lost. */
+/** How much may wait for a stalled reader; later lines are lost. */
 const WAITING_CHARS_MAX = 1024 * 1024;
 const BUSY_RETRY_MS = 100;
 const TELL_AGAIN_MS = 1000;
-/** A write that takes this long is one that nobody reads. */
+/** After this long, nobody is reading. */
 const STALLED_MS = 1000;
 const NEWLINE = 0x0a;
 
 interface Chunk {
   readonly bytes: Buffer;
-  /** So many bytes of it tell of lines that were lost before. */
+  /** How many of the bytes report earlier lost lines. */
   readonly noticeBytes: number;
   readonly told: number;
   written: number;
 }
 
 /**
- * Where the lines of a log go. It never throws: a full disk, a reader who has gone and a pipe that is full cost lines and
- * nothing else. As soon as it can write again, it writes a line that says how many were lost.
+ * Writes log lines and never throws: a full disk, a reader that is gone or a full pipe only costs lines. Once it can
+ * write again, it reports how many lines were lost.
  */
 export class LogOutput {
   readonly #fd: number;
@@ -33,7 +33,9 @@ export class LogOutput {
   #handedOverAt: number | null = null;
   #willTell = false;
 
-  /** In the background, a reader who stalls doesn't hold the event loop; otherwise a line is written when `write` returns. */
+  /**
+   * In the background, a stalled reader doesn't block the event loop. Otherwise a line is written when `write` returns.
+   */
   constructor(fd: number, { background }: { readonly background: boolean }) {
     this.#fd = fd;
     this.#background = background;
@@ -50,9 +52,9 @@ export class LogOutput {
     else if (!this.#inFlight) this.#begin(this.#take());
   }
 
-  /** Writes at once what waits; pino calls it for a fatal line. */
+  /** Writes waiting lines at once; pino calls it for a fatal line. */
   flushSync(): void {
-    // A write that another thread has at the moment is that thread's to finish.
+    // Another thread's write in progress is that thread's to finish.
     if (this.#inFlight && this.#handedOverAt === null) {
       this.#writeSync(this.#inFlight);
       this.#inFlight = null;
@@ -60,7 +62,7 @@ export class LogOutput {
     if (this.#waiting !== '' || this.#lost > 0) this.#writeSync(this.#take());
   }
 
-  /** The last thing a process does with it. Node would wait for ever for a thread that writes to a reader who stalls. */
+  /** The process's last use of the log. Node would wait forever for a thread that writes to a stalled reader. */
   end(): void {
     const since = this.#handedOverAt;
     if (since !== null && performance.now() - since > STALLED_MS) {

@@ -11,20 +11,21 @@ import { dirname, resolve } from 'node:path';
 import { errorCode } from '../lib/guards.ts';
 
 /**
- * Makes a folder, and those above it, for this user alone. A power cut does not take them away again. Answers the ones it
- * made, the deepest first; none when the folder is there. Throws what the system says. Node's recursive mkdir tries for ever in a place such as /proc that takes no folders.
+ * Creates a folder and its parents, for this user only, so that they survive a power cut. Returns the folders it
+ * created, deepest first; none if the folder exists. Throws the system's error. Node's recursive mkdir would retry
+ * forever in a place such as /proc that takes no folders.
  */
 export function makeFolder(path: string): string[] {
   const missing: string[] = [];
   for (let at = resolve(path); !existsSync(at) && at !== dirname(at); at = dirname(at)) {
     missing.push(at);
   }
-  // A file of that name is refused by making the folder.
+  // If a file has that name, creating the folder fails.
   if (missing.length === 0) missing.push(resolve(path));
   return missing.toReversed().filter(makeOne).toReversed();
 }
 
-/** False when it is there already: another process may have been quicker. */
+/** False if it already exists: another process may have been faster. */
 function makeOne(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -36,14 +37,14 @@ function makeOne(folder: string): boolean {
   try {
     syncNames(dirname(folder));
   } catch (error) {
-    // Whoever tries again would take it for one that is safe.
+    // The next try would take this folder for durable.
     rmdirSync(folder);
     throw error;
   }
   return true;
 }
 
-/** A folder may be there to be written and not to be read: nobody but the system can sync that. */
+/** If the user may write to a folder but not read it, only the system can sync it. */
 function syncNames(folder: string): void {
   let handle = 0;
   try {

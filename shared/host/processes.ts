@@ -1,20 +1,20 @@
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { errorCode } from '../lib/guards.ts';
 
-/** True while a process runs. One that has ended but was not yet collected by its parent does not. */
+/** Whether a process is running. A zombie, ended but not yet collected by its parent, isn't. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
     return errorCode(error) === 'EPERM';
   }
-  // The state follows the name, which is in brackets and may itself hold brackets.
+  // The state follows the name, which is in brackets and may itself contain brackets.
   return !/^\d+ \(.*\) Z/s.test(readProc(`/proc/${pid}/stat`) ?? '');
 }
 
 /**
- * The process that holds the kernel lock on a file: proof that it is the daemon of these data,
- * whatever a pid file says. Null when nobody does, or where the system does not tell (no /proc).
+ * The process that holds the kernel lock on a file, which proves it's the daemon of this data, whatever a pid file
+ * says. Null if nobody holds it or the system can't tell (no /proc).
  */
 export function lockHolder(lockFile: string): number | null {
   const inode = statSync(lockFile, { throwIfNoEntry: false })?.ino;
@@ -27,7 +27,7 @@ export function lockHolder(lockFile: string): number | null {
   return null;
 }
 
-/** Who listens on a TCP port of this machine, as `node server.js (pid 42)`; null when it cannot be seen. */
+/** The process that listens on a local TCP port, as `node server.js (pid 42)`; null if it can't be seen. */
 export function portOwner(port: number): string | null {
   const inodes = listeningInodes(port);
   if (inodes.size === 0) return null;
@@ -46,7 +46,7 @@ function listeningInodes(port: number): Set<string> {
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     for (const line of (readProc(table) ?? '').split('\n')) {
       const columns = line.trim().split(/\s+/);
-      // 0A is LISTEN; the tenth column is the inode of the socket.
+      // 0A means LISTEN; the tenth column is the socket's inode.
       if (columns[1]?.endsWith(`:${hex}`) && columns[3] === '0A')
         found.add(`socket:[${columns[9]}]`);
     }

@@ -1,8 +1,8 @@
-/** The daemon cannot start until a person does something; the message says what. */
+/** The process can't start until a person does something; the message says what. */
 export class StartRefused extends Error {
-  /** `held`: another daemon has the data. `port`: the port cannot be used. `settings`: something given is wrong. */
+  /** `held`: another process has the data. `port`: the port can't be used. `settings`: a setting is wrong. */
   readonly kind: 'held' | 'port' | 'settings';
-  /** Everything that is wrong, where it is more than one thing. */
+  /** Every problem, if there are several. */
   readonly problems: readonly string[];
 
   constructor(message: string, kind: StartRefused['kind'], problems: readonly string[] = []) {
@@ -12,7 +12,7 @@ export class StartRefused extends Error {
     this.problems = problems;
   }
 
-  /** For standard error: problems stand below the message, each on an indented line. */
+  /** The text for standard error, with each problem indented below the message. */
   text(): string {
     return [this.message, ...this.problems.map((problem) => `  ${problem}`)].join('\n');
   }
