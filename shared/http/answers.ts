@@ -4,7 +4,7 @@ import { newRequestId } from '../lib/ids.ts';
 import { VERSION } from '../lib/version.ts';
 import { SAFE_HEADERS } from './safe-headers.ts';
 
-/** Answers JSON from the daemon itself, with the headers every answer of the interface carries. */
+/** Answers with JSON and the headers that every API answer has. */
 export function answerJson(
   response: ServerResponse,
   status: number,
@@ -22,7 +22,7 @@ export function answerJson(
   response.end(JSON.stringify(body));
 }
 
-/** Answers an error of the interface and closes: what else the client sends is not read. */
+/** Answers with an API error and closes the connection, without reading the rest of the request. */
 export function answerError(
   response: ServerResponse,
   error: ServiceError,

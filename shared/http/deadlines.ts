@@ -1,25 +1,25 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a client may take to send. Nothing here limits the time an answer takes. */
+/** How long a client may take to send. Answers may take as long as they need. */
 export interface ReceiveLimits {
-  /** From the opening of a connection to the end of the first request's headers. */
+  /** From opening the connection to the end of the first request's headers. */
   readonly headersMs: number;
-  /** From the end of the headers to the end of the body; for an upload, to the next bytes of it. */
+  /** From the end of the headers to the end of the body; for an upload, between chunks. */
   readonly bodyMs: number;
   /** Silence on an open connection between requests. */
   readonly keepAliveMs: number;
 }
 
-/** Up to 100 MB come here, over any line. The gateway ends one whose time is over at its next bytes. */
+/** Uploads of up to 100 MB, over any connection. The gateway ends an expired one when its next bytes arrive. */
 const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
 
 const REQUEST_TIMEOUT =
   'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Cuts off clients that send too slowly. Node's own check is one interval timer a server that also
- * runs while nobody is connected; a timer for each request being received costs an idle process nothing.
+ * Cuts off clients that send too slowly. Node's own check is one interval timer per server that runs even without
+ * connections; a timer per incoming request costs an idle process nothing.
  */
 export function enforceDeadlines(server: Server, limits: ReceiveLimits): void {
   const receiving = new WeakMap<Socket, Receiving>();
@@ -29,7 +29,7 @@ export function enforceDeadlines(server: Server, limits: ReceiveLimits): void {
   });
 }
 
-/** What one connection owes us, and until when. */
+/** What one connection still has to send, and by when. */
 class Receiving {
   readonly #socket: Socket;
   readonly #limits: ReceiveLimits;
@@ -56,7 +56,7 @@ class Receiving {
     response.once('close', () => this.#answered());
   }
 
-  /** Cuts off a body of which nothing came for as long as another body may take in all. */
+  /** Cuts off an upload if no bytes arrived for as long as another body may take in total. */
   #expectProgress(request: IncomingMessage, response: ServerResponse): void {
     const { bytesRead } = this.#socket;
     this.#expectWithin(this.#limits.bodyMs, () => {
@@ -69,7 +69,7 @@ class Receiving {
   #answered(): void {
     this.#openRequests -= 1;
     if (this.#openRequests > 0) return;
-    // Node closes a silent connection after keepAliveMs; this catches one that trickles its next headers.
+    // Node closes a silent connection after keepAliveMs; this catches a client that trickles its next headers.
     const { keepAliveMs, headersMs } = this.#limits;
     this.#expectWithin(keepAliveMs + headersMs, () => this.#cutOff(true));
   }
@@ -80,7 +80,7 @@ class Receiving {
     this.#timer = setTimeout(otherwise, ms);
   }
 
-  /** Says why, unless an answer is already under way. */
+  /** Says why, unless an answer has already started. */
   #cutOff(sayWhy: boolean): void {
     if (sayWhy && this.#socket.writable) this.#socket.write(REQUEST_TIMEOUT);
     this.#socket.destroySoon();

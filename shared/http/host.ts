@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Why a request names no host or more than one, or null. Whoever looked at it on its way may have gone by another of them
- * than the handlers here do.
+ * Why a request names no host or several, or null. A proxy in front may have used a different one than the handlers
+ * here.
  */
 export function hostProblem({
   url = '/',
@@ -28,7 +28,7 @@ function hostsIn(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Without the port that goes without saying; null for what is more than a host. */
+/** The host without a default port; null if there's more than a host. */
 function hostOf(scheme: string, authority: string): string | null {
   const text = `${scheme}//${authority}`;
   if (authority.includes('@') || !URL.canParse(text)) return null;

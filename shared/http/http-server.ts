@@ -7,22 +7,22 @@ import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
 import { hostProblem } from './host.ts';
 import { lingerAfterRefusal } from './linger.ts';
 
-/** What answers requests. */
+/** Answers requests. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface HttpServerOptions {
   readonly limits?: ReceiveLimits;
-  /** Connections at once; more are closed as they come. */
+  /** The maximum number of connections; more are closed at once. */
   readonly connectionsMax?: number;
 }
 
-/** No answer takes longer than a wait of 120 s: a connection silent for this long has a dead or stalled peer. */
+/** No answer takes longer than a wait of 120 s, so after this silence the peer is dead or stalled. */
 const SILENT_CONNECTION_MS = 180_000;
 const CONNECTIONS_MAX = 2048;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 5_000 };
 
-/** A `node:http` server that slow and silent clients cannot hold, and that ends when it is told to. */
+/** A `node:http` server that slow or silent clients can't block, and that closes on request. */
 export class HttpServer {
   readonly #server: Server;
   #closing = false;
@@ -31,14 +31,16 @@ export class HttpServer {
     this.#server = server;
   }
 
-  /** `handlerOf` gets the port, which is known only once it listens: 0 takes a free one, and a unix socket has none. */
+  /**
+   * `handlerOf` gets the port, which is known only once the server listens: 0 picks a free one; a unix socket has none.
+   */
   static async listen(
     address: ListenOptions,
     handlerOf: (port: number) => Handler,
     { limits = LIMITS, connectionsMax = CONNECTIONS_MAX }: HttpServerOptions = {},
   ): Promise<HttpServer> {
     const server = createServer({
-      // Sending is timed by `enforceDeadlines`; Node's own check would wake an idle process each second.
+      // `enforceDeadlines` limits sending; Node's own check would wake an idle process every second.
       connectionsCheckingInterval: LONGEST_TIMER_MS,
       headersTimeout: 0,
       requestTimeout: 0,
@@ -52,7 +54,7 @@ export class HttpServer {
       server.once('error', reject);
       server.listen(address, () => {
         server.off('error', reject);
-        // No request can have come before.
+        // No request can have arrived yet.
         listening.#answerBy(handlerOf(listening.port));
         enforceDeadlines(server, limits);
         resolve();
@@ -61,25 +63,25 @@ export class HttpServer {
     return listening;
   }
 
-  /** 0 on a unix socket. */
+  /** 0 for a unix socket. */
   get port(): number {
     const address = this.#server.address();
     return address === null || typeof address === 'string' ? 0 : address.port;
   }
 
-  /** Accepts nothing new from here on. Resolves when all answers are out, or cuts the rest off after that time. */
+  /** Accepts no new connections. Resolves when all answers are sent, or cuts off the rest after that time. */
   async close(withinMs: number): Promise<void> {
     this.#closing = true;
     const closed = new Promise<true>((resolve) => this.#server.close(() => resolve(true)));
     const cutOff = setTimeout(() => this.#server.closeAllConnections(), withinMs);
-    // A kept-open connection is idle only once its answer is out, so look again until all are gone.
+    // A kept-alive connection is idle only after its answer, so look again until all are gone.
     while (!(await Promise.race([closed, sleep(10, false)]))) this.#server.closeIdleConnections();
     clearTimeout(cutOff);
   }
 
   #answerBy(handler: Handler): void {
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // A client that always has a next request would keep its connection from ever being idle.
+      // Otherwise a client that always has another request would never let its connection become idle.
       if (this.#closing) response.setHeader('Connection', 'close');
       lingerAfterRefusal(request, response);
       const problem = hostProblem(request);

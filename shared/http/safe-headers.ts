@@ -1,6 +1,6 @@
 /**
- * Part of every answer: it is what its Content-Type says, and no browser runs, frames or builds anything of it. Pages put
- * a policy of their own in the place of this one.
+ * On every answer: it is exactly what its Content-Type says, and no browser may run or frame any of it. Pages set their
+ * own policy instead.
  */
 export const SAFE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
