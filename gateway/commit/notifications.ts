@@ -20,6 +20,7 @@ import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Sent } from '../lib/approvals.ts';
 import type { Deletion, Job, Portion, Command } from './job.ts';
+import { counted } from './vote.ts';
 
 interface Decision {
   /** Hash of the link's or button's token. The transaction looks it up, because the link may just have been revoked. */
@@ -29,10 +30,13 @@ interface Decision {
 }
 
 export type DecisionOutcome =
-  | { readonly outcome: 'taken' | 'late' | 'gone' }
+  | { readonly outcome: 'taken' | 'counted' | 'late' | 'gone' }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** A person decides through a channel that got the request. The first decision wins. */
+/**
+ * A person decides through a channel that got the request. The first decision wins; where several people must approve,
+ * that's the last approval they need, or the first decision of another kind.
+ */
 export const decide: Command<Decision, DecisionOutcome> = {
   async run(job, { tokenHash, choice, now }) {
     const { store } = job;
@@ -45,8 +49,12 @@ export const decide: Command<Decision, DecisionOutcome> = {
     const resolution = resolutionOf({ kind, options: texts(request.options) }, choice);
     if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
     await store.channels.touch(channel.id, isoTime(now));
-    const how = { ...resolution, decidedBy: `channel:${channel.id}` };
-    const taken = await resolveRequest(approvalContext(job, now), request, how);
+    const context = approvalContext(job, now);
+    const { id: channelId } = channel;
+    const decided = { ...resolution, decidedBy: `channel:${channelId}` };
+    const how = await counted(context, request, { channelId, how: decided });
+    if (how === null) return { outcome: 'counted' };
+    const taken = await resolveRequest(context, request, how);
     return { outcome: taken ? 'taken' : 'late' };
   },
 };
@@ -185,6 +193,7 @@ async function askAnew(context: ApprovalContext, channelId: string): Promise<voi
   await store.notices.endOfChannel(channelId);
   for (const { id: requestId, approvers } of await store.requests.pending(now)) {
     if (!texts(approvers).includes(channelId)) continue;
+    await store.votes.delete(requestId, channelId);
     await notify(context, { kind: 'ask', channelId, requestId });
   }
 }

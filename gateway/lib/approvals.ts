@@ -59,9 +59,10 @@ export interface Opened {
   readonly now: number;
 }
 
-/** `taken`: the choice now stands. `late`: another decision or the deadline came first; `opened` shows which. */
+/** `taken`: the choice now stands. `counted`: the approval counts, and more people must approve. `late`: another decision or the deadline came first; `opened` shows which. */
 export type Decided =
   | { readonly outcome: 'taken'; readonly opened: Opened }
+  | { readonly outcome: 'counted'; readonly opened: Opened }
   | { readonly outcome: 'late'; readonly opened: Opened }
   /** The choice doesn't fit the request, for example a missing option; `problem` says so in one sentence. */
   | { readonly outcome: 'refused'; readonly opened: Opened; readonly problem: string };

@@ -103,6 +103,8 @@ export const POLICY_NOTE_MAX_CHARS = 500;
 /** How long a caller should wait before asking for the status again. */
 export const REQUEST_POLL_SECONDS = 30;
 export const CHANNELS_MAX = 50;
+/** How many people a request may need. */
+export const APPROVALS_MAX = 5;
 export const CHANNEL_LABEL_MAX_CHARS = 60;
 /** How long a link to confirm an address is valid, and one to start a Telegram chat. */
 export const CHANNEL_EMAIL_LINK_MS = DAY_MS;

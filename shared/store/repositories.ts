@@ -23,6 +23,7 @@ import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
 import { SourceRepository } from './sources.ts';
 import { UploadRepository } from './uploads.ts';
+import { VoteRepository } from './votes.ts';
 import type { Tx } from './driver.ts';
 
 /**
@@ -58,6 +59,7 @@ export class Repositories {
   #emailAddresses: EmailAddressRepository | undefined;
   #eventFiles: EventFileRepository | undefined;
   #meta: MetaRepository | undefined;
+  #votes: VoteRepository | undefined;
 
   /** `pinHolder`: see `BlobRepository`. */
   constructor(tx: Tx, projectId: string, pinHolder: string | null = null) {
@@ -160,6 +162,10 @@ export class Repositories {
 
   get eventFiles(): EventFileRepository {
     return (this.#eventFiles ??= new EventFileRepository(this.#tx));
+  }
+
+  get votes(): VoteRepository {
+    return (this.#votes ??= new VoteRepository(this.#tx));
   }
 
   get meta(): MetaRepository {

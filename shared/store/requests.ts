@@ -45,6 +45,8 @@ export interface RequestRow extends Row {
   bind: string | null;
   /** Tells two questions of an event apart. */
   identity: string | null;
+  /** How many people must approve it. */
+  approvals: number;
 }
 
 const NAMES = [
@@ -80,6 +82,7 @@ const NAMES = [
   'event_id',
   'bind',
   'identity',
+  'approvals',
 ] as const;
 const COLUMNS = NAMES.join(', ');
 const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;

@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 11
+-- project, schema 12
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -438,7 +438,7 @@ CREATE TABLE "request" (
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
-, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT) STRICT, WITHOUT ROWID;
+, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT, approvals INTEGER NOT NULL DEFAULT 1) STRICT, WITHOUT ROWID;
 
 CREATE TABLE route (
   id TEXT PRIMARY KEY,
@@ -496,6 +496,14 @@ CREATE TABLE upload (
   content_type TEXT NOT NULL,
   digest TEXT,
   expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vote (
+  request_id TEXT NOT NULL,
+  channel_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  comment TEXT,
+  PRIMARY KEY (request_id, channel_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX blob_erasure_until ON blob_erasure (until);

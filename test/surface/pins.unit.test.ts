@@ -126,6 +126,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'then',
     'state_ref',
     'callback_url',
+    'approvals',
     ...ABOUT_EVENT,
   ],
   ask_human: [

@@ -7,6 +7,7 @@ import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
 import {
   addresseesOf,
+  approvals,
   askingFields,
   boundValues,
   options,
@@ -23,17 +24,18 @@ export const askApproval = defineOperation({
   scope: 'approvals',
   input: z.strictObject({
     action: label(ACTION_MAX_CHARS).describe(
-      'What you want to do, such as `payment.refund`; policies match on it.',
+      'A name such as `payment.refund`; policies match on it.',
     ),
     summary: label(SUMMARY_MAX_CHARS).describe('One line, shown first.'),
     details: optionalProse(DETAILS_MAX_CHARS).describe(
-      'What a person needs to know to decide; required if risk is high.',
+      'What people need to know; required if risk is high.',
     ),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
     amount: z.number().optional().describe('Policies match on it.'),
-    options: options.describe('Choices besides approve and deny, up to 5.'),
+    options: options.describe('Choices besides approve and deny.'),
     bind: boundValues,
     ...askingFields,
+    approvals,
     ...eventFields,
   }),
   output: askAnswer,
@@ -56,6 +58,7 @@ export const askApproval = defineOperation({
     examples: [
       'ask approval deploy.production "Deploy v2.1 to production" && ./deploy.sh',
       'ask approval payment.refund "Refund order 1042" --amount 129.5 --details @refund.md --risk high',
+      'ask approval db.drop "Drop the table orders_old" --approvals 2',
       'ask approval db.migrate "Add an index to orders" --options "tonight,at the weekend" --until-decided',
     ],
   },
@@ -75,6 +78,7 @@ export const askApproval = defineOperation({
       ...asked,
       bind,
       options: choices,
+      approvals: input.approvals,
       ...addresseesOf(input),
     } as const;
     return askQuestion(context, input, draft, () =>

@@ -4,8 +4,8 @@ import { notify } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 
 /**
- * Removes a channel with its links and buttons, and moves its pending requests to the owner, all in the current
- * transaction (spec section 3.3). Does nothing if the channel is already gone.
+ * Removes a channel with its links, buttons and approvals of pending requests, and moves those requests to the owner,
+ * all in the current transaction (spec section 3.3). Does nothing if the channel is already gone.
  */
 export async function removeChannel(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now, recordService } = context;
@@ -17,6 +17,7 @@ export async function removeChannel(context: ApprovalContext, channelId: string)
   for (const request of await store.requests.pending(now)) {
     const asked = texts(request.approvers);
     if (!asked.includes(channelId)) continue;
+    await store.votes.delete(request.id, channelId);
     const left = asked.filter((id) => id !== channelId);
     const isNew = owner !== undefined && !left.includes(owner.id);
     await store.requests.setApprovers(request.id, isNew ? [...left, owner.id] : left);

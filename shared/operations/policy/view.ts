@@ -15,12 +15,13 @@ const policyRule = z.object({
   id: z.string(),
   effect: z.enum(POLICY_EFFECTS),
   action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
-  tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
+  tool: z.array(z.enum(POLICY_TOOLS)).optional(),
   amount_lte: z.number().optional(),
   amount_gt: z.number().optional(),
-  risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
+  risk: z.array(z.enum(POLICY_RISKS)).optional(),
   recipient_domains: z.array(z.string()).optional(),
   approvers: z.array(z.string()).optional(),
+  approvals: z.int().optional(),
   description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional(),
 });
 
@@ -61,7 +62,8 @@ const ruleInput = z.strictObject({
   amount_lte: z.number().optional(),
   risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
-  approvers: z.array(z.string()).optional().describe('Channel ids of the people to ask.'),
+  approvers: z.array(z.string()).optional().describe('Channels to ask.'),
+  approvals: z.int().optional(),
   description: z.string().optional(),
 });
 

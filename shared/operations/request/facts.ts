@@ -2,6 +2,7 @@ import { parseExact } from '../../lib/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { EventRow } from '../../store/events.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import type { VoteRow } from '../../store/votes.ts';
 import { texts } from './record.ts';
 
 /** What the ledger records of a decision about an event: what the person was shown, and what they said. */
@@ -23,8 +24,41 @@ export async function decidedFacts(
       amount: row.amount,
       options: texts(row.options),
       bind: valuesOf(row.bind),
+      ...(row.approvals > 1 && { approvals: row.approvals }),
     },
-    ended: { status, decision, comment, hint, decided_by, by: await byOf(store, decided_by) },
+    ended: {
+      status,
+      decision,
+      comment,
+      hint,
+      decided_by,
+      by: await byOf(store, channelIn(decided_by)),
+    },
+  };
+}
+
+/** What the ledger records of one person's approval, where several must approve. */
+export async function voteFacts(
+  store: Repositories,
+  row: RequestRow,
+  {
+    event,
+    vote,
+    given,
+  }: {
+    readonly event: EventRow | undefined;
+    readonly vote: VoteRow;
+    readonly given: number;
+  },
+) {
+  const { id: request_id, action, approvals: needed } = row;
+  const { channel_id: channelId, comment } = vote;
+  const by = await byOf(store, channelId);
+  return {
+    request_id,
+    event: event ? eventFacts(event) : null,
+    action,
+    vote: { channel: `channel:${channelId}`, by, comment, given, needed },
   };
 }
 
@@ -56,12 +90,15 @@ export function eventFacts(row: EventRow) {
 }
 
 /** The label of the channel that decided, with its masked address: nobody's address is in the ledger. */
-async function byOf(store: Repositories, decidedBy: string | null): Promise<string | null> {
-  if (!decidedBy?.startsWith('channel:')) return null;
-  const channel = await store.channels.findEver(decidedBy.slice('channel:'.length));
+async function byOf(store: Repositories, channelId: string | null): Promise<string | null> {
+  const channel = channelId === null ? undefined : await store.channels.findEver(channelId);
   if (!channel) return null;
   const { label, masked, kind } = channel;
   return `${label} (${masked ?? kind})`;
+}
+
+function channelIn(decidedBy: string | null): string | null {
+  return decidedBy?.startsWith('channel:') ? decidedBy.slice('channel:'.length) : null;
 }
 
 function valuesOf(json: string | null): unknown {

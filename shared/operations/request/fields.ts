@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import {
+  APPROVALS_MAX,
   BIND_MAX_BYTES,
   CALLBACK_URL_MAX_CHARS,
   CHANNELS_MAX,
@@ -70,7 +71,7 @@ const span = z
     return z.NEVER;
   });
 
-const expiresIn = span.optional().describe('Expires after 1m–7d (default 24h).');
+const expiresIn = span.optional().describe('From 1m to 7d (default 24h).');
 
 const remind = span.optional().describe('Ask again after this.');
 
@@ -89,6 +90,13 @@ const approvers = z
   .optional()
   .describe('Channels to ask (default: all).');
 
+export const approvals = z
+  .int()
+  .min(1)
+  .max(APPROVALS_MAX)
+  .default(1)
+  .describe('How many must approve.');
+
 const stateRef = prose(STATE_REF_MAX_CHARS)
   .optional()
   .describe('Returned unchanged with the answer.');
@@ -97,7 +105,7 @@ const callbackUrl = z
   .string()
   .max(CALLBACK_URL_MAX_CHARS)
   .optional()
-  .describe('An https address that gets the signed request.resolved event.');
+  .describe('An https address for the signed request.resolved event.');
 
 /** Whom to ask, for how long, and where the answer goes; approvals and questions share these. */
 export const askingFields = {

@@ -1,5 +1,5 @@
 import type { WriteContext } from '../../kernel/context.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { invalid, ServiceError } from '../../lib/errors.ts';
 import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
@@ -25,6 +25,8 @@ export interface RequestDraft {
   readonly proposal?: unknown;
   /** Channels to ask (default: every active one). */
   readonly approvers?: readonly string[] | undefined;
+  /** How many of them must approve (default 1). */
+  readonly approvals?: number | undefined;
   /** After how long the same people are asked once more. */
   readonly remindMs?: number | undefined;
   /** Channels that are asked too, later. */
@@ -114,7 +116,12 @@ async function ask(
   }
   const { first, next } = await roundsOf(context, draft, judgement);
   const approvers = JSON.stringify([...first, ...next]);
-  const row = { ...rowOf(context, draft, judgement), approvers };
+  const approvals = Math.max(draft.approvals ?? 1, judgement.rule?.approvals ?? 1);
+  const row = { ...rowOf(context, draft, judgement), approvers, approvals };
+  const { remindMs } = draft;
+  const nextAt = now + (remindMs ?? Math.floor((row.expires_at - now) / 2));
+  const asked = nextAt < row.expires_at ? first.length + next.length : first.length;
+  refuseUnreachable(draft, { needed: row.approvals, asked });
   await store.requests.insert(row);
   const askAt = async (channelIds: readonly string[], dueAt: number): Promise<void> => {
     if (dueAt >= row.expires_at) return;
@@ -123,11 +130,30 @@ async function ask(
     }
   };
   await askAt(first, now);
-  const { remindMs } = draft;
   if (remindMs !== undefined) await askAt(first, now + remindMs);
-  await askAt(next, now + (remindMs ?? Math.floor((row.expires_at - now) / 2)));
+  await askAt(next, nextAt);
   emit({ kind: 'due', at: row.expires_at });
   return row;
+}
+
+/** A request that needs more people than will be asked could only expire, and an option is one person's choice. */
+function refuseUnreachable(
+  { options = [] }: RequestDraft,
+  { needed, asked }: { readonly needed: number; readonly asked: number },
+): void {
+  if (needed === 1) return;
+  if (options.length > 0) {
+    throw invalid({
+      path: 'approvals',
+      message: `Options don't go with ${needed} approvals: an option is one person's choice.`,
+    });
+  }
+  if (asked < needed) {
+    throw invalid({
+      path: 'approvals',
+      message: `${needed} people must approve, but only ${asked} can be asked.`,
+    });
+  }
 }
 
 function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement): RequestRow {

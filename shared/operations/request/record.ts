@@ -54,6 +54,10 @@ export const requestRecord = z.object({
   bind: z.unknown(),
   spent_at: z.string().nullable(),
   spent_by: z.string().nullable(),
+  approvals: z.object({
+    needed: z.int(),
+    given: z.array(z.object({ channel_id: z.string(), at: z.string() })),
+  }),
 });
 
 export type RequestRecord = z.output<typeof requestRecord>;
@@ -102,7 +106,21 @@ export async function toRecord(
     bind: row.bind === null ? null : parseExact(row.bind),
     spent_at: row.redeemed_at === null ? null : isoTime(row.redeemed_at),
     spent_by: row.spent_by,
+    approvals: { needed: row.approvals, given: await givenApprovals(store, row) },
   };
+}
+
+async function givenApprovals(
+  store: Repositories,
+  { id, approvals, status, decided_by: by, decided_at: at }: RequestRow,
+): Promise<RequestRecord['approvals']['given']> {
+  if (approvals > 1) {
+    const votes = await store.votes.ofRequest(id);
+    return votes.map((vote) => ({ channel_id: vote.channel_id, at: isoTime(vote.at) }));
+  }
+  if (status !== 'approved' && status !== 'modified') return [];
+  const [, channelId] = /^channel:(.*)$/.exec(by ?? '') ?? [];
+  return channelId === undefined ? [] : [{ channel_id: channelId, at: isoTime(at ?? 0) }];
 }
 
 function notified(notice: ChannelNotice): RequestRecord['notified'][number] {

@@ -79,9 +79,10 @@ export async function announceEnd(
   { isDone }: { readonly isDone: boolean },
 ): Promise<void> {
   const { callback_url: url, id: requestId } = request;
+  const { approvals: _votes, ...payload } = await toRecord(context.store, request, context.now);
   await context.writeEvent({
     type: 'request.resolved',
-    payload: await toRecord(context.store, request, context.now),
+    payload,
     callback: url === null ? null : { url, requestId },
     askerKeyId: request.key_id,
     isDone,

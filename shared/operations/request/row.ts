@@ -42,6 +42,7 @@ export function pendingRequest(
     event_id: null,
     bind: null,
     identity: null,
+    approvals: 1,
     ...given,
   };
 }

@@ -7,7 +7,10 @@ import { anyOf, named } from './copy.ts';
 /** A description counts any further domains instead of naming them. */
 const DOMAINS_NAMED = 5;
 
-export type ConditionField = keyof Omit<PolicyRule, 'id' | 'effect' | 'approvers' | 'description'>;
+export type ConditionField = keyof Omit<
+  PolicyRule,
+  'id' | 'effect' | 'approvers' | 'approvals' | 'description'
+>;
 
 /** One condition of a rule, which we test and describe separately. */
 interface Condition {

@@ -8,10 +8,11 @@ import type { PolicyDocument, PolicyRule } from './document.ts';
 export function describeRule(rule: PolicyRule): string {
   const conditions = conditionsOf(rule).map(({ wanted }) => wanted);
   const scope = conditions.length === 0 ? 'everything' : `when ${conditions.join(' and ')}`;
+  const approvals = rule.approvals === undefined ? '' : `; approvals ${rule.approvals}`;
   const approvers = rule.approvers ? `; approvers ${rule.approvers.join(', ')}` : '';
   // Always quoted, because somebody wrote this text and it could read like more of the rule.
   const description = rule.description ? `; described as ${JSON.stringify(rule.description)}` : '';
-  return `${rule.id}: ${rule.effect} ${scope}${approvers}${description}`;
+  return `${rule.id}: ${rule.effect} ${scope}${approvers}${approvals}${description}`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../lib/errors.ts';
+import { APPROVALS_MAX } from '../../lib/limits.ts';
 import { isObject } from '../../lib/guards.ts';
 import { isPattern } from '../event-type.ts';
 import { domainProblem } from './domain.ts';
@@ -44,6 +45,8 @@ export interface PolicyRule {
   readonly recipient_domains?: readonly string[];
   /** Not a condition: the channels to ask or notify. */
   readonly approvers?: readonly string[];
+  /** Not a condition: how many people must approve, for `require_approval` (default 1). */
+  readonly approvals?: number;
   /** Not a condition. */
   readonly description?: string;
 }
@@ -66,6 +69,7 @@ const FIELDS: { readonly [F in keyof PolicyRule]-?: Reader<Exclude<PolicyRule[F]
   risk: valueOrList(oneOf(POLICY_RISKS)),
   recipient_domains: listOf(readDomain),
   approvers: listOf(readApprover),
+  approvals: readApprovals,
   description: readDescription,
 };
 
@@ -126,7 +130,18 @@ function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyR
     name,
     read.get(name),
   ]);
-  return Object.fromEntries(entries) as PolicyRule;
+  const rule = Object.fromEntries(entries) as PolicyRule;
+  refuseUnreachable(rule, path);
+  return rule;
+}
+
+function refuseUnreachable({ effect, approvals = 1, approvers }: PolicyRule, path: string): void {
+  if (approvals === 1) return;
+  const at = `${path}.approvals`;
+  if (effect !== 'require_approval') throw bad(at, 'Only `require_approval` asks several people.');
+  if (approvers && approvers.length < approvals) {
+    throw bad(at, `List at least ${approvals} approvers, or leave them out.`);
+  }
 }
 
 function takeId(id: string, path: string, idsTaken: Set<string>): void {
@@ -186,6 +201,12 @@ function readDomain(value: unknown, path: string): string {
 function readApprover(value: unknown, path: string): string {
   if (typeof value === 'string' && /^chn_[0-9a-z]{26}$/.test(value)) return value;
   throw bad(path, 'Write the id of a channel, `chn_…`, as channel_list shows it.');
+}
+
+function readApprovals(value: unknown, path: string): number {
+  const isCount = typeof value === 'number' && Number.isInteger(value);
+  if (isCount && value >= 1 && value <= APPROVALS_MAX) return value;
+  throw bad(path, `Write a whole number from 1 to ${APPROVALS_MAX}.`);
 }
 
 function oneOf<T extends string>(options: readonly T[], advice = ''): Reader<T> {

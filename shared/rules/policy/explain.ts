@@ -43,7 +43,7 @@ export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): P
     effect: rule?.effect ?? 'require_approval',
     rule,
     sentence: rule
-      ? `The rule ${rule.id} decides: ${rule.effect}.`
+      ? `The rule ${rule.id} decides: ${rule.effect}${peopleOf(rule)}.`
       : 'No rule matches, so a person decides: require_approval.',
     trace: policy.rules.map((each, index) => {
       const failed = failures[index] ?? [];
@@ -57,6 +57,10 @@ export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): P
       };
     }),
   };
+}
+
+function peopleOf({ approvals = 1 }: PolicyRule): string {
+  return approvals === 1 ? '' : ` by ${approvals} people`;
 }
 
 function failedOf(rule: PolicyRule, subject: PolicySubject): FailedCondition[] {

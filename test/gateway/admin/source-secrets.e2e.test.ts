@@ -142,12 +142,14 @@ const WITHOUT_LATER_RELEASES = `
   DROP TABLE park;
   DROP TABLE park_ref;
   DROP TABLE ledger_opening;
+  DROP TABLE vote;
   DROP INDEX event_reply_to;
   DROP INDEX request_event;
   ALTER TABLE request DROP COLUMN event_id;
   ALTER TABLE request DROP COLUMN bind;
   ALTER TABLE request DROP COLUMN identity;
   ALTER TABLE request DROP COLUMN spent_by;
+  ALTER TABLE request DROP COLUMN approvals;
   ALTER TABLE notice DROP COLUMN about;
   ALTER TABLE event DROP COLUMN asker_key_id;
   PRAGMA user_version=5`;

@@ -21,6 +21,7 @@ export interface Asked {
   readonly poll_after_seconds: number | null;
   readonly approvers: string[];
   readonly notified: { channel_id: string; kind: string; status: string; at: string }[];
+  readonly approvals: { needed: number; given: { channel_id: string; at: string }[] };
   readonly error?: { code: string; hint: string | null; details?: Record<string, unknown> };
 }
 

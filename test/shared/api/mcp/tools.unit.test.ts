@@ -151,7 +151,8 @@ describe('schemas', () => {
       approvers: ['chn_01j9z3k4m5n6p7q8r9s0t1v2w3'],
       description: 'Small ones.',
     };
-    for (const rules of [[], [{ effect: 'deny', action: 'a' }], [whole]]) {
+    const pair = { effect: 'require_approval', approvals: 2 };
+    for (const rules of [[], [{ effect: 'deny', action: 'a' }], [whole], [pair]]) {
       expect(() => parsePolicy({ rules })).not.toThrow();
       expect(takes({ policy: { rules } })).toBe(true);
     }

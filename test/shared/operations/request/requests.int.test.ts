@@ -122,6 +122,7 @@ describe('ask_approval', () => {
       bind: null,
       spent_at: null,
       spent_by: null,
+      approvals: { needed: 1, given: [] },
     });
   });
 

@@ -36,6 +36,10 @@ describe('describeRule', () => {
       `rule-1: auto_approve_notify everything; approvers ${CHANNEL}; described as "For \\"us\\"."`,
     ],
     [
+      { effect: 'require_approval', action: 'a', approvals: 2 },
+      'rule-1: require_approval when action is a; approvals 2',
+    ],
+    [
       { effect: 'allow', action: 'a and amount <= 5' },
       'rule-1: allow when action is "a and amount <= 5"',
     ],

@@ -1,0 +1,57 @@
+import type { ApprovalContext } from '../../shared/kernel/context.ts';
+import type { RequestRow } from '../../shared/store/requests.ts';
+import type { VoteRow } from '../../shared/store/votes.ts';
+import { voteFacts } from '../../shared/operations/request/facts.ts';
+import type { Ending } from '../../shared/operations/request/resolve.ts';
+
+/** How a request ends by a person's decision; null for an approval after which more people must approve. */
+export async function counted(
+  context: ApprovalContext,
+  request: RequestRow,
+  { channelId, how }: { readonly channelId: string; readonly how: Ending },
+): Promise<Ending | null> {
+  const { store, now, emit } = context;
+  const { id, approvals: needed } = request;
+  if (needed === 1) return how;
+  if (how.status !== 'approved') {
+    // They no longer approve.
+    await store.votes.delete(id, channelId);
+    return how;
+  }
+  const vote = { request_id: id, channel_id: channelId, at: now, comment: how.comment };
+  const isNew = await store.votes.insert(vote);
+  const votes = await store.votes.ofRequest(id);
+  // Each person counts once.
+  if (isNew) await recordVote(context, request, { vote, given: votes.length });
+  if (votes.length >= needed) return { ...how, comment: await commentOf(context, votes) };
+  // Open pages show who approved.
+  emit({ kind: 'notices_due' });
+  return null;
+}
+
+async function recordVote(
+  { store, recordService, recordOpen }: ApprovalContext,
+  request: RequestRow,
+  voted: { readonly vote: VoteRow; readonly given: number },
+): Promise<void> {
+  const { id: subject, event_id: eventId } = request;
+  const op = 'request.voted';
+  const event = eventId === null ? undefined : await store.events.find(eventId);
+  const about = await voteFacts(store, request, { event, ...voted });
+  if (eventId === null) await recordService(op, subject, about);
+  else await recordOpen({ op, subject, eventId, about });
+}
+
+/** What the people said, each line with its speaker where several did. */
+async function commentOf(
+  { store }: ApprovalContext,
+  votes: readonly VoteRow[],
+): Promise<string | null> {
+  const said = votes.filter(({ comment }) => comment !== null);
+  if (said.length < 2) return said[0]?.comment ?? null;
+  const lines = said.map(async ({ channel_id: id, comment }) => {
+    const channel = await store.channels.findEver(id);
+    return `${channel?.label ?? id}: ${comment ?? ''}`;
+  });
+  return (await Promise.all(lines)).join('\n');
+}
