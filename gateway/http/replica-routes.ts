@@ -134,7 +134,7 @@ async function exported(
   c: Context<HttpEnv>,
   project: Project,
 ): Promise<Response> {
-  const generation = pluralize(c, 'generation');
+  const generation = wholeNumber(c, 'generation');
   const copy = await source.copy(project, epochOf(c), generation);
   const headers = commonHeaders(c, {
     'Content-Type': 'application/vnd.sqlite3',
@@ -154,9 +154,9 @@ async function frames(
 ): Promise<Response> {
   const wanted = {
     epoch: epochOf(c),
-    generation: pluralize(c, 'generation'),
-    from: pluralize(c, 'from'),
-    to: pluralize(c, 'to'),
+    generation: wholeNumber(c, 'generation'),
+    from: wholeNumber(c, 'from'),
+    to: wholeNumber(c, 'to'),
   };
   if (wanted.to <= wanted.from) throw nowhere('to', 'is not above `from`');
   const found = await source.frames(project, wanted);
@@ -218,7 +218,7 @@ function epochOf(c: Context<HttpEnv>): string {
 }
 
 /** Reads a number from 1. Anything else is a 404, because a 400 would mean something else to the client. */
-function pluralize(c: Context<HttpEnv>, name: string): number {
+function wholeNumber(c: Context<HttpEnv>, name: string): number {
   const text = c.req.param(name) ?? '';
   const value = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
   if (value === 0 || value > U32_MAX) throw nowhere(name, `is no number from 1 to ${U32_MAX}`);

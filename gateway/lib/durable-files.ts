@@ -117,7 +117,7 @@ export async function writeStreamSynced(
 ): Promise<string> {
   const sum = createHash('sha256');
   let came = 0;
-  async function* pluralize(): AsyncGenerator<Uint8Array> {
+  async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       came += chunk.length;
       if (came > sizeBytes) throw new BlobSizeError(sizeBytes);
@@ -128,7 +128,7 @@ export async function writeStreamSynced(
   }
   const file = await open(path, 'wx', 0o600);
   try {
-    await writeFile(file, pluralize());
+    await writeFile(file, counted());
     await file.sync();
   } finally {
     await file.close();
