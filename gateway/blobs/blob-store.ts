@@ -137,7 +137,7 @@ export class FileBlobStore implements BlobStore {
   /** Rows may have come from elsewhere with their project: what is no digest is missing, and leads nowhere else. */
   #path(digest: string): string {
     if (!DIGEST.test(digest)) {
-      throw Object.assign(new Error(`${digest} is no digest of a blob.`), { code: 'ENOENT' });
+      throw Object.assign(new Error(`${digest} isn't a blob's digest.`), { code: 'ENOENT' });
     }
     return join(this.#folder, digest.slice(0, 2), digest);
   }

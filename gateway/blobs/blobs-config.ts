@@ -66,14 +66,12 @@ function readFolder(
   env: Readonly<Record<string, string | undefined>>,
 ): BlobsConfig {
   if (!isAbsolute(folder) || folder.startsWith('//')) {
-    throw new BlobsConfigError([
-      'SVC_BLOBS: behind `file:` stands an absolute folder, or nothing.',
-    ]);
+    throw new BlobsConfigError(['SVC_BLOBS: write an absolute folder after `file:`, or nothing.']);
   }
   // A data folder with its own databases is backed up and restored as a whole.
   if (!env['SVC_DATABASE_URL']) {
     throw new BlobsConfigError([
-      'SVC_BLOBS names a folder, which is for gateways that share SVC_DATABASE_URL. Without that leave SVC_BLOBS out: files are in SVC_DATA.',
+      'SVC_BLOBS: a folder is only for gateways that share SVC_DATABASE_URL. Without that, leave SVC_BLOBS out; files go into SVC_DATA.',
     ]);
   }
   return { kind: 'file', folder: resolve(folder) };
@@ -82,19 +80,19 @@ function readFolder(
 function readPlace(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
   if (!text.startsWith('s3://') || !URL.canParse(text)) {
     complain(
-      'SVC_BLOBS is none of `file:`, `file:/absolute/folder` and `s3://bucket?endpoint=…&region=…&path_style=…`.',
+      'SVC_BLOBS must be `file:`, `file:/absolute/folder` or `s3://bucket?endpoint=…&region=…&path_style=…`.',
     );
     return null;
   }
   const url = new URL(text);
   refuseUnknown(url, complain);
   const bucket = url.hostname;
-  if (!BUCKET.test(bucket)) complain('SVC_BLOBS: the bucket has a name that S3 does not allow.');
+  if (!BUCKET.test(bucket)) complain("SVC_BLOBS: S3 doesn't allow this bucket name.");
   const region = readRegion(url.searchParams, complain);
   const endpoint = readEndpoint(url.searchParams, region, complain);
   const pathStyle = readFlag(url.searchParams, complain);
   if (!pathStyle && bucket.includes('.') && endpoint?.protocol === 'https:') {
-    complain('SVC_BLOBS: over https, a bucket with a dot in its name needs path_style=true.');
+    complain('SVC_BLOBS: a bucket name with a dot needs path_style=true over https.');
   }
   return endpoint && { kind: 's3', bucket, endpoint, region, pathStyle };
 }
@@ -102,27 +100,27 @@ function readPlace(text: string, complain: Complain): Omit<S3Config, 'credential
 function refuseUnknown(url: URL, complain: Complain): void {
   const names = [...url.searchParams.keys()];
   if (names.some((name) => !OPTIONS.includes(name))) {
-    complain(`SVC_BLOBS knows no options but ${OPTIONS.join(', ')}.`);
+    complain(`SVC_BLOBS only takes the options ${OPTIONS.join(', ')}.`);
   }
-  if (new Set(names).size < names.length) complain('SVC_BLOBS names an option twice.');
+  if (new Set(names).size < names.length) complain('SVC_BLOBS has an option twice.');
   if (url.username || url.password) {
     complain(
-      'SVC_BLOBS holds no credentials: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+      'SVC_BLOBS must not contain credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
     );
   }
   if (url.port || url.hash || !['', '/'].includes(url.pathname)) {
-    complain('SVC_BLOBS: nothing but options may follow the bucket.');
+    complain('SVC_BLOBS: only options may follow the bucket.');
   }
 }
 
 function readRegion(options: URLSearchParams, complain: Complain): string {
   const region = options.get('region');
   if (region === null) {
-    if (!options.has('endpoint')) complain('SVC_BLOBS: without an endpoint it needs a region.');
+    if (!options.has('endpoint')) complain('SVC_BLOBS: set a region or an endpoint.');
     return REGION_DEFAULT;
   }
   if (REGION.test(region)) return region;
-  complain('SVC_BLOBS: region is not a name such as `eu-central-1`.');
+  complain('SVC_BLOBS: region must be a name such as `eu-central-1`.');
   return REGION_DEFAULT;
 }
 
@@ -132,7 +130,7 @@ function readEndpoint(options: URLSearchParams, region: string, complain: Compla
   const url = URL.canParse(text) ? new URL(text) : null;
   // The origin is all there is.
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
-  complain('SVC_BLOBS: endpoint is not an http or https address of a host alone.');
+  complain('SVC_BLOBS: endpoint must be an http or https address with only a host and port.');
   return null;
 }
 
@@ -140,7 +138,7 @@ function readFlag(options: URLSearchParams, complain: Complain): boolean {
   const text = options.get('path_style');
   if (text === null) return options.has('endpoint');
   if (text !== 'true' && text !== 'false') {
-    complain('SVC_BLOBS: path_style is neither `true` nor `false`.');
+    complain('SVC_BLOBS: path_style must be `true` or `false`.');
   }
   return text === 'true';
 }
@@ -151,9 +149,9 @@ function readCredentials(
 ): S3Credentials {
   const read = (name: string, isNeeded: boolean): string => {
     const value = env[name] ?? '';
-    if (value === '' && isNeeded) complain(`${name} is not set.`);
+    if (value === '' && isNeeded) complain(`${name} isn't set.`);
     if (value !== '' && !VISIBLE.test(value)) {
-      complain(`${name} has characters that no credential has.`);
+      complain(`${name} has characters that aren't allowed in a credential.`);
     }
     return value;
   };

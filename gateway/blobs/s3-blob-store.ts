@@ -80,7 +80,8 @@ export class S3BlobStore implements BlobStore {
     const key = this.#blob(digest);
     return this.#client.reading(key, async ({ body }) => {
       const bytes = await buffer(body);
-      if (hash('sha256', bytes) !== digest) throw new WireError(`GET ${key}: other bytes came`);
+      if (hash('sha256', bytes) !== digest)
+        throw new WireError(`GET ${key}: the content doesn't match its digest`);
       return bytes;
     });
   }
@@ -196,7 +197,7 @@ export class S3BlobStore implements BlobStore {
     await this.#client.copy(key, blob, etag);
     const copied = await this.#client.head(blob);
     if (copied === sizeBytes) return;
-    throw asStoreError(new WireError(`PUT ${blob}: ${copied} bytes of ${sizeBytes} are there`));
+    throw asStoreError(new WireError(`PUT ${blob}: ${copied} of ${sizeBytes} bytes are stored`));
   }
 
   async #deleteUnlessPinned(key: string, name: string): Promise<void> {

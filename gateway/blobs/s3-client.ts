@@ -194,7 +194,7 @@ export class S3Client {
     const sizeBytes = lengthOf(call, response);
     if (range && !isRange(response, range, sizeBytes)) {
       response.destroy();
-      throw new WireError(`${nameOf(call)}: another range came`);
+      throw new WireError(`${nameOf(call)}: the server sent another range`);
     }
     const { silenceMs } = this.#timeouts;
     const body = new S3Body(response, { what: nameOf(call), sizeBytes, silenceMs });

@@ -29,7 +29,7 @@ export class WireError extends Error {
 /** Whoever sent the bytes failed, which is no fault of the bucket. */
 export class SenderError extends Error {
   constructor(cause: unknown) {
-    super('The bytes to store could not be had.', { cause });
+    super("Couldn't read the bytes to store.", { cause });
     this.name = 'SenderError';
   }
 }
@@ -39,7 +39,7 @@ export class MissingObjectError extends Error {
   readonly code = 'ENOENT';
 
   constructor(key: string) {
-    super(`There is no object ${key}.`);
+    super(`Object ${key} doesn't exist.`);
     this.name = 'MissingObjectError';
   }
 }

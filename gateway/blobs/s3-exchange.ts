@@ -122,7 +122,7 @@ export class S3Body extends Readable {
     response.on('end', () => {
       this.#heard();
       if (sizeBytes === null || came === sizeBytes) this.push(null);
-      else this.destroy(new Error(`${came} bytes of ${sizeBytes} came`));
+      else this.destroy(new Error(`received ${came} of ${sizeBytes} bytes`));
     });
     response.on('error', (error) => this.destroy(error));
     // Nobody has asked yet.

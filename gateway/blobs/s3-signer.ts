@@ -45,7 +45,7 @@ export class S3Signer {
   /** An address that holds for a time without a key, for exactly this method, path, query and these headers. */
   async presign(call: S3Call, expiresInSeconds: number): Promise<string> {
     if (!(expiresInSeconds >= 1 && expiresInSeconds <= EXPIRES_MAX_SECONDS)) {
-      throw new RangeError('A signed address holds from a second to a week.');
+      throw new RangeError('A signed address must be valid for 1 second to 1 week.');
     }
     const expires = String(Math.floor(expiresInSeconds));
     const query = { ...call.query, 'X-Amz-Expires': expires };

@@ -158,7 +158,7 @@ async function frames(
     from: wholeNumber(c, 'from'),
     to: wholeNumber(c, 'to'),
   };
-  if (wanted.to <= wanted.from) throw nowhere('to', 'is not above `from`');
+  if (wanted.to <= wanted.from) throw nowhere('to', 'must be greater than `from`');
   const found = await source.frames(project, wanted);
   if ('newest' in found) return json(c, { generation: found.newest }, 400);
   void whenClosed(c.env).then(found.release);
@@ -221,7 +221,7 @@ function epochOf(c: Context<HttpEnv>): string {
 function wholeNumber(c: Context<HttpEnv>, name: string): number {
   const text = c.req.param(name) ?? '';
   const value = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
-  if (value === 0 || value > U32_MAX) throw nowhere(name, `is no number from 1 to ${U32_MAX}`);
+  if (value === 0 || value > U32_MAX) throw nowhere(name, `must be a number from 1 to ${U32_MAX}`);
   return value;
 }
 

@@ -24,8 +24,8 @@ export async function openControl(
   await control.close();
   throw new StartRefused(
     databases.shared
-      ? 'SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store have the same one: copy it from the data folder of the first.'
-      : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey` that is the one which was named by --new-key.',
+      ? "SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store need the same key: copy it from the first gateway's data folder."
+      : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey`, use the key file that --new-key named.',
     'settings',
   );
 }

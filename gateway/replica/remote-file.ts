@@ -37,7 +37,7 @@ export async function openRemoteFile({
   const sizeBytes = told > 0 ? told : sizeIn(head);
   if (!isDatabase(head)) {
     body.destroy();
-    throw new Error('The database server sent no database.');
+    throw new Error("The database server sent a file that isn't a database.");
   }
   return {
     sizeBytes,
@@ -91,6 +91,5 @@ async function* exactly(
     left -= next.value.length;
     if (left >= 0) yield next.value;
   }
-  if (left !== 0)
-    throw new Error('The database server sent a file of another length than it said.');
+  if (left !== 0) throw new Error('The database server sent a file with the wrong length.');
 }

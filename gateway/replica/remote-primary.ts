@@ -114,7 +114,7 @@ function generationIn(value: unknown, name: string): number | null {
 
 function wholeFrames(bytes: Buffer | null): Buffer {
   if (bytes && bytes.length > 0 && bytes.length % FRAME_BYTES === 0) return bytes;
-  throw unavailable(5, new Error('The database server sent what are no frames.'));
+  throw unavailable(5, new Error('The database server sent invalid frames.'));
 }
 
 /** Null if the body isn't a JSON object. */

@@ -187,7 +187,7 @@ export class RemoteSource implements ReplicaSource {
 
   #primaryOf({ info }: Project): RemotePrimary {
     const location = this.#databases.ofProject(info.id);
-    if (location.kind === 'file') throw new Error('The database is a file here.');
+    if (location.kind === 'file') throw new Error('The database is a local file.');
     return new RemotePrimary(location);
   }
 }

@@ -68,7 +68,7 @@ export interface ReplicaSource {
 /** The error for a position that isn't in the log. */
 export function elsewhere(): ServiceError {
   return new ServiceError('NOT_FOUND', {
-    hint: 'The log has no such position. Call GET /v1/replica and copy the project again.',
+    hint: "This position isn't in the log. Call GET /v1/replica and copy the project again.",
   });
 }
 

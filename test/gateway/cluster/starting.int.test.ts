@@ -19,7 +19,7 @@ describe('a gateway with another master key', () => {
     const starting = TestGateway.start(options);
     await expect(starting).rejects.toBeInstanceOf(StartRefused);
     await expect(starting).rejects.toThrow(
-      'SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store have the same one: copy it from the data folder of the first.',
+      "SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store need the same key: copy it from the first gateway's data folder.",
     );
     expect((await pair.b.call('GET', '/v1/inbox')).status).toBe(200);
     await pair.stop();
