@@ -140,6 +140,8 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
         return this.#outcome(store, opened);
       default:
         if (opened.request.status !== 'pending') return { void: 'It is decided.' };
+        if (notice.kind === 'voted') return this.#voted(store, opened, notice);
+        if (opened.votedAt !== null) return { void: 'They approved already.' };
         return this.#ask(store, opened, notice);
     }
   }
@@ -159,6 +161,17 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     // Notices of an earlier release name none; they asked once.
     const messageId = (asks.find(({ id }) => id === about) ?? asks[0])?.message_id;
     return messageId ? { kind: 'over', opened, messageId } : NOT_ASKED;
+  }
+
+  async #voted(
+    store: Repositories,
+    opened: Opened,
+    { about }: NoticeRow,
+  ): Promise<Notification | Void> {
+    const asked = (await asksTo(store, opened)).find(({ id }) => id === about);
+    if (!asked?.message_id || !asked.token) return NOT_ASKED;
+    const { message_id: messageId } = asked;
+    return { kind: 'voted', opened, messageId, token: this.#tokenOf(asked) };
   }
 
   async #outcome(store: Repositories, opened: Opened): Promise<Notification | Void> {

@@ -39,7 +39,13 @@ export class OwnerApprovals {
       const row = await store.requests.find(requestId);
       if (!row) return null;
       const channel = { id: '', label: await askedOf(store, row) };
-      const opened = await openedFor(store, project.info, { row, channel, now });
+      const owner = await store.channels.owner();
+      const opened = await openedFor(store, project.info, {
+        row,
+        channel,
+        now,
+        voterId: owner?.id,
+      });
       return { opened, ownerToken: await this.#ownerToken(store, project.info.id, requestId) };
     });
   }

@@ -13,6 +13,7 @@ import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/req
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
+import type { VoteRow } from '../../shared/store/votes.ts';
 import type { ChannelView, Opened, RequestView } from '../lib/approvals.ts';
 
 const FINGERPRINT_CHARS = 12;
@@ -26,22 +27,35 @@ export async function openedFor(
   seen: {
     readonly row: RequestRow;
     readonly channel: Pick<ChannelRow, 'id' | 'label'>;
+    /** The channel that decisions come from (default: the same). */
+    readonly voterId?: string | undefined;
     readonly now: number;
   },
 ): Promise<Opened> {
-  const { row, channel, now } = seen;
-  const request = await requestView(store, project, row, now);
-  const isDecider = row.decided_by === `channel:${channel.id}`;
-  return { request, channel: { id: channel.id, label: channel.label }, isDecider, now };
+  const { row, channel, now, voterId = channel.id } = seen;
+  const votes = row.approvals > 1 ? await store.votes.ofRequest(row.id) : [];
+  const request = await requestView(store, project, { row, votes, now });
+  // Nobody decides alone what several approved.
+  const isAlone = votes.length === 0 || row.status !== 'approved';
+  const isDecider = isAlone && row.decided_by === `channel:${channel.id}`;
+  const votedAt = votes.find(({ channel_id }) => channel_id === voterId)?.at ?? null;
+  return { request, channel: { id: channel.id, label: channel.label }, isDecider, votedAt, now };
 }
 
 async function requestView(
   store: Repositories,
   project: ProjectInfo,
-  row: RequestRow,
-  now: number,
+  {
+    row,
+    votes,
+    now,
+  }: { readonly row: RequestRow; readonly votes: readonly VoteRow[]; readonly now: number },
 ): Promise<RequestView> {
   const key = await store.keys.find(row.key_id);
+  const given = await Promise.all(
+    votes.map(async ({ channel_id, at }) => ({ label: await labelOf(store, channel_id), at })),
+  );
+  const isShared = given.length > 0 && row.status === 'approved';
   return {
     id: row.id,
     kind: row.kind as RequestView['kind'],
@@ -61,9 +75,12 @@ async function requestView(
     createdAt: Date.parse(row.created_at),
     expiresAt: row.expires_at,
     decidedAt: row.decided_at,
-    decidedBy: await deciderOf(store, row.decided_by),
+    decidedBy: isShared
+      ? given.map(({ label }) => label).join(', ')
+      : await deciderOf(store, row.decided_by),
     decision: row.decision,
     comment: row.comment,
+    approvals: { needed: row.approvals, given },
     withdrawn: withdrawnBecause(row.hint),
     ...(await aboutEvent(store, row, now)),
   };
@@ -126,7 +143,11 @@ async function deciderOf(store: Repositories, decidedBy: string | null): Promise
   if (decidedBy === null) return null;
   const [by = '', name = ''] = decidedBy.split(/:(.*)/s);
   if (by !== 'channel') return `policy rule ${name}`;
-  return (await store.channels.findEver(name))?.label ?? 'a channel that was removed';
+  return labelOf(store, name);
+}
+
+async function labelOf(store: Repositories, channelId: string): Promise<string> {
+  return (await store.channels.findEver(channelId))?.label ?? 'a channel that was removed';
 }
 
 export function channelViewFor(row: ChannelRow, project: ProjectInfo): ChannelView {

@@ -2,6 +2,7 @@ import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
 import type { VoteRow } from '../../shared/store/votes.ts';
 import { voteFacts } from '../../shared/operations/request/facts.ts';
+import { notifyVoted } from '../../shared/operations/request/notify.ts';
 import type { Ending } from '../../shared/operations/request/resolve.ts';
 
 /** How a request ends by a person's decision; null for an approval after which more people must approve. */
@@ -22,7 +23,10 @@ export async function counted(
   const isNew = await store.votes.insert(vote);
   const votes = await store.votes.ofRequest(id);
   // Each person counts once.
-  if (isNew) await recordVote(context, request, { vote, given: votes.length });
+  if (isNew) {
+    await recordVote(context, request, { vote, given: votes.length });
+    if (votes.length < needed) await notifyVoted(context, id);
+  }
   if (votes.length >= needed) return { ...how, comment: await commentOf(context, votes) };
   // Open pages show who approved.
   emit({ kind: 'notices_due' });

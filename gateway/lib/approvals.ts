@@ -39,10 +39,15 @@ export interface RequestView {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly decidedAt: number | null;
-  /** The label of the channel that decided, or the name of a policy rule. */
+  /** The label of the channel that decided, or of all whose approvals counted, or the name of a policy rule. */
   readonly decidedBy: string | null;
   readonly decision: string | null;
   readonly comment: string | null;
+  /** How many people must approve it, and who did, where that's more than one. */
+  readonly approvals: {
+    readonly needed: number;
+    readonly given: readonly { readonly label: string; readonly at: number }[];
+  };
   /** Why the agent took it back; null where it didn't. */
   readonly withdrawn: string | null;
   /** What became of the event after a person decided. */
@@ -55,6 +60,8 @@ export interface Opened {
   readonly channel: { readonly id: string; readonly label: string };
   /** Whether a person decided through this very channel. */
   readonly isDecider: boolean;
+  /** When this very channel approved, where several people must. */
+  readonly votedAt: number | null;
   /** The time of the gateway. */
   readonly now: number;
 }
@@ -115,6 +122,13 @@ export type Notification =
   | { readonly kind: 'tell'; readonly opened: Opened }
   /** An earlier request has ended: its message loses its buttons and shows the result. */
   | { readonly kind: 'over'; readonly opened: Opened; readonly messageId: string }
+  /** Somebody approved, and more people must: the message that asked says so, and keeps its buttons. */
+  | {
+      readonly kind: 'voted';
+      readonly opened: Opened;
+      readonly messageId: string;
+      readonly token: string;
+    }
   /** A reply to the mail that asked: what became of the decision. */
   | {
       readonly kind: 'outcome';

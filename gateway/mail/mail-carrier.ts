@@ -31,7 +31,9 @@ export class MailCarrier implements Carrier {
 
   async send(notification: Notification, to: { address: string; id: string }): Promise<Sent> {
     // A mail stays as it is: the page behind its link says how the request ended.
-    if (notification.kind === 'over') return { outcome: 'sent', messageId: null };
+    if (notification.kind === 'over' || notification.kind === 'voted') {
+      return { outcome: 'sent', messageId: null };
+    }
     if (!isMailAddress(to.address)) {
       return { outcome: 'refused', reason: 'The channel has no plain email address.' };
     }
@@ -51,7 +53,7 @@ export class MailCarrier implements Carrier {
     }
   }
 
-  #textOf(notification: Exclude<Notification, { kind: 'over' }>): MessageText {
+  #textOf(notification: Exclude<Notification, { kind: 'over' | 'voted' }>): MessageText {
     switch (notification.kind) {
       case 'ask': {
         const { opened, token, remindsOf } = notification;

@@ -8,6 +8,7 @@ import type {
   RequestStatus,
   RequestView,
 } from '../lib/approvals.ts';
+import { approvedText } from '../lib/quorum.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** What is written to a person. */
@@ -57,6 +58,7 @@ export function askMessage(
         ...whoAndWhat(request),
         ['Expires', `${timeText(request.expiresAt)}${words.expiry}`],
       ]),
+      quorumLines(request),
       ...boundPiece(request),
       remarkLines(request),
       [`${words.next} on this page. It shows the same fingerprint:`],
@@ -123,7 +125,7 @@ const YOU_DID: Readonly<Partial<Record<RequestStatus, string>>> = {
 
 /** A reply to the mail that asked: the agent has finished what the person agreed to, or given up. */
 export function outcomeMessage(
-  { request, now }: Opened,
+  { request, votedAt, now }: Opened,
   { kind, at, words }: EndedOutcome,
   url: string,
 ): MessageText {
@@ -136,7 +138,7 @@ export function outcomeMessage(
       ...(words === null ? [] : piece(`${said}, as the agent wrote it`, words)),
       fieldLines([
         [kind === 'done' ? 'Done' : 'Ended', timeText(at)],
-        [YOU_DID[request.status] ?? 'You decided', timeText(request.decidedAt ?? now)],
+        [YOU_DID[request.status] ?? 'You decided', timeText(votedAt ?? request.decidedAt ?? now)],
         ['Project', projectText(request.project)],
         ['Fingerprint', request.fingerprint],
       ]),
@@ -178,6 +180,13 @@ function messageBody(paragraphs: readonly (readonly string[])[]): string {
 /** The slug comes first: nobody can shape it to look like more. */
 function subjectOf({ slug }: RequestView['project'], text: string): string {
   return oneLine(`[${oneLine(slug, NAME_CHARS_MAX)}] ${text}`, SUBJECT_CHARS_MAX);
+}
+
+/** `Needs 2 approvals; "ana" approved at 2026-01-02 12:00 UTC.` */
+function quorumLines({ approvals }: RequestView): string[] {
+  if (approvals.needed === 1) return [];
+  const approved = approvedText(approvals, { name: nameText, time: timeText });
+  return [`Needs ${approvals.needed} approvals${approved === '' ? '' : `; ${approved}`}.`];
 }
 
 function summaryLines({ summary }: RequestView): string[] {

@@ -2,11 +2,11 @@ import type { ChannelKind } from './channels.ts';
 import type { Row, Tx } from './driver.ts';
 
 /**
- * `ask` has a link for deciding; `tell` has no link; `over` edits a message that asked: its buttons go, and it shows how
+ * `ask` has a link for deciding; `voted` edits its message once somebody approved and more people must; `tell` has no link; `over` edits a message that asked: its buttons go, and it shows how
  * the request ended and what became of it. `check` does the same if nobody took up the event by then. `outcome` is a reply
  * to the mail that asked. `verify` verifies an address.
  */
-export type NoticeKind = 'ask' | 'tell' | 'over' | 'check' | 'outcome' | 'verify';
+export type NoticeKind = 'ask' | 'tell' | 'over' | 'check' | 'outcome' | 'voted' | 'verify';
 
 export interface NoticeRow extends Row {
   id: string;

@@ -135,8 +135,13 @@ export class BotApi {
   }
 
   /** Replaces the text of a message and takes its buttons away. */
-  async replace(chatId: number, messageId: number, html: string): Promise<void> {
-    const other = { ...PLAIN, reply_markup: inline([]) };
+  async replace(
+    chatId: number,
+    messageId: number,
+    html: string,
+    buttons: Keyboard = [],
+  ): Promise<void> {
+    const other = { ...PLAIN, reply_markup: inline(buttons) };
     await this.#call('editMessageText', (signal) =>
       this.#api.editMessageText(chatId, messageId, html, other, signal),
     );

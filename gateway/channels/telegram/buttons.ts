@@ -1,5 +1,5 @@
 import type { InlineKeyboardButton } from 'grammy/types';
-import type { RequestView } from '../../lib/approvals.ts';
+import type { Opened, RequestView } from '../../lib/approvals.ts';
 import { fitText, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 
@@ -61,9 +61,11 @@ export function parseTap(data: string): { tap: Tap; token: string } | null {
   return { tap, token };
 }
 
-/** The buttons of a request that waits for a decision. */
-export function askButtons(request: RequestView, token: string, page: PageLink): Keyboard {
-  return [...choices(request, token), lastChoices(request, token), ...pageRow(page)];
+/** The buttons of a request that waits for a decision; a person who approved can only take that back. */
+export function askButtons({ request, votedAt }: Opened, token: string, page: PageLink): Keyboard {
+  const first =
+    votedAt === null ? choices(request, token) : [[button('⛔ Deny', { verb: 'deny' }, token)]];
+  return [...first, lastChoices(request, token), ...pageRow(page)];
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 } from './buttons.ts';
 import { pageLink, type PageLink } from './page-link.ts';
 import type { ChatRef, Chat } from './chat.ts';
-import { statusLine, statusWords } from './status.ts';
+import { recordedText, statusLine, statusWords } from './status.ts';
 import type { CallbackQuery } from './update.ts';
 
 const UNKNOWN = 'This button is unknown here.';
@@ -66,6 +66,7 @@ export class CallbackQueries {
     switch (tap.verb) {
       case 'approve':
       case 'option':
+        if (good.opened.votedAt !== null) return this.#counted(good, good.opened);
         if (good.opened.request.risk === 'high' && !tap.sure) return this.#askAgain(tap, good);
         return this.#decide(choiceOf(tap), good);
       case 'deny':
@@ -78,14 +79,21 @@ export class CallbackQueries {
     }
   }
 
-  async #decide(choice: Choice, { query, token, asked }: AllowedTap): Promise<void> {
+  async #decide(choice: Choice, good: AllowedTap): Promise<void> {
+    const { query, token, asked } = good;
     const decided = await this.#chat.approvals.decide(token, choice);
     if (!decided) return this.#toast(query, NOT_YOURS, true);
     if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
     if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);
+    if (decided.outcome === 'counted') return this.#counted(good, decided.opened);
     const { icon, words } = statusWords(decided.opened.request);
     this.#toast(query, `${icon} ${words}`);
     this.#chat.showOver(asked, decided.opened);
+  }
+
+  #counted({ query, token, asked }: AllowedTap, opened: Opened): void {
+    this.#toast(query, recordedText(opened.request));
+    this.#chat.showVoted(asked, opened, token);
   }
 
   #tooLate(query: CallbackQuery, opened: Opened, asked: ChatRef): void {
@@ -101,7 +109,7 @@ export class CallbackQueries {
 
   #putBack({ query, token, opened, asked }: AllowedTap): void {
     this.#toast(query, 'Nothing was decided.');
-    this.#setButtons(asked, askButtons(opened.request, token, this.#page(token)));
+    this.#setButtons(asked, askButtons(opened, token, this.#page(token)));
   }
 
   /** Opens the reply field on the person's device. A reply to the request itself serves as well. */

@@ -1,6 +1,6 @@
 import type { Carrier, Notification, Sent } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
-import { askButtons } from './buttons.ts';
+import { askButtons, type Keyboard } from './buttons.ts';
 import { TelegramFailure } from './failure.ts';
 import { askHtml, overHtml, tellHtml } from './messages.ts';
 import { pageLink } from './page-link.ts';
@@ -33,7 +33,7 @@ async function deliver(
     case 'ask': {
       const { opened, token, remindsOf } = notification;
       const page = pageLink(publicUrl, token);
-      const markup = askButtons(opened.request, token, page);
+      const markup = askButtons(opened, token, page);
       return sent(
         await api.send(chatId, askHtml(opened, page, remindsOf !== undefined), { markup }),
       );
@@ -43,7 +43,16 @@ async function deliver(
     case 'over': {
       const messageId = parseId(notification.messageId);
       if (messageId === null) return { outcome: 'refused', reason: 'Not the id of a message.' };
-      await replaceOnce(api, chatId, messageId, overHtml(notification.opened));
+      await replaceOnce(api, { chatId, messageId }, { html: overHtml(notification.opened) });
+      return sent(messageId);
+    }
+    case 'voted': {
+      const { opened, token } = notification;
+      const messageId = parseId(notification.messageId);
+      if (messageId === null) return { outcome: 'refused', reason: 'Not the id of a message.' };
+      const page = pageLink(publicUrl, token);
+      const edit = { html: askHtml(opened, page), buttons: askButtons(opened, token, page) };
+      await replaceOnce(api, { chatId, messageId }, edit);
       return sent(messageId);
     }
     case 'outcome':
@@ -56,12 +65,11 @@ async function deliver(
 /** Done as well when the message says so already or is gone. */
 export async function replaceOnce(
   api: BotApi,
-  chatId: number,
-  messageId: number,
-  html: string,
+  { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
+  { html, buttons = [] }: { readonly html: string; readonly buttons?: Keyboard },
 ): Promise<void> {
   try {
-    await api.replace(chatId, messageId, html);
+    await api.replace(chatId, messageId, html, buttons);
   } catch (error) {
     if (!(error instanceof TelegramFailure && error.isEditDone)) throw error;
   }

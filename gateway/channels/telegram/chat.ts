@@ -3,7 +3,9 @@ import type { ApprovalService, Opened } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
 import type { CallQueue } from './call-queue.ts';
-import { overHtml } from './messages.ts';
+import { askButtons } from './buttons.ts';
+import { askHtml, overHtml } from './messages.ts';
+import { pageLink } from './page-link.ts';
 import { Recent } from './recent.ts';
 
 /** A message in a chat. */
@@ -64,8 +66,15 @@ export class Chat {
    */
   showOver(asked: ChatRef, opened: Opened): void {
     this.#expected.delete(keyOf(asked));
-    const { chatId, messageId } = asked;
-    this.calls.run(chatId, () => replaceOnce(this.api, chatId, messageId, overHtml(opened)));
+    const { chatId } = asked;
+    this.calls.run(chatId, () => replaceOnce(this.api, asked, { html: overHtml(opened) }));
+  }
+
+  /** Shows in the very message that was used that the approval counts, and that more people must approve. */
+  showVoted(asked: ChatRef, opened: Opened, token: string): void {
+    const page = pageLink(this.publicUrl, token);
+    const edit = { html: askHtml(opened, page), buttons: askButtons(opened, token, page) };
+    this.calls.run(asked.chatId, () => replaceOnce(this.api, asked, edit));
   }
 
   say(chatId: number, html: string, replyTo?: number): void {

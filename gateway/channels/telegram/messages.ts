@@ -1,9 +1,18 @@
 import { boundLines } from '../../lib/bound-values.ts';
 import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
+import { approvedText } from '../../lib/quorum.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 import { MessageHtml } from './message-html.ts';
-import { endLine, outcomeLine, shownSpan, shownTime, statusWords } from './status.ts';
+import {
+  endLine,
+  outcomeLine,
+  recordedText,
+  shortTime,
+  shownSpan,
+  shownTime,
+  statusWords,
+} from './status.ts';
 
 /** Telegram takes 4,096 after it has read the tags; the rest is left to it. */
 const MESSAGE_MAX_CHARS = 3500;
@@ -64,9 +73,15 @@ export function askHtml(opened: Opened, page: PageLink, isReminder = false): str
   return compose(footer, (message) => {
     const { title, meaning } = KINDS[request.kind];
     const risky = request.risk === 'high' ? `⚠️ High risk: ${title}` : title;
-    message.heading(isReminder ? `🔁 Still undecided: ${risky}` : risky);
+    if (opened.votedAt === null) {
+      message.heading(isReminder ? `🔁 Still undecided: ${risky}` : risky);
+    } else {
+      message.heading(recordedText(request));
+      message.line(risky);
+    }
     origin(message, request);
     message.line(meaning);
+    quorum(message, opened);
     message.gap();
     substance(message, request);
     const left = request.expiresAt - now;
@@ -75,6 +90,15 @@ export function askHtml(opened: Opened, page: PageLink, isReminder = false): str
     options(message, request);
     longTexts(message, request);
   });
+}
+
+/** `Needs 2 approvals; ana approved at 14:02 UTC` */
+function quorum(message: MessageHtml, { request: { approvals }, now }: Opened): void {
+  if (approvals.needed === 1) return;
+  const needs = `Needs ${approvals.needed} approvals`;
+  if (approvals.given.length === 0) return message.line(`${needs}.`);
+  const time = (at: number): string => shortTime(at, now);
+  message.field(`${needs};`, approvedText(approvals, { name: shownLine, time }), WHY_MAX_CHARS);
 }
 
 /** Tells of what a rule approved. */

@@ -1,5 +1,6 @@
 import { IDLE_MS, type Outcome } from '../../../shared/rules/outcome.ts';
 import type { Opened, RequestStatus, RequestView } from '../../lib/approvals.ts';
+import { moreNeeded } from '../../lib/quorum.ts';
 import { shownLine } from './display-text.ts';
 
 /** How a request stands, in plain words. */
@@ -44,6 +45,11 @@ export function endLine({ request, isDecider, now }: Opened): string {
   return `${icon} ${mine}, ${shortTime(request.decidedAt, now)}`;
 }
 
+/** For a person whose approval counts while more people must approve. */
+export function recordedText({ approvals }: RequestView): string {
+  return `✅ Recorded. ${moreNeeded(approvals)}`;
+}
+
 /** What became of the event after the decision: `🏁 Done, 14:03 UTC`. */
 export function outcomeLine(outcome: Outcome, status: RequestStatus, now: number): string {
   if (outcome.kind === 'idle') {
@@ -58,7 +64,7 @@ export function outcomeLine(outcome: Outcome, status: RequestStatus, now: number
 }
 
 /** The time alone for a moment of today. */
-function shortTime(ms: number, now: number): string {
+export function shortTime(ms: number, now: number): string {
   const [shown, today] = [shownTime(ms), shownTime(now)];
   return shown.slice(0, 10) === today.slice(0, 10) ? shown.slice(11) : shown;
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Choice, Opened } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
+import { QuorumLine } from './quorum.tsx';
 import { ExpiryLine, Facts } from './subject.tsx';
 import { AgentText, CautionNote, WrittenBy } from './request-copy.tsx';
 
@@ -59,6 +60,7 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
         )}
       </figure>
       <section class="card stack" aria-label="Your decision">
+        <QuorumLine opened={opened} />
         <ExpiryLine opened={opened} />
         {comment !== undefined && (
           <div>

@@ -1,5 +1,5 @@
 import { COMMENT_MAX_CHARS } from '../../../shared/rules/request-state.ts';
-import type { Choice } from '../../lib/approvals.ts';
+import type { Choice, Decided } from '../../lib/approvals.ts';
 
 export const FORM_MAX_BYTES = 16 * 1024;
 /** How much a person can write, in the units that browsers count; it fits into a form in any script. */
@@ -14,6 +14,12 @@ export type Form = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 export type ReadChoice =
   | { readonly choice: Choice }
   | { readonly choice: null; readonly problem: string };
+
+/** What the address of the next page says of a choice. */
+export function afterChoice(outcome: Decided['outcome'], { verb }: Choice): string {
+  if (outcome === 'counted') return '?recorded=1';
+  return outcome === 'late' ? `?late=${verb}` : '';
+}
 
 /** Null if none of our forms could send it: a repeated field would have different meanings in different places. */
 export function readForm(body: string): Form | null {

@@ -1,8 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Opened } from '../../lib/approvals.ts';
+import { moreApprovals, moreNeeded } from '../../lib/quorum.ts';
 import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
 import { Icon } from './icons.tsx';
+import { QuorumLine } from './quorum.tsx';
+import { timeOfDay } from './time.ts';
 import { About, ExpiryLine, Subject } from './subject.tsx';
 import { AgentText } from './request-copy.tsx';
 import { KINDS } from './copy.ts';
@@ -12,6 +15,8 @@ interface Asked {
   readonly csrf: string;
   /** Why the last submission decided nothing. */
   readonly problem: string | null;
+  /** This channel's approval was counted just now, and more people must approve. */
+  readonly recorded?: boolean;
   /** The last submission, so that nobody has to write it again. */
   readonly form: Form;
 }
@@ -29,7 +34,7 @@ export function RequestPage(asked: Asked): JSX.Element {
 /** The same content for use within another page: the request, and the decision forms. */
 export function RequestProps(asked: Asked): JSX.Element {
   const { request } = asked.opened;
-  const { heading, lead } = KINDS[request.kind];
+  const { heading, lead } = headOf(asked);
   return (
     <>
       <div class="stack">
@@ -43,6 +48,7 @@ export function RequestProps(asked: Asked): JSX.Element {
       <section class="act card stack" aria-labelledby="decide">
         <div>
           <h2 id="decide">{request.kind === 'question' ? 'Your answer' : 'Your decision'}</h2>
+          <QuorumLine opened={asked.opened} />
           <ExpiryLine opened={asked.opened} />
         </div>
         {request.kind === 'question' ? <Answers {...asked} /> : <Decisions {...asked} />}
@@ -51,6 +57,17 @@ export function RequestProps(asked: Asked): JSX.Element {
       <About opened={asked.opened} />
     </>
   );
+}
+
+/** A person who approved is told what is still missing. */
+function headOf({ opened, recorded = false }: Asked): { heading: string; lead: string } {
+  const { request, votedAt, now } = opened;
+  if (votedAt === null) return KINDS[request.kind];
+  if (recorded) return { heading: 'Recorded', lead: moreNeeded(request.approvals) };
+  return {
+    heading: `You approved this at ${timeOfDay(votedAt, now)}`,
+    lead: `It needs ${moreApprovals(request.approvals)}.`,
+  };
 }
 
 /** Comes first, and screen readers announce it at once. */
@@ -70,6 +87,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
   const { options, risk } = opened.request;
   const kept = form.verb === 'needs_context' ? undefined : form.comment;
   const asksAgain = risk === 'high';
+  const hasVoted = opened.votedAt !== null;
   return (
     <form method="post" class="stack">
       <input type="hidden" name="csrf" value={csrf} />
@@ -78,14 +96,17 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
         <label for="comment">The agent reads it. You can leave it empty.</label>
         <Area id="comment" name="comment" value={kept} />
       </details>
-      <div class="pair">
+      <div class={hasVoted ? undefined : 'pair'}>
         <button class="btn no" name="verb" value="deny">
           Deny
+          {hasVoted && <small>ends the request</small>}
         </button>
-        <button class="btn yes" name="verb" value="approve">
-          Approve
-          {asksAgain && <small>asks once more</small>}
-        </button>
+        {!hasVoted && (
+          <button class="btn yes" name="verb" value="approve">
+            Approve
+            {asksAgain && <small>asks once more</small>}
+          </button>
+        )}
       </div>
       {options.length > 0 && (
         <fieldset>

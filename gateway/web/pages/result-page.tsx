@@ -3,6 +3,7 @@ import type { Choice, Opened, RequestStatus } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
 import { OutcomeNote } from './outcome.tsx';
+import { QuorumLine } from './quorum.tsx';
 import { About, Subject } from './subject.tsx';
 import { AgentText, Ago } from './request-copy.tsx';
 import { endOf, lateSentence } from './copy.ts';
@@ -60,6 +61,7 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
               Comment: <AgentText text={request.comment} reading="prose" />
             </p>
           )}
+          <QuorumLine opened={opened} />
         </div>
       </div>
       <OutcomeNote opened={opened} />

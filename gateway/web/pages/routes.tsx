@@ -6,7 +6,7 @@ import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
 import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
-import { readChoice, readForm, type Form, type ReadChoice } from './form.ts';
+import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from './form.ts';
 import { DeadLinkPage } from './message-page.tsx';
 import {
   bodyOf,
@@ -62,13 +62,15 @@ async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
     return page(c, 200, <ConfirmPage {...confirm} />);
   }
   const late = c.req.query('late');
-  return show(pages, c, { token, opened, late: isVerb(late) ? late : null });
+  const recorded = c.req.query('recorded') !== undefined;
+  return show(pages, c, { token, opened, late: isVerb(late) ? late : null, recorded });
 }
 
 interface PageResult {
   readonly token: string;
   readonly opened: Opened;
   readonly late?: Choice['verb'] | null;
+  readonly recorded?: boolean;
   readonly status?: 200 | 400 | 403 | 413 | 415;
   readonly problem?: string;
   readonly form?: Form;
@@ -76,13 +78,14 @@ interface PageResult {
 
 /** The page of a request in its current state. */
 function show(pages: Pages, c: Ctx, shown: PageResult): Promise<Response> {
-  const { token, opened, late = null, status = 200, problem = null, form = NO_FORM } = shown;
+  const { token, opened, late = null, status = 200, problem = null } = shown;
   const current = statusAt(opened.request, opened.now);
   if (current !== 'pending') {
     return page(c, status, <ResultPage opened={opened} status={current} late={late} />);
   }
   const csrf = pages.vault.sign(decisionText(token, opened));
-  return page(c, status, <RequestPage opened={opened} csrf={csrf} problem={problem} form={form} />);
+  const { form = NO_FORM, recorded = false } = shown;
+  return page(c, status, <RequestPage {...{ opened, csrf, problem, form, recorded }} />);
 }
 
 async function decide(pages: Pages, c: Ctx): Promise<Response> {
@@ -143,7 +146,7 @@ async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
     const { opened: now, problem } = decided;
     return show(pages, c, { token, opened: now, status: 400, problem, form });
   }
-  return seeOther(c, decided.outcome === 'late' ? `${token}?late=${choice.verb}` : token);
+  return seeOther(c, token + afterChoice(decided.outcome, choice));
 }
 
 async function showChannel(pages: Pages, c: Ctx): Promise<Response> {

@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { notify } from '../request/notify.ts';
+import { notify, notifyVoted } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function removeChannel(context: ApprovalContext, channelId: string)
   for (const request of await store.requests.pending(now)) {
     const asked = texts(request.approvers);
     if (!asked.includes(channelId)) continue;
-    await store.votes.delete(request.id, channelId);
+    if (await store.votes.delete(request.id, channelId)) await notifyVoted(context, request.id);
     const left = asked.filter((id) => id !== channelId);
     const isNew = owner !== undefined && !left.includes(owner.id);
     await store.requests.setApprovers(request.id, isNew ? [...left, owner.id] : left);

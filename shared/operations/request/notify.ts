@@ -55,6 +55,15 @@ export async function notifyOver(
   await notify(context, { kind: 'over', channelId, requestId, about });
 }
 
+/** Shows in the Telegram messages that asked who has approved so far. */
+export async function notifyVoted(context: Notifying, requestId: string): Promise<void> {
+  for (const notice of await context.store.notices.ofRequest(requestId)) {
+    const { id: about, channel_id: channelId, channel_kind: channel, kind, status } = notice;
+    if (kind !== 'ask' || status !== 'sent' || channel !== 'telegram') continue;
+    await notify(context, { kind: 'voted', channelId, requestId, about });
+  }
+}
+
 /** Queues the notice that verifies an address, and replaces an earlier one that wasn't sent yet. */
 export async function notifyVerify(
   context: Notifying,

@@ -17,8 +17,8 @@ export async function checkTakenUp(context: ApprovalContext, request: RequestRow
 }
 
 /**
- * Tells the people who were asked about an event what became of it. Telegram messages are edited. Mail goes only to the
- * person who said yes, as a reply to the mail that asked, and once for each event however many questions it had.
+ * Tells the people who were asked about an event what became of it. Telegram messages are edited. Mail goes only to those who
+ * said yes, as a reply to the mail that asked, and once for each event however many questions it had.
  */
 export async function tellOutcome(context: ApprovalContext, eventId: string): Promise<void> {
   const decided = await context.store.requests.decidedOf(eventId);
@@ -30,10 +30,11 @@ export async function tellOutcome(context: ApprovalContext, eventId: string): Pr
   }
   // Newest first: the reply goes to the mail that asked last.
   for (const request of decided) {
+    const agreed = await whoAgreed(context, request);
     for (const notice of await asksSent(context, request.id)) {
       const { channel_id: channelId, channel_kind: kind } = notice;
       if (kind === 'telegram') await notifyOver(context, notice);
-      else if (kind === 'email' && saidYes(request, channelId) && !mailed.has(channelId)) {
+      else if (kind === 'email' && agreed.includes(channelId) && !mailed.has(channelId)) {
         mailed.add(channelId);
         await notify(context, { kind: 'outcome', channelId, requestId: request.id });
       }
@@ -48,6 +49,12 @@ async function asksSent({ store }: ApprovalContext, requestId: string): Promise<
 
 const YES: readonly string[] = ['approved', 'modified', 'answered'];
 
-function saidYes({ status, decided_by: by }: RequestRow, channelId: string): boolean {
-  return by === `channel:${channelId}` && YES.includes(status);
+/** The channels whose yes it was. */
+async function whoAgreed(
+  { store }: ApprovalContext,
+  { id, status, approvals, decided_by: by }: RequestRow,
+): Promise<string[]> {
+  if (!YES.includes(status)) return [];
+  if (approvals === 1) return by === null ? [] : [by.replace(/^channel:/, '')];
+  return (await store.votes.ofRequest(id)).map(({ channel_id }) => channel_id);
 }

@@ -186,7 +186,11 @@ function ours(text: string): string[] {
 
 describe('whatever an agent writes', () => {
   it('adds no line that is not quoted, no link of ours and nothing unseen', () => {
-    const plain = askMessage(opened({ details: 'd', note: 'n', options: ['o'], diff: ['+'] }), URL);
+    const approvals = { needed: 2, given: [{ label: 'ana', at: NOW }] };
+    const plain = askMessage(
+      opened({ details: 'd', note: 'n', options: ['o'], diff: ['+'], approvals }),
+      URL,
+    );
     fc.assert(
       fc.property(hostile, hostile, hostile, (one, two, three) => {
         const { subject, text } = askMessage(
@@ -200,6 +204,7 @@ describe('whatever an agent writes', () => {
             note: `n${one}`,
             options: [`o${two}`],
             diff: [`+${one}`],
+            approvals: { needed: 2, given: [{ label: three, at: NOW }] },
           }),
           URL,
         );

@@ -18,6 +18,7 @@ function request(given: Partial<RequestView> = {}): RequestView {
     risk: null,
     bound: null,
     event: null,
+    approvals: { needed: 1, given: [] },
     withdrawn: null,
     outcome: null,
     options: [],
@@ -40,6 +41,7 @@ export function opened(given: Partial<RequestView> = {}): Opened {
     request: request(given),
     channel: { id: 'chn_1', label: 'ops' },
     isDecider: false,
+    votedAt: null,
     now: NOW,
   };
 }

@@ -3,9 +3,10 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
 import { ConfirmProps } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';
-import { readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
+import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
+import { QuorumLine } from '../../pages/quorum.tsx';
 import { RequestProps } from '../../pages/request-page.tsx';
 import { ResultProps } from '../../pages/result-page.tsx';
 import { needsSecondStep } from '../../pages/second-step.ts';
@@ -57,7 +58,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
   if (decided.outcome === 'refused') {
     return shown(context, seen, { status: 400, problem: decided.problem, form });
   }
-  return { to: decided.outcome === 'late' ? `${here}?late=${choice.verb}` : here };
+  return { to: here + afterChoice(decided.outcome, choice) };
 }
 
 /**
@@ -98,7 +99,8 @@ function shown(
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
   const title = `${KINDS[kind].noun} asked`;
-  const common = { opened, csrf: context.csrf, problem: problem ?? null, form };
+  const recorded = context.query('recorded') !== undefined;
+  const common = { opened, csrf: context.csrf, problem: problem ?? null, form, recorded };
   if (current !== 'pending') {
     const verb = context.query('late');
     const late = isVerb(verb) ? verb : null;
@@ -155,6 +157,7 @@ function Undecidable({
       <section class="act card stack" aria-labelledby="decide">
         <div>
           <h2 id="decide">Waiting for a decision</h2>
+          <QuorumLine opened={opened} />
           <ExpiryLine opened={opened} />
         </div>
         <div class="note">

@@ -150,7 +150,7 @@ function RequestRow({
   readonly context: PageContext;
   readonly request: RequestRecord;
 }): JSX.Element {
-  const { kind, status, risk, requested_by: by } = request;
+  const { kind, status, risk, approvals, requested_by: by } = request;
   const expiresAt = Date.parse(request.expires_at);
   const asked = Date.parse(request.created_at);
   const word =
@@ -176,6 +176,7 @@ function RequestRow({
             <span class="risk high">high risk</span>
           </>
         )}
+        {approvals.needed > 1 && ` · ${approvals.given.length} of ${approvals.needed} approvals`}
         {' · '}
         {by.agent === null ? 'an agent' : <AgentText text={by.agent} reading="line" />}
         {' · '}

@@ -67,6 +67,7 @@ export class MemoryApprovals implements ApprovalService {
       risk: 'medium',
       bound: null,
       event: null,
+      approvals: { needed: 1, given: [] },
       withdrawn: null,
       outcome: null,
       options: [],
@@ -191,7 +192,7 @@ export class MemoryApprovals implements ApprovalService {
 
   #opened(request: RequestView, { id, label }: Channel): Opened {
     const isDecider = request.decidedBy === label;
-    return { request, channel: { id, label }, isDecider, now: this.#clock.now() };
+    return { request, channel: { id, label }, isDecider, votedAt: null, now: this.#clock.now() };
   }
 
   #end(

@@ -186,6 +186,10 @@ describe('a message that asks', () => {
       amount: fc.double({ noNaN: true, noDefaultInfinity: true }),
       decision: fc.option(words),
       comment: fc.option(words),
+      approvals: fc.record({
+        needed: fc.constant(3),
+        given: fc.array(fc.record({ label: words, at: fc.constant(0) }), { maxLength: 2 }),
+      }),
       decidedBy: fc.option(words),
       status: fc.constantFrom('modified' as const, 'answered' as const),
     });

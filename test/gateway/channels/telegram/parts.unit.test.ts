@@ -52,9 +52,11 @@ describe('the words on buttons', () => {
   it('say what an option does, whatever an agent calls it', () => {
     const approvals = new MemoryApprovals(new FakeClock());
     const options = ['⛔ Deny', '\u202Eynud', 'x'.repeat(200)];
-    const { requestId, token } = approvals.ask(approvals.addChannel('a').channelId, { options });
+    const { channelId } = approvals.addChannel('a');
+    const { requestId, token } = approvals.ask(channelId, { options });
+    const opened = approvals.openedBy(requestId, channelId);
     const page = pageLink('https://svc.example.com', token);
-    const labels = askButtons(approvals.request(requestId), token, page).map((row) => row[0]?.text);
+    const labels = askButtons(opened, token, page).map((row) => row[0]?.text);
     expect(labels.slice(1, 4)).toEqual([
       '✅ Approve as 1: ⛔ Deny',
       '✅ Approve as 2: \uFFFDynud',

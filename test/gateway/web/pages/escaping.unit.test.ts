@@ -24,6 +24,10 @@ const hostileRequest: fc.Arbitrary<RequestView> = fc
     options: fc.array(anyText, { maxLength: 5 }),
     diff: fc.array(anyText, { maxLength: 6 }),
     warnings: fc.array(anyText, { maxLength: 3 }),
+    approvals: fc.record({
+      needed: fc.constant(3),
+      given: fc.array(fc.record({ label: anyText, at: fc.constant(NOW) }), { maxLength: 2 }),
+    }),
     decidedBy: fc.option(anyText),
     decision: fc.option(anyText),
     comment: fc.option(anyText),
@@ -31,7 +35,8 @@ const hostileRequest: fc.Arbitrary<RequestView> = fc
   .map((change) => aRequest(NOW, { ...change, decidedAt: NOW }));
 
 function opened(request: RequestView): Opened {
-  return { request, channel: { id: 'chn_01', label: request.keyName }, isDecider: false, now: NOW };
+  const channel = { id: 'chn_01', label: request.keyName };
+  return { request, channel, isDecider: false, votedAt: null, now: NOW };
 }
 
 const STATUSES: readonly Exclude<RequestStatus, 'pending'>[] = [

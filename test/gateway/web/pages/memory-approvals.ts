@@ -27,6 +27,7 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
     risk: 'medium',
     bound: null,
     event: null,
+    approvals: { needed: 1, given: [] },
     withdrawn: null,
     outcome: null,
     options: [],
@@ -90,6 +91,7 @@ export class MemoryApprovals implements ApprovalService {
       request: shown,
       channel: link.channel,
       isDecider: request.decidedBy === link.channel.label,
+      votedAt: null,
       now,
     };
   }
