@@ -1,5 +1,6 @@
 import type { Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
+import { quorumOf } from './quorum.ts';
 
 /** An answer about a request, from the call that asked, from `request status` or from an event. */
 export type Asked = Readonly<Record<string, unknown>>;
@@ -54,17 +55,22 @@ export function decisionMark(asked: Asked, look: Look): string {
 }
 
 /** The label of the channel that decided, or the policy rule; empty if nobody decided. */
-function deciderOf({ decided_by: decidedBy }: Asked, names: Names): string {
+function deciderOf(asked: Asked, names: Names): string {
+  const { decided_by: decidedBy, status } = asked;
   if (typeof decidedBy !== 'string') return '';
   const [kind, id = ''] = decidedBy.split(/:(.*)/s);
   if (kind === 'policy') return safeLine(`the policy (rule ${id})`);
-  return safeLine(names.get(id) ?? id);
+  const approved = status === 'approved' ? quorumOf(asked)?.given : undefined;
+  const ids = approved?.map(({ channelId }) => channelId) ?? [id];
+  return safeLine(ids.map((one) => names.get(one) ?? one).join(', '));
 }
 
-/** The id of the channel that decided, or null. */
-export function decidingChannel({ decided_by: decidedBy }: Asked): string | null {
-  if (typeof decidedBy !== 'string' || !decidedBy.startsWith('channel:')) return null;
-  return decidedBy.slice('channel:'.length);
+/** The ids of the channels that decided. */
+export function decidingChannels(asked: Asked): string[] {
+  const { decided_by: decidedBy } = asked;
+  if (typeof decidedBy !== 'string' || !decidedBy.startsWith('channel:')) return [];
+  const approved = quorumOf(asked)?.given ?? [];
+  return [decidedBy.slice('channel:'.length), ...approved.map(({ channelId }) => channelId)];
 }
 
 function saidOf(text: unknown): string {

@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { decidingChannel, type Asked, type Names } from './decision.ts';
+import { decidingChannels, type Asked, type Names } from './decision.ts';
 
 /** Labels of channels, read on first use and again for an unknown id. A removed channel has no label. */
 export class ChannelNames {
@@ -16,7 +16,7 @@ export class ChannelNames {
 
   /** The labels of the channels that decided these requests. */
   async of(...requests: readonly Asked[]): Promise<Names> {
-    return this.ofIds(requests.map(decidingChannel).filter((id) => id !== null));
+    return this.ofIds(requests.flatMap(decidingChannels));
   }
 
   async ofIds(ids: readonly string[]): Promise<Names> {

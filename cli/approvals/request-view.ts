@@ -5,6 +5,7 @@ import { age, type Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import { indented } from './answer-view.ts';
+import { quorumOf } from './quorum.ts';
 import {
   decisionMark,
   decisionSentence,
@@ -64,6 +65,7 @@ function originPairs(record: Asked, names: Names, { now }: Look): Pair[] {
   return filled([
     ['Asked by', typeof at === 'string' ? `${asker}, ${age(at, now)}` : asker],
     ['Asked', askedText(record, names)],
+    ['Approved', approvedText(record, names, now)],
     ['Expires', status === 'pending' && typeof expires === 'string' ? age(expires, now) : null],
     ['Policy', typeof rule === 'string' ? `rule ${rule} of version ${version}` : null],
     ['State', record['state_ref']],
@@ -88,6 +90,17 @@ function askedText({ approvers, notified }: Asked, names: Names): string {
       return `${names.get(id) ?? id}${how}`;
     })
     .join(', ');
+}
+
+/** `1 of 2: ana, 3m ago` */
+function approvedText(record: Asked, names: Names, now: number): string | null {
+  const quorum = quorumOf(record);
+  if (!quorum) return null;
+  const { progress, given } = quorum;
+  const votes = given.map(
+    ({ channelId, at }) => `${names.get(channelId) ?? channelId}, ${age(at, now)}`,
+  );
+  return votes.length === 0 ? progress : `${progress}: ${votes.join('; ')}`;
 }
 
 function filled(pairs: readonly (readonly [string, unknown])[]): Pair[] {

@@ -87,6 +87,7 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
     };
   }
   if (op === 'request.decided') return { text: decisionOf(part(known, 'ended')) };
+  if (op === 'request.voted') return { text: voteOf(part(known, 'vote')) };
   if (op === 'approval.spent') return spentWords(part(known, 'done'));
   return { text: PLAIN[op]?.(who, repeats) ?? `${op}, ${who}` };
 }
@@ -122,12 +123,21 @@ function arrivalOf(event: Fields | null): string {
   return `A ${plainText(channel)} arrived: ${plainText(type)} from ${plainText(source)}${signed || ''}`;
 }
 
+function voteOf({ by, channel, comment, given, needed }: Fields): string {
+  const who = plainText(by ?? channel ?? 'somebody');
+  const count = needed === undefined ? '' : `: ${plainText(given)} of ${plainText(needed)}`;
+  return `${who} approved${count}${saidOf(comment)}`;
+}
+
 function decisionOf(ended: Fields): string {
   const { status, decision, comment, by, decided_by: decidedBy } = ended;
   const who = plainText(by ?? decidedBy ?? 'somebody');
   const chosen = decision === null || decision === undefined ? '' : `: ${plainText(decision)}`;
-  const said = comment === null || comment === undefined ? '' : `, "${plainText(comment)}"`;
-  return `${who} decided: ${plainText(status).replaceAll('_', ' ')}${chosen}${said}`;
+  return `${who} decided: ${plainText(status).replaceAll('_', ' ')}${chosen}${saidOf(comment)}`;
+}
+
+function saidOf(comment: unknown): string {
+  return comment === null || comment === undefined ? '' : `, "${plainText(comment)}"`;
 }
 
 function spentWords(done: Fields): Words {

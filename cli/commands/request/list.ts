@@ -1,13 +1,23 @@
 import { isObject } from '../../../shared/lib/guards.ts';
+import { quorumOf } from '../../approvals/quorum.ts';
 import { showing } from '../../operation-command.ts';
+import { table } from '../../view/table.ts';
 
-const WITH_EVENTS = ['request_id', 'status', 'summary', 'event_id', 'created_at'];
-
-/** `svc request list`: with each request's event, if it has one. */
+/** `svc request list`: with the event of each request, and the approvals it has, where there are any. */
 export const run = showing((answer) => {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   const requests = Array.isArray(items) ? items.filter(isObject) : [];
-  return requests.some((request) => typeof request['event_id'] === 'string')
-    ? { columns: WITH_EVENTS }
-    : {};
+  const hasEvents = requests.some((request) => typeof request['event_id'] === 'string');
+  const hasQuorums = requests.some((request) => quorumOf(request) !== null);
+  if (!hasEvents && !hasQuorums) return {};
+  const columns = [
+    'request_id',
+    'status',
+    ...(hasQuorums ? ['approvals'] : []),
+    'summary',
+    hasEvents ? 'event_id' : 'kind',
+    'created_at',
+  ];
+  const rows = requests.map((one) => ({ ...one, approvals: quorumOf(one)?.progress }));
+  return { lines: (look) => table(rows, columns, look) };
 });

@@ -90,6 +90,23 @@ describe('request status', () => {
     expect(text).not.toContain('Expires');
   });
 
+  it('says who approved, where several must', async () => {
+    const other = 'chn_01j9z3k4m5n6p7q8r9s0t1v2w4';
+    const at = '2026-01-02T11:59:30.000Z';
+    const votes = [OWNER, other].map((channel_id) => ({ channel_id, at }));
+    const open = record({ approvals: { needed: 2, given: votes.slice(0, 1) } });
+    expect(await shown(STATUS, { [route]: open })).toMatch(/\nApproved +1 of 2: owner, \d+d ago\n/);
+    daemon?.close();
+    const list = { items: [open, record()], next_cursor: null };
+    const table = await shown(['request', 'list'], { 'GET /v1/requests': list });
+    expect(table).toMatch(/APPROVALS .*\n.* pending +1 of 2 .*\n.* pending +– /);
+    daemon?.close();
+    const approvals = { needed: 2, given: votes };
+    const done = record({ status: 'approved', decided_by: `channel:${other}`, approvals });
+    const text = await shown(STATUS, { [route]: done });
+    expect(text).toMatch(new RegExp(`^✓ Approved by owner, ${other}\\.`));
+  });
+
   it('is shown like others where its form is not known', async () => {
     expect(await shown(STATUS, { [route]: { a: 1, b: 2 } })).toBe('a  1\nb  2\n');
   });

@@ -62,6 +62,10 @@ async function svc(args: readonly string[], { offline = false } = {}) {
 
 const told = ({ out }: { out: string }) => JSON.parse(out) as Told;
 
+/** What a story proves of single approvals. */
+const votes = ({ steps }: Told) =>
+  steps.filter(({ op, proven }) => op === 'request.voted' && proven).map(({ text }) => text);
+
 describe('the story of an event', () => {
   it('has every step from the webhook to the act', async () => {
     const id = await worked();
@@ -77,6 +81,22 @@ describe('the story of an event', () => {
     ]);
     expect(body.requests.map(({ shown }) => shown.bind)).toEqual([VALUES]);
     expect(body.openings.at(-1)?.value.done).toMatchObject({ bind: VALUES, result: 'merged' });
+  });
+
+  it('tells and proves each of several approvals', async () => {
+    const ana = await people.activeChannel('ana@example.com', 'ana');
+    const event_id = String((await test.deliver(url, '{"n":3}')).body['event_id']);
+    await post('/v1/inbox/claim', { event_id });
+    const request = await people.asked({ event_id, approvals: 2 });
+    await people.decide(request, { verb: 'approve', comment: 'fine' }, ana);
+    await people.decide(request, { verb: 'approve' }, await people.owner());
+    const expected = [
+      'ana (a***@example.com) approved: 1 of 2, "fine"',
+      'owner (o***@localhost) approved: 2 of 2',
+    ];
+    expect(votes(told(await svc(['story', event_id, '--out', path])))).toEqual(expected);
+    const offline = await svc(['story', event_id, '--file', path], { offline: true });
+    expect(votes(told(offline))).toEqual(expected);
   });
 
   it('tells what the policy decided, and proves it', async () => {
