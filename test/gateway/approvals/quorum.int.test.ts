@@ -222,6 +222,17 @@ describe('a person who approved and is removed', () => {
   });
 });
 
+describe('an owner who approved and gets another address', () => {
+  it('is asked again, and no longer counts', async () => {
+    const request = await people.asked({ approvals: 2 });
+    const old = await people.link(request, owner);
+    await stage.test.gateway.approvals.decide(old, { verb: 'approve' });
+    await stage.test.gateway.setOwner(stage.test.projectId, 'new@example.com');
+    expect((await people.status(request)).approvals.given).toEqual([]);
+    expect(await stage.test.gateway.approvals.open(old)).toBeNull();
+  });
+});
+
 describe('people at the same moment', () => {
   const ROUNDS = 5;
 
