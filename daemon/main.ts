@@ -5,7 +5,7 @@ import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { startFailureText, StartRefused } from '../shared/host/start-refused.ts';
 
 /** The process exits by then, even if something hangs. */
 const END_WITHIN_MS = 4800;
@@ -93,8 +93,7 @@ function parseOptions(): Options {
 }
 
 main().catch((error: unknown) => {
-  const refused = error instanceof StartRefused;
-  const text = refused ? error.text() : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`svc: ${text}\n`);
-  process.exit(refused && error.kind === 'held' ? EXIT_HELD : 1);
+  process.stderr.write(`svc: ${startFailureText(error)}\n`);
+  const isHeld = error instanceof StartRefused && error.kind === 'held';
+  process.exit(isHeld ? EXIT_HELD : 1);
 });

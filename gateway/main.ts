@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { startFailureText } from '../shared/host/start-refused.ts';
 import { readServerConfig } from './server/config.ts';
 import { tryDataFolder } from './lib/data-folder.ts';
 import { createServerLog } from './server/log.ts';
@@ -85,8 +85,6 @@ function sayWhere({ status }: GatewayServer, json: boolean): void {
 }
 
 main().catch((error: unknown) => {
-  const refused = error instanceof StartRefused;
-  const text = refused ? error.text() : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`svc: ${text}\n`);
+  process.stderr.write(`svc: ${startFailureText(error)}\n`);
   process.exit(1);
 });

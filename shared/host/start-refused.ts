@@ -17,3 +17,15 @@ export class StartRefused extends Error {
     return [this.message, ...this.problems.map((problem) => `  ${problem}`)].join('\n');
   }
 }
+
+/** The code of the error for a database that a newer release wrote. */
+export const NEWER_SCHEMA = 'NEWER_SCHEMA';
+
+/** What standard error says about a failed start: one sentence for what a person can mend, or else the stack. */
+export function startFailureText(error: unknown): string {
+  if (error instanceof StartRefused) return error.text();
+  if (!(error instanceof Error)) return String(error);
+  // The writer's thread passes on the code of an error, but not its class.
+  if ('code' in error && error.code === NEWER_SCHEMA) return error.message;
+  return error.stack ?? error.message;
+}

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { NEWER_SCHEMA } from '../host/start-refused.ts';
 import type { Connection } from './connection.ts';
 
 /** Numbered SQL files next to this module (and next to the bundle). A released file never changes. */
@@ -18,7 +19,9 @@ function migrationFiles(family: 'project' | 'control'): string[] {
 }
 
 /** The database belongs to a newer release. */
-export class NewerSchema extends Error {}
+export class NewerSchema extends Error {
+  readonly code = NEWER_SCHEMA;
+}
 
 /**
  * The statements that bring a database from schema `current` to the newest one, one text per file; null if there are

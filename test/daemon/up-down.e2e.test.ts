@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../shared/host/processes.ts';
+import { newestSchema } from '../../shared/store/migrate.ts';
+import { withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 /** The bundle as `npm run build` makes it. */
@@ -235,6 +237,22 @@ describe('svc up and svc down', () => {
     expect(note).toBe(
       "It's running with the settings it started with. To apply new ones: svc down && svc up\n",
     );
+  });
+
+  it('say so, without a stack, when a newer release wrote the data', async () => {
+    const { project } = await up();
+    await svc('down');
+    const file = join(folder.path, 'data', 'projects', project, 'project.db');
+    const schema = (version: number): void =>
+      withRawDatabase(file, (raw) => raw.exec(`PRAGMA user_version=${version}`));
+    schema(999);
+    const { code, err } = await svc('up', '--port', '0');
+    expect(code).toBe(7);
+    expect(err).toMatch(
+      /^START_FAILED: This project database has schema 999, newer than \d+: update svc before opening it\.\nMore: svc logs, svc doctor\n$/,
+    );
+    schema(newestSchema('project'));
+    await up();
   });
 
   it('replace a daemon of another release and say so', async () => {
