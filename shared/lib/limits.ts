@@ -100,6 +100,11 @@ export const SUMMARY_MAX_CHARS = 300;
 export const QUESTION_MAX_CHARS = 2000;
 export const STATE_REF_MAX_CHARS = 500;
 export const POLICY_NOTE_MAX_CHARS = 500;
+/** A rule is suggested from what people decided in this time, and in this many of the newest requests. */
+export const SUGGESTION_WINDOW_MS = 30 * DAY_MS;
+export const SUGGESTION_SCAN_MAX = 5000;
+export const SUGGESTION_APPROVALS_MIN = 5;
+export const SUGGESTIONS_MAX = 50;
 /** How long a caller should wait before asking for the status again. */
 export const REQUEST_POLL_SECONDS = 30;
 export const CHANNELS_MAX = 50;

@@ -33,6 +33,7 @@ import { ledgerVerify } from './ledger/verify.ts';
 import { policyDiff } from './policy/diff.ts';
 import { policyGet } from './policy/get.ts';
 import { policySet } from './policy/set.ts';
+import { policySuggest } from './policy/suggest.ts';
 import { policyTest } from './policy/test.ts';
 import { requestCallbackSecret } from './request/callback-secret.ts';
 import { requestList } from './request/list.ts';
@@ -103,6 +104,7 @@ export const operations: readonly Operation[] = [
   policySet,
   policyTest,
   policyDiff,
+  policySuggest,
   kvList,
   kvGet,
   kvSet,

@@ -73,6 +73,7 @@ const SCENARIO = [
   'policy test --action payment.refund --amount 80',
   'policy test --tool email_send --recipient-domains example.com --policy @policy.json',
   'policy diff @policy.json',
+  'policy suggest',
   `kv set last-run '{"at":"2026-01-02","ok":true}'`,
   'kv get last-run',
   'kv set config @config.json',

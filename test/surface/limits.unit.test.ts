@@ -144,6 +144,10 @@ describe('limits', () => {
   it('are these', () => {
     expect({ ...limits }).toEqual({
       WEBHOOK_BODY_MAX_BYTES: 5_242_880,
+      SUGGESTION_WINDOW_MS: 2_592_000_000,
+      SUGGESTION_SCAN_MAX: 5000,
+      SUGGESTION_APPROVALS_MIN: 5,
+      SUGGESTIONS_MAX: 50,
       PAYLOAD_INLINE_MAX_BYTES: 8192,
       PAYLOAD_ROW_MAX_BYTES: 262_144,
       PAYLOAD_LINK_SECONDS: 3600,

@@ -56,6 +56,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'policy_set',
     'policy_test',
     'policy_diff',
+    'policy_suggest',
   ],
   disk: [
     'kv_list',

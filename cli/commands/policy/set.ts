@@ -1,5 +1,6 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { diffView } from './diff.ts';
+import type { OperationCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ask } from '../../approvals/ask.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
@@ -15,7 +16,15 @@ export const declaration: Additions = {
 
 /** `svc policy set`: shows the changes before it waits for approval, because afterwards it's too late. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  const call = await readPolicyCall(shape, context);
+  return proposePolicy(context, shape, await readPolicyCall(shape, context));
+}
+
+/** Shows the changes, then asks for them. */
+export async function proposePolicy(
+  context: CommandContext,
+  shape: OperationShape,
+  call: OperationCall,
+): Promise<number> {
   const { options, output, signal } = context;
   if (options['json'] !== true) {
     const body = { policy: call.input['policy'] };

@@ -11,7 +11,7 @@ import type { Repositories } from '../../store/repositories.ts';
 import { currentPolicy } from './proposal.ts';
 
 /** A rule as we store and return it: always with an id, and with lists where callers may write a single value. */
-const policyRule = z.object({
+export const policyRule = z.object({
   id: z.string(),
   effect: z.enum(POLICY_EFFECTS),
   action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
@@ -45,7 +45,7 @@ export async function toPolicyView(store: Repositories): Promise<z.input<typeof 
 }
 
 /** A copy with mutable lists, as the output type wants it. */
-function plainRule(rule: PolicyRule): z.input<typeof policyRule> {
+export function plainRule(rule: PolicyRule): z.input<typeof policyRule> {
   return structuredClone(rule) as z.input<typeof policyRule>;
 }
 

@@ -37,6 +37,12 @@ export function shadowedRules({ rules }: PolicyDocument): IdleRule[] {
   return idle;
 }
 
+/** The first rule that matches everything that this rule would match at the end of the document; null if there's none. */
+export function coveringRule({ rules }: PolicyDocument, rule: PolicyRule): PolicyRule | null {
+  const reach = { rule, tools: toolsOf(rule) };
+  return rules.find((each) => covers({ rule: each, tools: toolsOf(each) }, reach)) ?? null;
+}
+
 function shadow(rule: PolicyRule, by: PolicyRule): IdleRule {
   const otherwise = rule.effect === by.effect ? '' : `, so the answer is ${by.effect}`;
   const message =

@@ -102,6 +102,7 @@ describe('a key', () => {
       'policy_diff',
       'policy_get',
       'policy_set',
+      'policy_suggest',
       'policy_test',
       'request_list',
       'request_status',

@@ -247,6 +247,7 @@ const READS = [
   ['request_list', {}],
   ['channel_list', {}],
   ['policy_get', {}],
+  ['policy_suggest', {}],
   ['kv_list', {}],
   ['kv_get', { key: 'theirs/key' }],
   ['state_load', { task_id: 'theirs' }],

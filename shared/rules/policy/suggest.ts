@@ -1,0 +1,113 @@
+import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
+import { withdrawnBecause } from '../request-state.ts';
+import { decidePolicy, type CompiledPolicy } from './decide.ts';
+import type { PolicyDocument, PolicyRisk, PolicyRule } from './document.ts';
+import { coveringRule } from './shadowed.ts';
+
+/** A request for an approval that ended without the policy. */
+export interface EndedApproval {
+  readonly id: string;
+  readonly action: string;
+  readonly amount: number | null;
+  readonly risk: string | null;
+  readonly status: string;
+  readonly hint: string | null;
+  readonly decided_by: string | null;
+  readonly approvals: number;
+  /** When it was decided or expired; Unix time in milliseconds. */
+  readonly ended_at: number;
+}
+
+export interface RuleSuggestion {
+  readonly action: string;
+  /** All of them, newest first. */
+  readonly approved: readonly EndedApproval[];
+  readonly rule: PolicyRule;
+  /** The rule to put it before; null: it goes to the end. */
+  readonly before: string | null;
+}
+
+/** For each action that people always approved: the rule that would approve it without them. Most approved first. */
+export function suggestRules(
+  policy: CompiledPolicy,
+  ended: readonly EndedApproval[],
+): RuleSuggestion[] {
+  const byAction = new Map<string, EndedApproval[]>();
+  for (const each of ended) {
+    if (withdrawnBecause(each.hint) !== null) continue;
+    const same = byAction.get(each.action);
+    if (same) same.push(each);
+    else byAction.set(each.action, [each]);
+  }
+  return [...byAction]
+    .filter(([, asked]) => asked.length >= SUGGESTION_APPROVALS_MIN && asked.every(isPlain))
+    .map(([action, asked]) => suggestionOf(policy, action, asked))
+    .filter((suggestion) => suggestion !== null)
+    .toSorted((one, other) => other.approved.length - one.approved.length);
+}
+
+/** One person approved it as asked, and it wasn't risky. */
+function isPlain({ status, risk, approvals }: EndedApproval): boolean {
+  return status === 'approved' && approvals === 1 && (risk === 'low' || risk === 'medium');
+}
+
+function suggestionOf(
+  policy: CompiledPolicy,
+  action: string,
+  approved: readonly EndedApproval[],
+): RuleSuggestion | null {
+  const amounts = approved.map(({ amount }) => amount).filter((amount) => amount !== null);
+  // A rule can't tell a missing amount from any amount. A `*` at the end would match other actions too.
+  if (![0, approved.length].includes(amounts.length) || action.endsWith('*')) return null;
+  const isLow = approved.every(({ risk }) => risk === 'low');
+  const rule: PolicyRule = {
+    id: newId(policy, action),
+    effect: 'auto_approve_notify',
+    action: [action],
+    ...(amounts.length > 0 && { amount_lte: amounts.reduce((a, b) => Math.max(a, b)) }),
+    risk: isLow ? ['low'] : ['low', 'medium'],
+  };
+  const place = placeOf(policy, rule, approved);
+  return place && { action, approved, rule, before: place.before };
+}
+
+/**
+ * Where the rule decides what people approved and changes no other rule's decisions: at the end if no rule decided
+ * those requests, or right before the rule that sent them to people if that rule matches all that the new one does.
+ * Null if there's no such place, or if the present policy doesn't send them to any one person.
+ */
+function placeOf(
+  policy: CompiledPolicy,
+  rule: PolicyRule,
+  approved: readonly EndedApproval[],
+): { readonly before: string | null } | null {
+  const covering = coveringRule(policy, rule);
+  if (covering?.approvers !== undefined || (covering?.approvals ?? 1) > 1) return null;
+  const fits = approved.every(({ action, amount, risk }) => {
+    const subject = { tool: 'ask_approval', action, amount, risk: risk as PolicyRisk } as const;
+    const now = decidePolicy(policy, { ...subject, recipientDomains: null });
+    return now.effect === 'require_approval' && now.rule === covering;
+  });
+  return fits ? { before: covering?.id ?? null } : null;
+}
+
+const ID_CHARS_MAX = 50;
+
+/** `auto-pr-merge` for `pr.merge`, with a number if another rule has that id. */
+function newId({ rules }: PolicyDocument, action: string): string {
+  const words = action.toLowerCase().match(/[a-z0-9_]+/g) ?? [];
+  const id = ['auto', ...words].join('-').slice(0, ID_CHARS_MAX);
+  const taken = new Set(rules.map((rule) => rule.id));
+  let free = id;
+  for (let count = 2; taken.has(free); count += 1) free = `${id}-${count}`;
+  return free;
+}
+
+/** The rules with a suggested one in its place. */
+export function withSuggestion(
+  rules: readonly PolicyRule[],
+  { rule, before }: Pick<RuleSuggestion, 'rule' | 'before'>,
+): PolicyRule[] {
+  const index = before === null ? -1 : rules.findIndex(({ id }) => id === before);
+  return index === -1 ? [...rules, rule] : rules.toSpliced(index, 0, rule);
+}
