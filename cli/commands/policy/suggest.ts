@@ -1,8 +1,7 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import { nounFor } from '../../../shared/lib/pluralize.ts';
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { withSuggestion } from '../../../shared/rules/policy/suggest.ts';
+import { suggestionText, withSuggestion } from '../../../shared/rules/policy/suggest.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
@@ -16,7 +15,7 @@ import { plainText, safeLine } from '../../view/terminal-text.ts';
 import { proposePolicy } from './set.ts';
 
 export const declaration: Additions = {
-  description: `Looks at what people decided in the last 30 days. An action with 5 or more approvals, and no other outcome, gets a rule with the effect auto_approve_notify, so that people stay informed. --apply adds that rule to the current policy and proposes it: nothing changes until a person approves. ${ENDS}`,
+  description: `Looks at what people decided in the last 30 days. An action with 5 or more approvals, and no other outcome, gets a rule with the effect auto_approve_notify, so that people stay informed. --apply adds that rule to the current policy and proposes it: nothing changes until a person approves. Exit code 5: denied, expired or more context needed. ${ENDS}`,
   writes: true,
   moreOptions: [
     { flag: 'apply', value: 'ACTION', summary: "Propose this action's rule." },
@@ -67,14 +66,8 @@ async function propose(context: CommandContext, suggested: Suggestion): Promise<
   const set = operationShapes.find(({ name }) => name === 'policy_set');
   if (!set || !isObject(current)) throw new Error('There is no policy to propose.');
   const rules = withSuggestion(current['rules'] as readonly PolicyRule[], suggested);
-  const input = { policy: { rules }, note: sentenceOf(suggested) };
+  const input = { policy: { rules }, note: suggestionText(suggested) };
   return proposePolicy(context, set, callFor(set, input));
-}
-
-/** `14 of 14 pr.merge approved by 2 people since 2026-10-24.` */
-function sentenceOf({ action, approved, by, since }: Suggestion): string {
-  const people = `${by} ${nounFor(by, 'person', 'people')}`;
-  return `${approved} of ${approved} ${action} approved by ${people} since ${since.slice(0, 10)}.`;
 }
 
 function suggestionsView(answer: unknown): View {
@@ -89,7 +82,7 @@ function suggestionsView(answer: unknown): View {
   return {
     lines: (look) => [
       ...suggested.flatMap((one) => [
-        look.bold(safeLine(sentenceOf(one))),
+        look.bold(safeLine(suggestionText(one))),
         look.green(`+ ${safeLine(describeRule(one.rule))}`),
         `  Next     svc policy suggest --apply ${shellWord(plainText(one.action))}`,
         '',

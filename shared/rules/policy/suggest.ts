@@ -1,4 +1,5 @@
 import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
+import { pluralize } from '../../lib/pluralize.ts';
 import { withdrawnBecause } from '../request-state.ts';
 import { decidePolicy, type CompiledPolicy } from './decide.ts';
 import type { PolicyDocument, PolicyRisk, PolicyRule } from './document.ts';
@@ -101,6 +102,22 @@ function newId({ rules }: PolicyDocument, action: string): string {
   let free = id;
   for (let count = 2; taken.has(free); count += 1) free = `${id}-${count}`;
   return free;
+}
+
+/** What people decided: `14 of 14 pr.merge approved by 2 people since 2026-10-24.` */
+export function suggestionText({
+  action,
+  approved,
+  by,
+  since,
+}: {
+  readonly action: string;
+  readonly approved: number;
+  readonly by: number;
+  readonly since: string;
+}): string {
+  const people = pluralize(by, 'person', 'people');
+  return `${approved} of ${approved} ${action} approved by ${people} since ${since.slice(0, 10)}.`;
 }
 
 /** The rules with a suggested one in its place. */

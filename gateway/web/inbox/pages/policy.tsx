@@ -3,12 +3,14 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { API_BODY_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
+import { suggestionText, withSuggestion } from '../../../../shared/rules/policy/suggest.ts';
 import { AgentText, Ago, LongText } from '../../pages/request-copy.tsx';
 import { channelsOf } from '../channel-queries.ts';
 import { Chip, Heading } from '../parts.tsx';
 import { EFFECTS, RuleMeta, whenText } from '../policy-copy.tsx';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
-import { proposePolicy, showProposePolicy } from './propose-policy.tsx';
+import { previewPolicy, proposePolicy, showProposePolicy } from './propose-policy.tsx';
+import { SUGGESTED, SuggestedRules, suggestionsOf } from './suggested-rules.tsx';
 import { showTryPolicy } from './try-policy.tsx';
 
 /** Which calls the policy decides, and which go to a person. */
@@ -37,7 +39,7 @@ interface Policy {
 async function show(context: PageContext): Promise<PageResult> {
   if (context.id === 'try') return showTryPolicy(context);
   const policy = (await context.call(policyGet, {})) as Policy;
-  if (context.id === 'propose') return showProposePolicy(context, { policy: jsonOf(policy) });
+  if (context.id === 'propose') return showPropose(context, policy);
   if (context.id !== null) throw new ServiceError('NOT_FOUND');
   return showPolicy(context, policy);
 }
@@ -48,8 +50,19 @@ function act(context: PageContext, body: string): Promise<ActionResult> {
     : Promise.resolve({ to: context.at('policy') });
 }
 
+/** The form for a new policy: the present one, or with the rule that is suggested for an action. */
+async function showPropose(context: PageContext, policy: Policy): Promise<PageResult> {
+  const action = context.query(SUGGESTED);
+  const suggestions = action === undefined ? [] : await suggestionsOf(context);
+  const found = suggestions.find((one) => one.action === action);
+  if (!found) return showProposePolicy(context, { policy: jsonOf(policy) });
+  const document = { rules: withSuggestion(policy.rules, found) };
+  const written = { policy: jsonOf(document), note: suggestionText(found) };
+  return previewPolicy(context, written, document);
+}
+
 /** Only the document, as a start for a new one. */
-function jsonOf({ rules }: Policy): string {
+function jsonOf({ rules }: Pick<Policy, 'rules'>): string {
   return JSON.stringify({ rules }, null, 2);
 }
 
@@ -70,6 +83,7 @@ async function showPolicy(context: PageContext, policy: Policy): Promise<PageRes
           </a>
         </div>
       </Heading>
+      <SuggestedRules context={context} suggestions={await suggestionsOf(context)} />
       <StatusCard context={context} policy={policy} by={names.get(channelIn(policy))} />
       <Rules rules={policy.rules} names={names} />
       <details class="card">

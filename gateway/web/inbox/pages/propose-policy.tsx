@@ -115,6 +115,17 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
   );
 }
 
+/** The form with the changes of its document, which it can propose. */
+export async function previewPolicy(
+  context: PageContext,
+  written: Written,
+  policy: unknown,
+): Promise<PageResult> {
+  const diff = (await context.call(policyDiff, { policy })) as Diff;
+  const seen = context.inbox.vault.sign(seenText(context, policy));
+  return showProposePolicy(context, written, NO_REFUSAL, { ...diff, seen });
+}
+
 /**
  * Shows what a document would change. The next form proposes the shown document, which becomes a request like any
  * other.
@@ -136,9 +147,7 @@ export async function proposePolicy(context: PageContext, body: string): Promise
   try {
     // If the visitor changed the document after the preview, show a new preview first.
     if (form.act !== 'propose' || !isSigned(vault, seenText(context, policy), form.seen ?? '')) {
-      const diff = (await context.call(policyDiff, { policy })) as Diff;
-      const looked = { ...diff, seen: vault.sign(seenText(context, policy)) };
-      return showProposePolicy(context, form, NO_REFUSAL, looked);
+      return await previewPolicy(context, form, policy);
     }
     const input = { policy, wait_seconds: 0, ...(note !== undefined && { note }) };
     const { request_id: id } = (await context.call(policySet, input)) as { request_id: string };

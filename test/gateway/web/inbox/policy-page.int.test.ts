@@ -131,6 +131,47 @@ describe('a policy', () => {
   });
 });
 
+describe('a suggested rule', () => {
+  const action = 'pr.<b>merge</b>';
+  const place = () => `${propose}?add=${encodeURIComponent(action)}`;
+
+  it('is not shown while there is none', async () => {
+    expect((await owner.get(page)).html).not.toContain('Suggested rules');
+    expect((await owner.get(place())).html).not.toContain('value="propose"');
+  });
+
+  it('is shown with its evidence, and proposed as any other change is', async () => {
+    for (let count = 1; count <= 5; count += 1) {
+      await people.decide(await people.asked({ action, summary: `Merge #${count}` }), {
+        verb: 'approve',
+      });
+    }
+    const { html } = await owner.get(page);
+    expect(html).toContain('Suggested rules');
+    expect(html).toContain(`5 of 5 ${escaped(action)} approved by 1 person since `);
+    expect(html).toContain(`href="${place()}"`);
+    const form = await owner.get(place());
+    expect(form.html).toContain('+ auto-pr-b-merge-b: auto_approve_notify when action is');
+    const seen = /name="seen" value="([^"]*)"/.exec(form.html)?.[1] ?? '';
+    const { body } = await gateway.call<{ rules: unknown[] }>('GET', '/v1/policy');
+    const rule = {
+      id: 'auto-pr-b-merge-b',
+      effect: 'auto_approve_notify',
+      action: [action],
+      risk: ['low', 'medium'],
+    };
+    const policy = JSON.stringify({ rules: [...body.rules, rule] }, null, 2);
+    expect(form.html).toContain(escaped(policy));
+    const before = Number(await version());
+    const fields = { policy, note: 'Always approved.', act: 'propose', seen };
+    const { status, location } = await owner.post(propose, { fields });
+    expect(status).toBe(303);
+    await people.decide(location?.split('/').at(-1) ?? '', { verb: 'approve' });
+    expect(await version()).toBe(before + 1);
+    expect((await owner.get(page)).html).not.toContain('Suggested rules');
+  });
+});
+
 describe('a try', () => {
   it.each([
     ['tool=ask_approval&action=pay.rent&amount=80', 'small</span> decides'],
