@@ -43,6 +43,10 @@ async function places(): Promise<string[]> {
     { effect: 'auto_approve_notify', tool: 'email_send', recipient_domains: ['example.com'] },
     { effect: 'allow', tool: 'file_url', approvers: [await people.owner()] },
   );
+  const action = 'W'.repeat(200);
+  for (const summary of ['1', '2', '3', '4', '5']) {
+    await people.decide(await people.asked({ action, summary }), { verb: 'approve' });
+  }
   const headers = { 'x-service-agent': HOSTILE.replace('\u202e', '') };
   await gateway.call('PUT', `/v1/kv/${'k'.repeat(400)}`, { body: 1, headers });
   await gateway.call('POST', '/v1/channels', { body: { kind: 'email', address: OWNER } });
@@ -71,6 +75,7 @@ async function places(): Promise<string[]> {
     `${policy}`,
     `${policy}/try`,
     `${policy}/propose`,
+    `${policy}/propose?add=${action}`,
     `${policy}/try?tool=ask_approval&action=${'w'.repeat(200)}&amount=80&risk=low`,
     `${ledger}`,
     `${ledger}?agent=nobody`,
