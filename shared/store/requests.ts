@@ -213,7 +213,7 @@ export class RequestRepository {
 
   /**
    * Approvals that people decided, or that expired, since a time, newest first. Reads only the newest `scan` requests
-   * of any kind, by primary key: a few milliseconds per thousand.
+   * of any kind, by primary key.
    */
   endedApprovals(wanted: {
     readonly since: number;

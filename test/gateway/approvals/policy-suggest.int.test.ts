@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Choice } from '../../../gateway/lib/approvals.ts';
+import { newId } from '../../../shared/lib/ids.ts';
+import { SUGGESTION_SCAN_MAX } from '../../../shared/lib/limits.ts';
 import { withSuggestion, type RuleSuggestion } from '../../../shared/rules/policy/suggest.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { writerOf } from '../../helpers/writers.ts';
 import { TestPeople } from './people.ts';
 
 const DAY_MS = 86_400_000;
@@ -134,6 +137,30 @@ describe('a rule is suggested', () => {
     expect(await suggested()).toMatchObject([{ rule: { id: 'auto-pr-merge-2' } }]);
     clock.advance(30 * DAY_MS + 1);
     expect(await suggested()).toEqual([]);
+  });
+
+  it('from the newest requests only, and says since when', async () => {
+    const [first = ''] = await approved(5);
+    clock.advance(DAY_MS);
+    const row = await people.project.store.read((store) => store.requests.find(first));
+    if (!row) throw new Error('It has no row.');
+    const byPolicy = { ...row, decided_by: 'policy:small', details: 'd'.repeat(4000) };
+    const add = (count: number) =>
+      writerOf(people.project).write(async (store) => {
+        for (let n = 0; n < count; n += 1) {
+          const id = newId('req', clock.now());
+          await store.requests.insert({ ...byPolicy, id, created_at: iso(clock.now()) });
+        }
+      });
+    await add(SUGGESTION_SCAN_MAX - 5);
+    const window = clock.now() - 30 * DAY_MS;
+    expect(await suggested()).toMatchObject([{ approved: 5, since: iso(window) }]);
+    await add(1);
+    expect(await suggested()).toEqual([]);
+    const since = iso(clock.now());
+    clock.advance(DAY_MS);
+    await approved(5);
+    expect(await suggested()).toMatchObject([{ approved: 5, since }]);
   });
 
   it('without a request that was withdrawn', async () => {
