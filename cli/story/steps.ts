@@ -101,6 +101,8 @@ const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>>
   inbox_ack: (who, repeats) =>
     `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
   inbox_requeue: (who) => `${who} put it back into the queue`,
+  inbox_replay: (who) => `${who} replayed it`,
+  'event.replayed': () => 'It was replayed, with others in one call',
   request_use: (who) => `${who} used the approval`,
   request_withdraw: (who) => `${who} took the question back`,
   'event.parked': () => 'It was parked until the answer',

@@ -18,6 +18,7 @@ import { inboxGet } from './inbox/get.ts';
 import { inboxList } from './inbox/list.ts';
 import { inboxNack } from './inbox/nack.ts';
 import { inboxNext } from './inbox/next.ts';
+import { inboxReplay } from './inbox/replay.ts';
 import { inboxRequeue } from './inbox/requeue.ts';
 import { inboxWait } from './inbox/wait.ts';
 import { keyCreate } from './key/create.ts';
@@ -81,6 +82,7 @@ export const operations: readonly Operation[] = [
   inboxNack,
   inboxExtend,
   inboxRequeue,
+  inboxReplay,
   inboxNext,
   routeList,
   routeAdd,

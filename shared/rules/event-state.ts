@@ -158,14 +158,25 @@ export function extend(
 /** dead or waiting → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
 export function requeue(row: EventQueueRow): Moved | Refused {
   if (row.status !== 'dead' && row.status !== 'waiting') return refuse('EVENT_NOT_CLAIMABLE');
-  return moved({
+  return moved(fresh(row));
+}
+
+/** dead or done → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
+export function replay(row: EventQueueRow): Moved | Refused {
+  if (row.routed) return refuse('EVENT_ROUTED');
+  if (row.status !== 'dead' && row.status !== 'done') return refuse('EVENT_NOT_CLAIMABLE');
+  return moved(fresh(row));
+}
+
+function fresh(row: EventQueueRow): EventQueueRow {
+  return {
     ...row,
     status: 'pending',
     attempts: 0,
     lease_id: null,
     holder_key_id: null,
     due_at: null,
-  });
+  };
 }
 
 function isOwnAck(row: EventQueueRow, caller: LeaseCaller): boolean {

@@ -60,6 +60,9 @@ const SCENARIO = [
   'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --reason "not for us" --retry false',
   'inbox nack evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --until +2h',
   'inbox requeue evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+  'inbox replay evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+  'inbox replay --status dead --source github --dry-run',
+  "inbox replay --status done --type 'invoice.*' --since 2026-11-20T00:00:00Z",
   "inbox work --source github --exec 'jq -r .payload.action' --drain",
   "inbox work --exec './handle.sh'",
   'source remove github',
@@ -165,8 +168,9 @@ function sh(line: string): string {
 function eventFor(example: string): string {
   sh('svc trigger webhook --source build-bot');
   const id = sh("svc inbox list --json | jq -r '.items[-1].id'").trim();
-  if (/^inbox (?:ack|nack|extend|requeue)/.test(example)) sh(`svc inbox claim ${id}`);
-  if (example.startsWith('inbox requeue')) sh(`svc inbox nack ${id} --reason x --retry false`);
+  if (/^inbox (?:ack|nack|extend|requeue|replay)/.test(example)) sh(`svc inbox claim ${id}`);
+  if (/^inbox (?:requeue|replay)/.test(example))
+    sh(`svc inbox nack ${id} --reason x --retry false`);
   return id;
 }
 

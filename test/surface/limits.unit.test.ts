@@ -33,6 +33,7 @@ describe('the fields of operations', () => {
       summary: 'b',
       risk: 'medium',
       wait_seconds: 45,
+      approvals: 1,
       park: false,
     });
     expect(input('ask_human').parse({ question: 'a' })).toEqual({
@@ -200,6 +201,7 @@ describe('limits', () => {
       FILE_URL_DEFAULT_SECONDS: 3600,
       APPROVAL_USE_MS: 86_400_000,
       TRANSFER_MONTH_MAX_BYTES: 5_368_709_120,
+      APPROVALS_MAX: 5,
       PENDING_REQUESTS_MAX: 50,
       ROUTES_MAX: 50,
       CALLBACK_URL_MAX_CHARS: 2048,

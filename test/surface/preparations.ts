@@ -159,6 +159,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   inbox_extend: async (world) => ({ event_id: await world.claimed() }),
   inbox_next: async (world) => (await world.event(), {}),
   inbox_requeue: async (world) => ({ event_id: await world.dead() }),
+  inbox_replay: async (world) => (await world.dead(), {}),
   route_list: async (world) => (await withDelivered(world), {}),
   route_add: async ({ callbackUrl }) => ({ callback_url: callbackUrl }),
   route_remove: withRoute,

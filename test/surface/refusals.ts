@@ -121,6 +121,9 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     EVENT_NOT_CLAIMABLE: async (stage) =>
       stage.run('inbox_requeue', { event_id: await stage.event() }),
   },
+  inbox_replay: {
+    NOT_FOUND: (stage) => stage.run('inbox_replay', { event_id: NO_EVENT }),
+  },
   ...PEOPLE_REFUSALS,
   kv_set: {
     PATH_RESERVED: (stage) => stage.run('kv_set', { key: 'state/task', value: 1 }),

@@ -40,6 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'inbox_nack',
     'inbox_extend',
     'inbox_requeue',
+    'inbox_replay',
     'inbox_next',
   ],
   approvals: [

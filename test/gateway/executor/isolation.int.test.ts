@@ -164,6 +164,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     ],
     inbox_extend: [event, lease],
     inbox_requeue: [{ event_id: of.eventId }],
+    inbox_replay: [{ event_id: of.eventId }],
     story: [{ event_id: of.eventId }],
     route_remove: [{ route_id: of.routeId }],
     route_disable: [{ route_id: of.routeId }],
