@@ -9,9 +9,9 @@ import type { Deletion } from '../commit/job.ts';
 /** Rows moved or deleted in one transaction. */
 const PORTION = 100;
 
-/** Rows with a time of their own: the command deletes those that are past it. */
+/** Kinds of rows with an expiry of their own, and the command that deletes those past it. */
 interface Drop {
-  /** What people wrote goes with it, as with payloads: it is not to be found in the log either. */
+  /** People wrote these rows, so no trace may stay in the log either, as with payloads. */
   readonly hasContent?: true;
   readonly nextExpiry: (store: Repositories) => Promise<number | null>;
   readonly command:
@@ -45,27 +45,27 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
 ];
 
-/** The log of a delivery goes when the payload does. */
+/** A delivery's log is deleted together with its payload. */
 async function deliveryExpiry(store: Repositories): Promise<number | null> {
   const createdAt = await store.deliveries.oldestFinished();
   return createdAt === null ? null : Date.parse(createdAt) + PAYLOAD_RETENTION_MS + 1;
 }
 
-/** The time, and the one as of which rows may be deleted. */
+/** The current time, and the time up to which rows may be deleted. */
 type Deleting = Pick<Deletion, 'now' | 'asOf'>;
 
 interface MaintenanceOptions {
-  /** As of when rows may be deleted for their age: as of now, unless given. */
+  /** The time up to which rows may be deleted for their age (default: now). */
   readonly deletionClock?: DeletionClock;
-  /** Ends the work after the portion at hand. */
+  /** Ends the work after the current portion. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes down what time has done to a project: leases that ran out, backoffs that ended, payloads, kept answers, keys,
- * uploads, links and logs past their time; and has sent what is due to callbacks. Found from the rows alone, so it may run
- * at any time and again. Then asks to be called when the next thing is due, and in a day at the latest, because a write
- * that keeps its answer does not ask.
+ * Records what time has done to a project: leases that ran out, backoffs that ended, and payloads, stored answers, keys,
+ * uploads, links and logs that expired; and starts callbacks that are due. It finds all of this from the rows, so it may
+ * run at any time and repeatedly. Then it asks to be called when the next thing is due, at the latest in a day, because
+ * a write that stores its answer doesn't ask.
  */
 export async function maintain(
   project: Project,
@@ -84,7 +84,7 @@ export async function maintain(
   };
   const deleted = (portion: (at: Deleting) => Promise<number>): Promise<number> =>
     inPortions(async (now) => {
-      // Asked after the time was taken: a jump between the two must not pass.
+      // Ask the clock after reading the time, so that it notices a jump between the two.
       const asOf = deletionClock ? deletionClock.asOf(now) : now;
       return asOf === null ? 0 : portion({ now, asOf });
     });
@@ -100,14 +100,14 @@ export async function maintain(
     const count = await deleted((at) => dropExpired(project, drop, at));
     if (drop.hasContent) purged += count;
   }
-  // What was deleted is gone from the file, and still legible in the log.
+  // Deleted rows are gone from the file but still readable in the log.
   if (purged > 0) await project.writes.rotate();
   await askForNext(project, { wokenAt, now: clock.now() }, deletionClock);
 }
 
 /**
- * When the first thing falls due that is not done yet, in milliseconds, or is due since; null when nothing ever will. For a
- * project in which nothing is under way.
+ * When the next unfinished thing falls due, in milliseconds; it may be in the past. Null if nothing ever will. For a
+ * project with no work under way.
  */
 export async function firstDue(store: Repositories, now: number): Promise<number | null> {
   const { work, deletions } = await dueTimes(store, 0);
@@ -116,7 +116,7 @@ export async function firstDue(store: Repositories, now: number): Promise<number
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/** Of what is pushed and sent only what is due after a time: those who send have what was due when they were woken. */
+/** Counts pushes and sends only if they are due after a time: the senders already took the others when they were woken. */
 async function dueTimes(store: Repositories, after: number) {
   const oldest = await store.events.oldestKept();
   return {
@@ -128,7 +128,7 @@ async function dueTimes(store: Repositories, after: number) {
       await store.emails.nextDueAfter(after),
     ],
     deletions: [
-      // Kept for the whole of its last millisecond.
+      // It's still valid during its last millisecond.
       oldest && Date.parse(oldest.receivedAt) + PAYLOAD_RETENTION_MS + 1,
       ...(await Promise.all(DROPS.map(({ nextExpiry }) => nextExpiry(store)))),
     ],
@@ -140,7 +140,7 @@ async function askForNext(
   { wokenAt, now }: { readonly wokenAt: number; readonly now: number },
   deletionClock: DeletionClock | undefined,
 ): Promise<void> {
-  // What has fallen due since then is in nobody's hands.
+  // Nobody has yet taken what has fallen due since then.
   const after = Math.min(wokenAt, now);
   const { work, deletions } = await project.store.read((store) => dueTimes(store, after));
   for (const at of work) {
@@ -153,7 +153,7 @@ async function askForNext(
   project.atLatest(now + IDEMPOTENCY_MS);
 }
 
-/** Answers a whole portion while there may be more, of the same route or of another. */
+/** Returns a full portion as long as there may be more, of the same route or of another. */
 async function releaseRoutes(project: Project, now: number): Promise<number> {
   const closed = await project.store.read((store) => store.routes.closedWithPending());
   if (closed === null) return 0;
@@ -162,7 +162,7 @@ async function releaseRoutes(project: Project, now: number): Promise<number> {
 }
 
 async function moveOverdue(project: Project, now: number): Promise<number> {
-  // A read first: most calls find nothing, and a write would cost a sync.
+  // Read first: most calls find nothing, and a write would cost a sync.
   const found = await project.store.read((store) => store.events.overdue(now, 1));
   if (found.length === 0) return 0;
   return project.writes.run('moveOverdue', { now, limit: PORTION });

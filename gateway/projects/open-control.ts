@@ -3,12 +3,12 @@ import { StartRefused } from '../../shared/host/start-refused.ts';
 import { ControlStore } from '../store/control-store.ts';
 import type { Databases } from './databases.ts';
 
-/** Where the sample is sealed for that tells whether the key is the right one. */
+/** The `aad` of the sealed sample that shows whether the key is the right one. */
 export const SAMPLE_PLACE = 'control|key_sample';
 
 /**
- * Opens the control database, which is made where it is not there. Throws a `StartRefused` where its secrets were sealed with
- * another key: those of a shared one from the first start on, others once their key was changed.
+ * Opens the control database and creates it if it's missing. Throws a `StartRefused` if its secrets were sealed with
+ * another key: for a shared database from the first start on, for others once their key was changed.
  */
 export async function openControl(
   databases: Databases,
@@ -30,7 +30,7 @@ export async function openControl(
   );
 }
 
-/** With another key nothing could be read that was sealed before, and what is found by a keyed hash would be there twice. */
+/** Another key couldn't open what is already sealed, and rows found by a keyed hash would be stored twice. */
 function opens(vault: Vault, sample: Uint8Array): boolean {
   try {
     vault.open(SAMPLE_PLACE, sample);

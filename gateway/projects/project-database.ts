@@ -11,34 +11,34 @@ import type { Effect } from '../commit/job.ts';
 import type { InputOf, OutputOf, CommandName } from '../commit/commands.ts';
 import type { ProjectWrites, Writers } from '../commit/writers.ts';
 
-/** What the files of a project need of what is around them. */
+/** What a project's database needs from its surroundings. */
 export interface ProjectDatabaseDeps {
   readonly info: ProjectInfo;
-  /** The project's own; made when it is not there. */
+  /** The project's own folder; created if it's missing. */
   readonly folder: string;
-  /** Of its database. */
+  /** Where its database is. */
   readonly location: DatabaseLocation;
   /** See `WritableProject`. */
   readonly pinHolder: string | null;
-  /** The database was made before: see `WritableProject`. */
+  /** The database already exists: see `WritableProject`. */
   readonly isMade: boolean;
   readonly writers: Writers;
   readonly pool: DatabasePool;
   readonly gate: WriteGate;
-  /** Gets the effects of what was committed. */
+  /** Receives the effects of commits. */
   onCommitted(effects: readonly Effect[]): void;
-  /** Whether somebody waits on the project for longer than a call takes: its files stay open. */
+  /** Whether something needs the project for longer than a call; then its files stay open. */
   isPinned(): boolean;
-  /** Comes before the first write after a rest, and is durable when it resolves. */
+  /** Called before the first write after an idle period; durable when it resolves. */
   beginWork(): Promise<void>;
   /**
-   * Comes when the files are to be closed and something was written, for a last look at them. What it answers is called
-   * once they are closed: from then on the project rests. Null when it is not to be called resting.
+   * Called before the files are closed if something was written, for a last look at them. The function it returns is
+   * called once they are closed, which marks the project idle. Null if it must not be marked idle.
    */
   beforeIdle(store: ProjectReader): Promise<(() => void) | null>;
-  /** They are closed: what is known of the log holds no longer. */
+  /** The files are closed, so what we know of the log is no longer valid. */
   closed(): void;
-  /** They could not be closed, or not looked at. */
+  /** The files couldn't be closed or looked at. */
   onError(error: unknown): void;
 }
 
@@ -53,27 +53,27 @@ interface Caller {
 }
 
 /**
- * The database of one project, opened by the first call that needs it, and closed when the pool needs room. Callers only
- * see a delay: closing waits for the calls under way, and later calls open it again.
+ * One project's database. The first call that needs it opens it, and the pool closes it when it needs room. Callers see
+ * only a delay: closing waits for the calls under way, and later calls open it again.
  */
 export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   readonly #deps: ProjectDatabaseDeps;
   #open: Open | null = null;
   #isEvicting = false;
   #isEnded = false;
-  /** The files are being opened or closed. Never rejects. */
+  /** The opening or closing under way. Never rejects. */
   #transition: Promise<void> | null = null;
-  /** Who waits until they are open. */
+  /** Callers that wait until the files are open. */
   #callers: Caller[] = [];
   #calls = 0;
   #whenUnused: (() => void) | null = null;
   #usedAt = 0;
-  /** Nothing was written since `beforeIdle`. */
+  /** Nothing has been written since `beforeIdle`. */
   #isIdle: boolean;
   #beginning: Promise<void> | null = null;
   #ledgerKey: Uint8Array | null = null;
 
-  /** `isIdle`: so an earlier run has left the project. */
+  /** `isIdle`: an earlier run left the project idle. */
   constructor(deps: ProjectDatabaseDeps, isIdle: boolean) {
     this.#deps = deps;
     this.#isIdle = isIdle;
@@ -95,7 +95,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     return this.#usedAt;
   }
 
-  /** The key of the digests in the project's ledger: known for good once the files were open. */
+  /** The key of the digests in the project's ledger; known for good once the files have been open. */
   async ledgerKey(): Promise<Uint8Array> {
     return this.#ledgerKey ?? this.#use(async ({ ledgerKey }) => ledgerKey);
   }
@@ -129,12 +129,12 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     return this.#use(() => writers.rotate(info.id));
   }
 
-  /** There is something to be written down, though nothing was written here. */
+  /** There is work to record although nothing was written here. */
   wake(): void {
     this.#isIdle = false;
   }
 
-  /** As if it had come to rest: the next write is noted. */
+  /** Treats the project as idle, so the next write is recorded. */
   markIdle(): void {
     this.#isIdle = true;
   }
@@ -145,7 +145,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     return this.#transitionTo(() => this.#shut());
   }
 
-  /** Ends after the calls at hand, and admits no more. */
+  /** Closes after the calls under way and accepts no more. */
   async close(): Promise<void> {
     this.#isEnded = true;
     while (this.#transition) await this.#transition;
@@ -190,7 +190,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     await work();
     this.#transition = null;
     if (this.#callers.length > 0) void this.#transitionTo(() => this.#openUp());
-    // From here on the pool may evict this one for another.
+    // From here on the pool may evict this database.
     this.#deps.pool.settle();
   }
 
@@ -201,7 +201,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       const open = await this.#openSides();
       this.#open = open;
       this.#ledgerKey = open.ledgerKey;
-      // Counted before anybody may close the files again.
+      // Count the call before anybody can close the files again.
       for (const { admit } of this.#callers.splice(0)) admit(this.#enter(open));
     } catch (error) {
       for (const { refuse } of this.#callers.splice(0)) refuse(error);
@@ -246,7 +246,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     markIdle();
   }
 
-  /** However it ends, the files are closed. */
+  /** The files are closed however this ends. */
   async #lastLook(reader: Reader): Promise<(() => void) | null> {
     try {
       return await this.#deps.beforeIdle(new ProjectReader(reader, this.#deps.info.id));
@@ -256,7 +256,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     }
   }
 
-  /** All that are to be written wait for the one note that the rest is over. */
+  /** All writes wait for the single record that the idle period is over. */
   #work(): Promise<void> {
     this.#beginning ??= this.#begin();
     return this.#beginning;

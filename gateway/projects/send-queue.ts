@@ -5,35 +5,35 @@ import type { Repositories } from '../../shared/store/repositories.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 
 const PAUSE_MS = 5_000;
-/** So many are seen by one look beyond those that have a place: a look for each costs more than all else that is read. */
+/** One query reads this many rows more than there are free slots, because a query per row would cost more than the rest. */
 const AHEAD = 64;
 
-/** What sending needs of a project. */
+/** What sending needs from a project. */
 export interface SendingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
-  /** Other gateways send for it as well. */
+  /** Whether other gateways send for it too. */
   readonly shared: boolean;
-  /** Asks to be woken at this time or before. */
+  /** Asks to be woken at this time at the latest. */
   atLatest(dueAt: number): void;
   inBackground(work: () => Promise<void>): void;
 }
 
-/** So many of a project are under way at once. */
+/** How many of a project's rows are sent at once. */
 const UNDER_WAY_MAX = 16;
-/** How long another gateway leaves alone what this one is about to send. */
+/** How long other gateways leave a row alone that this one has claimed. */
 const CLAIM_MS = 120_000;
 
 /**
- * Rows that are due are sent, several at a time, each once at a time: a slow one holds up no other. What is under way when
- * the process ends is found again by the next start, as its row still stands.
+ * Sends due rows, several at a time, so a slow one doesn't delay the others; no row is sent twice at once. If the process
+ * ends during a send, the next start finds the row again, because it's deleted or updated only afterwards.
  */
 export abstract class SendQueue<T extends { readonly id: string }> {
   readonly #project: SendingProject;
   readonly #clock: Clock;
   readonly #underWay = new Set<string>();
-  /** Seen to be due when all places were taken, in order. */
+  /** Rows found due while all slots were taken, in order. */
   #next: T[] = [];
   #running = false;
   #again = false;
@@ -44,24 +44,24 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     this.#clock = clock;
   }
 
-  /** What is due, in the order in which it is to go. */
+  /** Returns due rows in the order to send them. */
   protected abstract due(store: Repositories, now: number, limit: number): Promise<T[]>;
 
-  /** Claims what is due, so that no other gateway sends it before `until`. */
+  /** Claims due rows, so that no other gateway sends them before `until`. */
   protected abstract claim(
     writes: ProjectWrites,
     claim: { readonly now: number; readonly until: number; readonly limit: number },
   ): Promise<T[]>;
 
-  /** Sends one and writes down how it fared. It rejects only when that could not be written. */
+  /** Sends one row and records the outcome. Rejects only if the outcome couldn't be recorded. */
   protected abstract send(item: T): Promise<void>;
 
-  /** Something is being sent, or about to be. */
+  /** Whether something is being sent or about to be. */
   get isBusy(): boolean {
     return this.#running || this.#underWay.size > 0;
   }
 
-  /** There may be something to send. */
+  /** Call when something may be due. */
   wake(): void {
     this.#again = true;
     if (this.#running || this.#closed) return;
@@ -69,7 +69,7 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     this.#project.inBackground(() => this.#run());
   }
 
-  /** Begins nothing more, until it is resumed. */
+  /** Starts nothing more until it's resumed. */
   close(): void {
     this.#closed = true;
   }
@@ -93,7 +93,7 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     }
   }
 
-  /** No more than can be begun at once: what is claimed is not to wait. */
+  /** Claims only as many as can start now, because claimed rows must not wait. */
   async #claimDue(): Promise<void> {
     const limit = UNDER_WAY_MAX - this.#underWay.size;
     const now = this.#clock.now();
@@ -101,7 +101,7 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     if (limit === 0 || (await store.read((one) => this.due(one, now, 1))).length === 0) return;
     const claimed = await this.claim(writes, { now, until: now + CLAIM_MS, limit });
     if (claimed.length === limit) this.#again = true;
-    // A claim may lapse while what it was for is still on its way.
+    // A claim may lapse while its row is still being sent.
     this.#next = claimed.filter(({ id }) => !this.#underWay.has(id));
     this.#begin();
   }
@@ -109,7 +109,7 @@ export abstract class SendQueue<T extends { readonly id: string }> {
   async #sendDue(): Promise<void> {
     if (this.#project.shared) return this.#claimDue();
     const now = this.#clock.now();
-    // As it was before the look: one that ends meanwhile still stands as due in what was seen.
+    // Compare with the state before the query: a row whose send ends meanwhile still looks due in its result.
     const busy = new Set(this.#underWay);
     const wanted = UNDER_WAY_MAX + busy.size + AHEAD;
     const due = await this.#project.store.read((store) => this.due(store, now, wanted));
@@ -134,13 +134,13 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     } finally {
       this.#underWay.delete(item.id);
     }
-    // What it made due, itself once more perhaps, is found by another look. While there is one, what was seen before is
-    // about to be replaced.
+    // Another query finds what this send made due, perhaps the row itself again. If one is under way, its result is about
+    // to replace the rows seen before.
     if (this.#running || this.#next.length === 0) this.wake();
     else if (!this.#closed) this.#begin();
   }
 
-  /** What could not be written down is tried again, and not at once: the disk may be full. */
+  /** Retries what couldn't be recorded, but not at once: the disk may be full. */
   #wakeSoon(): void {
     this.#project.atLatest(this.#clock.now() + PAUSE_MS);
   }

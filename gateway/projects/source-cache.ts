@@ -3,10 +3,10 @@ import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import { openSecret } from '../../shared/operations/source/view.ts';
 import type { SourceRow } from '../../shared/store/sources.ts';
 
-/** A source ready to check deliveries, its secrets opened. */
+/** A source that can check deliveries: its secrets are unsealed. */
 export interface OpenSource {
   readonly row: SourceRow;
-  /** Each with the time until which it holds; null is for ever. */
+  /** Each secret with the time it expires; null means never. */
   readonly secrets: readonly { readonly text: string; readonly until: number | null }[];
 }
 
@@ -22,7 +22,7 @@ export function openSource(row: SourceRow, vault: Vault, { id }: ProjectInfo): O
   };
 }
 
-/** The secrets that hold at this time. */
+/** The secrets that are valid at this time. */
 export function heldSecrets({ secrets }: OpenSource, now: number): string[] {
   return secrets.filter(({ until }) => until === null || now < until).map(({ text }) => text);
 }

@@ -4,36 +4,36 @@ import { writeDurably } from '../../shared/store/log-files.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 
 const EVEN_MS = 3_600_000;
-/** More than this ahead of the time that really passed is a jump. */
+/** If the clock gains more than this on the time that really passed, it jumped. */
 const JUMP_MS = 3_600_000;
 const KEEP_EVERY_MS = 600_000;
 const FILE = 'clock.json';
 
-/** Says as of when rows may be deleted for their age: the clock may be wrong, and a deletion can't be undone. */
+/** Decides up to which time rows may be deleted for their age: the clock may be wrong, and a deletion can't be undone. */
 export interface DeletionClock {
   /** Never after `now`; null while nothing may be deleted. */
   asOf(now: number): number | null;
-  /** Milliseconds until `asOf` moves on if the clock runs evenly; 0 while it is `now`. */
+  /** Milliseconds until `asOf` moves on if the clock runs evenly; 0 if it's `now`. */
   waitMs(): number;
-  /** Keeps what it knows for the next run. */
+  /** Saves what it knows for the next run. */
   close?(): void;
 }
 
-/** What one run leaves to the next. Times are those of the wall. */
+/** What one run saves for the next. Times are wall-clock times. */
 export interface ClockNotes {
-  /** A time that the clock had reached and did not fall behind while the process ran for an hour. */
+  /** A time that the clock reached and didn't fall behind while the process ran for an hour. */
   readonly trusted: number | null;
-  /** The time that is to be trusted next, and for how long the process has run since the clock showed it. */
+  /** The time to be trusted next, and how long the process has run since the clock showed it. */
   readonly shown: number;
   readonly ranMs: number;
 }
 
 /**
- * Compares the machine's clock with the time that passes. In one run the clock can be trusted once it has run evenly for an
- * hour. The hour begins again at a jump ahead: somebody set the clock, or the machine was suspended, which looks the same
- * from here. Between two runs nobody knows how much time passed, so a run that is shorter than the hour trusts an earlier
- * time only: one that the clock has shown, and not fallen behind, for an hour of all runs together. A jump ahead thus
- * deletes nothing until the process has run for an hour after it, however often it is started again.
+ * Compares the machine's clock with the time that passes. Within a run, the clock is trusted once it has run evenly for
+ * an hour. A jump ahead restarts the hour: either somebody set the clock or the machine was suspended, and the two look
+ * the same. Nobody knows how much time passed between two runs, so a run shorter than an hour trusts only an earlier
+ * time: one that the clock has shown, and not fallen behind, for an hour over all runs. So after a jump ahead nothing is
+ * deleted until the process has run for an hour, however often it restarts.
  */
 export class TrustedClock implements DeletionClock {
   readonly #wallMs: () => number;
@@ -45,7 +45,7 @@ export class TrustedClock implements DeletionClock {
   #offset: number;
   #lookedAt: number;
 
-  /** The functions are there for tests. */
+  /** Tests replace these functions. */
   constructor(
     notes: ClockNotes | null,
     wallMs: () => number = () => Date.now(),
@@ -77,7 +77,7 @@ export class TrustedClock implements DeletionClock {
     return { trusted: this.#trusted, shown: this.#shown, ranMs: this.#ranMs };
   }
 
-  /** Answers how long the clock has yet to run evenly. */
+  /** Returns how much longer the clock must run evenly. */
   #look(): number {
     const passed = this.#passedMs();
     const wall = this.#wallMs();
@@ -88,7 +88,7 @@ export class TrustedClock implements DeletionClock {
       this.#evenSince = passed;
       this.#offset = offset;
     }
-    // A clock that was set back must not hide a later jump ahead.
+    // Setting the clock back must not hide a later jump ahead.
     this.#offset = Math.min(this.#offset, offset);
     this.#distrust(wall);
     const wait = Math.max(0, this.#evenSince + EVEN_MS - passed);
@@ -100,7 +100,7 @@ export class TrustedClock implements DeletionClock {
     return wait;
   }
 
-  /** A clock that shows an earlier time than before was wrong then, or is wrong now. */
+  /** If the clock shows an earlier time than before, it was wrong then or is wrong now. */
   #distrust(wall: number): void {
     if (this.#trusted !== null && this.#trusted - wall > JUMP_MS) this.#trusted = null;
     if (wall >= this.#shown) return;
@@ -109,7 +109,7 @@ export class TrustedClock implements DeletionClock {
   }
 }
 
-/** The same, with its notes in a file of the data folder. */
+/** The same, with its state saved in a file in the data folder. */
 export class SavedTrustedClock extends TrustedClock {
   readonly #file: string;
   readonly #timer: NodeJS.Timeout;
@@ -118,7 +118,7 @@ export class SavedTrustedClock extends TrustedClock {
     const file = join(dataFolder, FILE);
     super(notesIn(file), wallMs, passedMs);
     this.#file = file;
-    // A process that is killed leaves what it knew a while ago.
+    // A killed process leaves the state it saved a while ago.
     this.#timer = setInterval(() => this.#keep(), KEEP_EVERY_MS).unref();
   }
 
@@ -131,7 +131,7 @@ export class SavedTrustedClock extends TrustedClock {
     try {
       writeDurably(this.#file, `${JSON.stringify(this.notes)}\n`);
     } catch {
-      // A full disk: the next run waits for longer.
+      // On a full disk, the next run waits longer.
     }
   }
 }
