@@ -13,17 +13,17 @@ import { factsOf, stepLines, stepsOf, type Step } from '../story/steps.ts';
 
 export const declaration: Additions = {
   description:
-    'A ✓ marks entries whose content is proven by the ledger: what a person was shown and decided, and what was done. --out saves the ledger and these contents in a file that --file checks on any machine, without a server.',
+    'The ledger proves every step with a ✓: what a person saw and decided, and what was done. --out saves the ledger and this proof in a file; --file checks that file on any machine, without a server.',
   moreOptions: [
     {
       flag: 'out',
       value: 'FILE',
-      summary: 'Save the ledger and the proof of this story, or bring the file up to date',
+      summary: 'Save the ledger with the proof of this story, or update the file',
     },
     {
       flag: 'file',
       value: 'FILE',
-      summary: 'Tell the story from such a file and check all of it, without a server',
+      summary: 'Tell the story from such a file and verify it, without a server',
     },
   ],
   moreExamples: [

@@ -22,7 +22,7 @@ export function readDkim(
   if (path === '' && selector === '') return null;
   if (selector === '') complain(`${SELECTOR} is not set: ${KEY_FILE} needs it.`);
   else if (!SELECTOR_FORM.test(selector)) {
-    complain(`${SELECTOR} is no name in the DNS such as \`svc1\`.`);
+    complain(`${SELECTOR} isn't a DNS name such as \`svc1\`.`);
   }
   if (path === '') complain(`${KEY_FILE} is not set: ${SELECTOR} needs it.`);
   const key = path === '' ? null : readKey(path, complain);

@@ -47,14 +47,14 @@ export function readServerUrl(
   const tell: Complain = (problem) => complain(`${setting}${problem}`);
   if (!new RegExp(`^${scheme}s?://`, 'i').test(text) || !URL.canParse(text)) {
     tell(
-      ` is not of the form \`${example}\` or \`${scheme}s://…\`. In name and password write special characters as %XX.`,
+      ` must look like \`${example}\` or \`${scheme}s://…\`. Write special characters in the user name and password as %XX.`,
     );
     return null;
   }
   const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (!HOST.test(host) && !isIPv6(host)) tell(' has no host that could be one.');
-  if (url.port === '0') tell(': 0 is no port.');
+  if (!HOST.test(host) && !isIPv6(host)) tell(' has no valid host.');
+  if (url.port === '0') tell(": 0 isn't a port.");
   const isSecure = url.protocol === `${scheme}s:`;
   return {
     host,

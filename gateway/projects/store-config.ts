@@ -26,7 +26,7 @@ export function readStoreConfig(env: Env, complain: Complain): RemoteStore | nul
   }
   if (!isAddress(url, SCHEMES)) {
     complain(
-      'SVC_DATABASE_URL begins with libsql://, https:// or http://, and holds no user, no password and nothing behind a `#`.',
+      'SVC_DATABASE_URL must begin with libsql://, https:// or http://, without a user, a password or a `#` part.',
     );
   } else if (!hasKnownParameters(url)) {
     complain('SVC_DATABASE_URL has a parameter: libsql:// alone may have one, which is `tls=0`.');

@@ -100,7 +100,7 @@ export class WriteGate {
     const at = this.#migrationState;
     if (at.kind !== 'moved') {
       return new ServiceError('UNAVAILABLE', {
-        hint: 'This project is being moved to another gateway: it can be read, and nothing can be written until that is done. Repeat the call until then.',
+        hint: 'This project is moving to another gateway. It can be read but not written until the move is done. Repeat the call until then.',
         details: { retry_after: READONLY_RETRY_SECONDS },
       });
     }

@@ -6,7 +6,7 @@ import { exportLedger } from '../../story/export.ts';
 export const declaration: Declaration = {
   summary: 'Save the ledger in a file that can be verified without a server.',
   description:
-    'One JSON line per entry, checked as it comes. Run it again to go on after an interruption, or to add newer entries. The file has digests, never contents; to prove what was shown and done for one event, use svc story EVENT --out FILE.',
+    'Writes one JSON line per entry and checks each. Run it again to continue after an interruption or to add newer entries. The file contains digests, never contents; to prove what was shown and done for one event, use svc story EVENT --out FILE.',
   args: [],
   options: [{ flag: 'out', value: 'FILE', summary: 'Where to save it (required)' }],
   examples: ['ledger export --out ledger.ndjson'],

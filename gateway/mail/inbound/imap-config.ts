@@ -47,7 +47,7 @@ function readMailbox(path: string, complain: Complain): string | null {
     // Told below.
   }
   complain(
-    `${SETTING}: behind the host stands the name of one mailbox, with % and # as %25 and %23.`,
+    `${SETTING}: after the host comes the name of one mailbox, with % and # written as %25 and %23.`,
   );
   return null;
 }

@@ -86,7 +86,7 @@ export function failed(c: Ctx, cause: unknown, onInternal: OnInternalError): Pro
       <p>
         {tooLarge
           ? 'Nothing was decided. Go back, and write less.'
-          : 'Please open the link in your message again in a minute: its page shows what stands.'}
+          : 'Please open the link in your message again in a minute. It shows the current state.'}
       </p>
       <p class="soft">
         Request <span class="exact mono">{c.get('requestId')}</span>

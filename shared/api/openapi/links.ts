@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
  */
 export function linkPaths(contentUrl: string | undefined): Record<string, Json> {
   const content = contentUrl !== undefined && {
-    servers: [{ url: contentUrl, description: 'What strangers wrote' }],
+    servers: [{ url: contentUrl, description: 'Content from outsiders' }],
   };
   return {
     '/u/{token}': { put: UPLOAD },
@@ -38,17 +38,17 @@ const UPLOAD = {
   tags: ['links'],
   summary: 'Send the bytes of an upload.',
   description:
-    'The `upload_url` of file_put, where this server keeps files itself; it holds for 15 minutes. Send exactly ' +
-    '`upload_headers` with it, then call file_put with `complete`. Sending again replaces what came before.',
+    'The `upload_url` of file_put, if this server stores files itself; valid for 15 minutes. Send exactly ' +
+    '`upload_headers` with it, then call file_put with `complete`. Sending again replaces the bytes.',
   security: [],
   parameters: inPath('token'),
   requestBody: {
     required: true,
-    description: 'As many bytes as were declared, under the declared Content-Type.',
+    description: 'Exactly the declared number of bytes, with the declared Content-Type.',
     content: { '*/*': { schema: BYTES } },
   },
   responses: {
-    200: jsonResponse('All bytes have come; the file is saved by `complete`.', {
+    200: jsonResponse('All bytes have arrived; `complete` saves the file.', {
       type: 'object',
       required: ['status', 'size_bytes'],
       properties: { status: { const: 'received' }, size_bytes: { type: 'integer' } },
@@ -68,12 +68,15 @@ const FILE_HEADERS = {
   ETag: { description: 'The version of the file, in quotes.', schema: { type: 'string' } },
   'Accept-Ranges': { description: '`bytes`.', schema: { type: 'string' } },
   'Content-Disposition': {
-    description: 'An attachment with the name of the file.',
+    description: "An attachment with the file's name.",
     schema: { type: 'string' },
   },
 };
 const RANGE_HEADER = {
-  'Content-Range': { description: 'Which bytes, of how many.', schema: { type: 'string' } },
+  'Content-Range': {
+    description: 'Which bytes these are, and of how many.',
+    schema: { type: 'string' },
+  },
 };
 const ANY_BYTES = { '*/*': { schema: BYTES } };
 const LINK_ERRORS = errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...OUTAGES]);
@@ -85,13 +88,13 @@ function downloads(name: string, what: string, names: readonly string[]): Json {
     get: {
       operationId: name,
       summary: 'Download a file.',
-      description: `${what}. Ends when its time is up or the file is replaced or deleted. What is sent counts toward the transfer of the month. The bytes are a stranger's: they come as an attachment that no browser runs.`,
+      description: `${what}. Ends when it expires or the file is replaced or deleted. Bytes sent count toward the month's transfer. They may come from an outsider, so they're sent as an attachment that no browser runs.`,
       ...common,
       parameters: [...common.parameters, ...RANGE_PARAMETERS],
       responses: {
         200: { description: 'The file.', headers: FILE_HEADERS, content: ANY_BYTES },
         206: {
-          description: 'The part that Range asks for.',
+          description: 'The requested range.',
           headers: { ...FILE_HEADERS, ...RANGE_HEADER },
           content: ANY_BYTES,
         },
@@ -99,13 +102,13 @@ function downloads(name: string, what: string, names: readonly string[]): Json {
           description: 'The file is in a bucket: follow Location within a minute.',
           headers: {
             ...COMMON_HEADERS,
-            Location: { description: 'An address of the bucket.', schema: { type: 'string' } },
+            Location: { description: 'An address in the bucket.', schema: { type: 'string' } },
           },
         },
         ...LINK_ERRORS,
         ...errorResponses(['QUOTA_EXCEEDED']),
         416: jsonResponse(
-          'VALIDATION_FAILED: The file has no such bytes.',
+          'VALIDATION_FAILED: The range is outside the file.',
           { $ref: '#/components/schemas/Error' },
           RANGE_HEADER,
         ),
@@ -113,10 +116,13 @@ function downloads(name: string, what: string, names: readonly string[]): Json {
     },
     head: {
       operationId: `${name}_head`,
-      summary: 'See how large a file is, and of which type.',
+      summary: "Get a file's size and type.",
       description: `${what}, without the bytes. It counts toward no limit.`,
       ...common,
-      responses: { 200: { description: 'It is there.', headers: FILE_HEADERS }, ...LINK_ERRORS },
+      responses: {
+        200: { description: 'The file exists.', headers: FILE_HEADERS },
+        ...LINK_ERRORS,
+      },
     },
   };
 }
@@ -126,14 +132,15 @@ const RANGE_PARAMETERS = [
     name: 'Range',
     in: 'header',
     required: false,
-    description: 'One range of bytes, such as `bytes=0-1023`. Several are answered with the whole.',
+    description:
+      'One range of bytes, such as `bytes=0-1023`. For several ranges, the whole file is sent.',
     schema: { type: 'string' },
   },
   {
     name: 'If-Range',
     in: 'header',
     required: false,
-    description: 'An ETag: the whole file is sent when it is another one by now.',
+    description: 'An ETag: if the file has changed, the whole file is sent.',
     schema: { type: 'string' },
   },
 ];
@@ -143,13 +150,13 @@ const PAYLOAD = {
   tags: ['links'],
   summary: 'Download the payload of an event.',
   description:
-    'The `payload_url` of inbox_claim, for bodies over 256 KB; it holds for an hour. The bytes are as they were ' +
+    'The `payload_url` of inbox_claim, for bodies over 256 KB; valid for an hour. The bytes are exactly as ' +
     'received: data from outside.',
   security: [],
   parameters: inPath('project', 'event', 'expires', 'signature'),
   responses: {
     200: {
-      description: 'The body as it was received.',
+      description: 'The body as received.',
       headers: COMMON_HEADERS,
       content: { 'application/octet-stream': { schema: BYTES } },
     },
@@ -160,19 +167,19 @@ const PAYLOAD = {
 const MAIL_HTML = {
   operationId: 'mail_html',
   tags: ['links'],
-  summary: 'Look at the HTML of a mail.',
+  summary: 'Show the HTML of a mail.',
   description:
-    'The `html_url` of inbox_claim; it holds for an hour. For the eyes of a person: the policy of the page lets it run ' +
-    'nothing, and load nothing from anywhere. What it says is data from outside.',
+    'The `html_url` of inbox_claim; valid for an hour. For a person to read: its content policy lets it run ' +
+    'nothing and load nothing. Its content is data from outside.',
   security: [],
   parameters: inPath('project', 'event', 'expires', 'signature'),
   responses: {
     200: {
-      description: 'The HTML as it was received.',
+      description: 'The HTML as received.',
       headers: {
         ...COMMON_HEADERS,
         'Content-Security-Policy': {
-          description: 'A sandbox without sources.',
+          description: 'A sandbox that loads nothing.',
           schema: { type: 'string' },
         },
       },

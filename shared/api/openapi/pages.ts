@@ -16,9 +16,9 @@ const HTML = { 'text/html': { schema: { type: 'string' } } };
 export function pageResponses(texts: Readonly<Record<number, string>>): Json {
   const all = {
     ...texts,
-    404: 'The link is none, or no longer one.',
-    405: 'There is nothing to do here by this method.',
-    default: 'Something went wrong: the page, opened again, shows what stands.',
+    404: 'The link is invalid or has expired.',
+    405: "This page doesn't support the method.",
+    default: 'Something went wrong. Open the page again to see the current state.',
   };
   return Object.fromEntries(
     Object.entries(all).map(([status, description]) => [
@@ -39,67 +39,70 @@ export function formBody(properties: Json): Json {
   };
 }
 
-export const CSRF = { type: 'string', description: 'From the page that was looked at.' };
+export const CSRF = { type: 'string', description: 'From the page that shows the form.' };
 export const SEEN = {
-  description: 'Taken, or to be confirmed on the page that Location names.',
+  description: 'Accepted, or to be confirmed on the page in Location.',
   headers: {
     ...COMMON_HEADERS,
-    Location: { description: 'A page beside this one.', schema: { type: 'string' } },
+    Location: { description: 'The next page.', schema: { type: 'string' } },
   },
 };
 export const REFUSED_FORMS = {
-  403: 'The form is not from a page of ours, or is out of date.',
-  413: 'Too long.',
+  403: "The form isn't from one of our pages, or it's out of date.",
+  413: 'The form is too long.',
 };
 
 export const PAGE = { tags: ['pages'], security: [], parameters: inPath('token') };
 
 const REQUEST_PAGE = {
   operationId: 'request_page',
-  summary: 'Look at a request, in a browser.',
+  summary: 'Show a request in a browser.',
   description:
-    'The link in the message that asks a person. Looking never decides. There is no way to decide with an API key.',
+    'The link in the message that asks a person. Opening it decides nothing, and no API key can decide.',
   ...PAGE,
-  responses: pageResponses({ 200: 'What is asked, or how it was decided.' }),
+  responses: pageResponses({ 200: 'The request, or the decision.' }),
 };
 
 const REQUEST_FORM = {
   operationId: 'request_decide',
-  summary: 'Decide, by the form of the page.',
+  summary: 'Decide a request with the form on its page.',
   description:
-    'A person approves, denies, chooses an option, answers, or asks for more. Approving what has a high risk takes a ' +
-    'second step. The first decision stands.',
+    'A person approves, denies, chooses an option, answers, or asks for more. Approving a high-risk action takes a ' +
+    'second step. The first decision counts.',
   ...PAGE,
   requestBody: formBody({
     csrf: CSRF,
     verb: { type: 'string', enum: ['approve', 'deny', 'option', 'answer', 'needs_context'] },
     index: { type: 'string', description: 'Which option, from 0.' },
     text: { type: 'string', description: 'The answer to a question.' },
-    comment: { type: 'string', description: 'For the agent; with needs_context what is missing.' },
-    confirm: { type: 'string', description: 'What the page of the second step carries.' },
+    comment: {
+      type: 'string',
+      description: 'For the agent; required with needs_context, to say what is missing.',
+    },
+    confirm: { type: 'string', description: 'From the form of the second step.' },
   }),
   responses: {
     303: SEEN,
     ...pageResponses({
       ...REFUSED_FORMS,
-      400: 'The choice does not fit: the page says why.',
-      415: 'That was not a form.',
+      400: "The choice isn't possible; the page says why.",
+      415: "The body isn't a form.",
     }),
   },
 };
 
 const CHANNEL_PAGE = {
   operationId: 'channel_page',
-  summary: 'Look at an address that is to be confirmed.',
-  description: 'The link in the mail that channel_add sends. Looking never confirms.',
+  summary: 'Show the address to confirm.',
+  description: 'The link in the mail that channel_add sends. Opening it confirms nothing.',
   ...PAGE,
-  responses: pageResponses({ 200: 'Whose project it is, and what confirming means.' }),
+  responses: pageResponses({ 200: 'The project, and what confirming means.' }),
 };
 
 const CHANNEL_FORM = {
   operationId: 'channel_confirm',
-  summary: 'Confirm an address, by the form of the page.',
-  description: 'The channel is verified then; it becomes active once the owner approves it.',
+  summary: 'Confirm an address with the form on its page.',
+  description: 'Verifies the channel. It becomes active once the owner approves it.',
   ...PAGE,
   requestBody: formBody({ csrf: CSRF }),
   responses: { 303: SEEN, ...pageResponses(REFUSED_FORMS) },

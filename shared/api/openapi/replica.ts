@@ -40,19 +40,19 @@ function record(properties: Json): Json {
 const PLACE = {
   operationId: 'replica_place',
   tags: ['replica'],
-  summary: 'Where the project stands, for whoever keeps a copy of it.',
+  summary: 'The current position of the project, for a replica.',
   description:
-    'The log of the project is kept for a day after it was last followed. `epoch` names its history: with another one ' +
-    'the project has to be copied anew. Where the gateway keeps its databases on a server that has no replicas to offer, ' +
-    `all of this is NOT_FOUND with \`details.reason: "no_replica"\`. ${SCOPES}`,
+    'The gateway keeps the log for a day after a replica last followed it. `epoch` identifies the history: if it changes, ' +
+    'copy the project again. If the gateway keeps its databases on a server without replicas, these routes answer ' +
+    `NOT_FOUND with \`details.reason: "no_replica"\`. ${SCOPES}`,
   responses: {
     200: jsonResponse(
-      'The place in the log, and what a copy does not tell.',
+      "The position in the log, and facts that aren't in the database.",
       record({
         epoch: TEXT,
         generation: COUNT,
         position: { type: 'integer', description: 'As in X-Service-Position.' },
-        schema_version: { type: 'integer', description: 'Of the tables.' },
+        schema_version: { type: 'integer', description: 'The version of the tables.' },
         time: TIME,
         project: record({ id: TEXT, slug: TEXT, name: TEXT }),
         server: record({
@@ -70,14 +70,14 @@ const PLACE = {
 const CHANGES = {
   operationId: 'replica_changes',
   tags: ['replica'],
-  summary: 'Hear of every commit.',
+  summary: 'Stream every commit.',
   description:
     'Server-sent events, each with JSON as data. `place` {epoch, generation, position, time} comes first, and when the ' +
-    'epoch changes; `change` {position, time, changes, all} after commits, where `changes` names what somebody may ' +
-    'wait for, {kind: "event", source, type}, {kind: "request", id}, {kind: "disk"} or {kind: "inbox"}, and ' +
-    '`all: true` stands for more than 50 of them; ' +
-    '`time` {time, position} every 15 seconds; `end` {code} before the stream is closed, because the key ends or the ' +
-    'server does. A client that does not read is cut off. At most 1,000 streams a project. ' +
+    'epoch changes; `change` {position, time, changes, all} follows commits; `changes` lists what somebody may ' +
+    'be waiting for, {kind: "event", source, type}, {kind: "request", id}, {kind: "disk"} or {kind: "inbox"}, and ' +
+    '`all: true` means more than 50 changes; ' +
+    '`time` {time, position} every 15 seconds; `end` {code} before the stream closes, because the key or the ' +
+    'server has ended. A client that stops reading is cut off. At most 1,000 streams per project. ' +
     SCOPES,
   responses: {
     200: {
@@ -92,10 +92,10 @@ const CHANGES = {
 const INFO = {
   operationId: 'replica_info',
   tags: ['replica'],
-  summary: 'The generation of the log that is being written.',
+  summary: 'The current generation of the log.',
   description:
-    "With the two below it is libSQL's sync protocol: give a libSQL client `/v1/replica/{epoch}` as its `syncUrl` and " +
-    `the key as its token. Copies are read only. ${SCOPES}`,
+    "This route and the two below speak libSQL's sync protocol: give a libSQL client `/v1/replica/{epoch}` as its `syncUrl` and " +
+    `the key as its token. Replicas are read-only. ${SCOPES}`,
   parameters: inPath('epoch'),
   responses: {
     200: jsonResponse('The generation.', record({ current_generation: COUNT })),
@@ -106,8 +106,8 @@ const INFO = {
 const EXPORT = {
   operationId: 'replica_export',
   tags: ['replica'],
-  summary: 'The database file as it stood when a generation began.',
-  description: `The generation that \`info\` names. ${SCOPES}`,
+  summary: 'The database file as of the start of a generation.',
+  description: `Use the generation from \`info\`. ${SCOPES}`,
   parameters: inPath('epoch', 'generation'),
   responses: {
     200: {
@@ -124,17 +124,17 @@ const SYNC = {
   tags: ['replica'],
   summary: 'Frames of the log.',
   description:
-    'Those from `from` on, and before `to`, of what is committed: at least one and at most 256, each of 24 + 4096 ' +
-    `bytes. Frames of a generation count from 1. ${SCOPES}`,
+    'The committed frames from `from` up to, but not including, `to`: 1 to 256 frames of 24 + 4096 ' +
+    `bytes each. Frames of a generation are numbered from 1. ${SCOPES}`,
   parameters: inPath('epoch', 'generation', 'from', 'to'),
   responses: {
     200: {
-      description: 'Frames, one after another.',
+      description: 'The frames in order.',
       headers: COMMON_HEADERS,
       content: { 'application/octet-stream': { schema: BYTES } },
     },
     400: jsonResponse(
-      'There are no more in this generation. Where `generation` is a later one, go on with frame 1 of the next.',
+      'This generation has no more frames. If `generation` is a later one, continue with frame 1 of the next.',
       record({ generation: COUNT }),
     ),
     ...errorResponses(ANY),

@@ -75,10 +75,10 @@ const LOGIN_ID = 'lgn_9fKq2Zr7Yw4Tb1Nc8Vd3Xg6Hj5Lm0Ps2';
 
 const START = describe({
   operationId: 'auth_start',
-  summary: 'Begin a sign-in.',
+  summary: 'Start a sign-in.',
   description:
-    'Mails a link to the address. Show the `user_code`, then poll: whoever reads the mail confirms on its page, where ' +
-    'the same code stands. The answer is the same whether the address is known. Five an hour for an address.',
+    'Mails a link to the address. Show the `user_code`, then poll. The person compares the code on the linked page and ' +
+    'confirms. Known and unknown addresses get the same answer. Five per hour and address.',
   input: startInput,
   example: { email: 'ana@example.com', client: { name: 'svc', version: '0.1.0', host: 'laptop' } },
   status: 200,
@@ -88,10 +88,10 @@ const START = describe({
 
 const POLL = describe({
   operationId: 'auth_poll',
-  summary: 'Ask whether a sign-in is confirmed.',
+  summary: 'Check whether a sign-in is confirmed.',
   description:
-    'LOGIN_NOT_VERIFIED until it is: ask again after `interval` seconds, at most once a second. A sign-in that was ' +
-    'confirmed is used within 15 minutes, once: for a project, or for a key of one.',
+    'LOGIN_NOT_VERIFIED until then: ask again after `interval` seconds, at most once a second. A confirmed sign-in ' +
+    'can be used once within 15 minutes, to create a project or a key.',
   input: pollInput,
   example: { login_id: LOGIN_ID },
   status: 200,
@@ -101,9 +101,9 @@ const POLL = describe({
 
 const KEYS = describe({
   operationId: 'auth_key_create',
-  summary: 'Take a key of a project of yours.',
+  summary: 'Create a key for one of your projects.',
   description:
-    'Uses a confirmed sign-in up. A repeat with the same Idempotency-Key is given the same answer for 15 minutes.',
+    'Uses up a confirmed sign-in. For 15 minutes, a repeat with the same Idempotency-Key gets the same answer.',
   input: keyInput,
   example: { login_id: LOGIN_ID, project_id: 'prj_0123456789abcdef', key_name: 'laptop' },
   status: 201,
@@ -113,10 +113,10 @@ const KEYS = describe({
 
 const PROJECTS = describe({
   operationId: 'project_create',
-  summary: 'Create a project, with a first key that may do everything.',
+  summary: 'Create a project with a first key that may do everything.',
   description:
-    'Uses a confirmed sign-in up; its address becomes the channel of the owner. A repeat with the same ' +
-    'Idempotency-Key is given the same answer for 15 minutes.',
+    "Uses up a confirmed sign-in; its address becomes the owner's channel. For 15 minutes, a repeat with the same " +
+    'Idempotency-Key gets the same answer.',
   input: projectInput,
   example: { login_id: LOGIN_ID, name: 'Acme Shop' },
   status: 201,
@@ -126,16 +126,16 @@ const PROJECTS = describe({
 
 const LOGIN_PAGE = {
   operationId: 'login_page',
-  summary: 'Look at a sign-in, in a browser.',
-  description: 'The link in the mail that auth/start sends. Looking never confirms.',
+  summary: 'Show a sign-in in a browser.',
+  description: 'The link in the mail that auth/start sends. Opening it confirms nothing.',
   ...PAGE,
-  responses: pageResponses({ 200: 'The code to compare, and who began it.' }),
+  responses: pageResponses({ 200: 'The code to compare, and who started it.' }),
 };
 
 const LOGIN_FORM = {
   operationId: 'login_confirm',
-  summary: 'Confirm or deny a sign-in, by the form of the page.',
-  description: 'Once one of the two is done, the other does nothing.',
+  summary: 'Confirm or deny a sign-in with the form on its page.',
+  description: 'The first answer counts.',
   ...PAGE,
   requestBody: formBody({ csrf: CSRF, verb: { type: 'string', enum: ['confirm', 'deny'] } }),
   responses: {
@@ -143,7 +143,7 @@ const LOGIN_FORM = {
     ...pageResponses({
       ...REFUSED_FORMS,
       400: 'No button was pressed.',
-      415: 'That was not a form.',
+      415: "The body isn't a form.",
     }),
   },
 };

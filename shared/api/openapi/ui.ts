@@ -14,8 +14,8 @@ const LINK = {
   tags: ['ui'],
   summary: 'Make a link that opens the web inbox once.',
   description:
-    'For `svc open`. The link is good for 60 seconds. The session it begins may do what the key may, ends with the ' +
-    'key, and after 12 hours; on a hosted gateway it never decides a request.',
+    'For `svc open`. The link is valid for 60 seconds. Its session may do what the key may, and ends with the ' +
+    'key or after 12 hours; on a hosted gateway it never decides a request.',
   requestBody: {
     required: true,
     content: {

@@ -49,7 +49,7 @@ async function conditionOf(
   if (text.startsWith('req_')) return requestCondition(context, eventId, text);
   if (text.startsWith('evt_')) return eventCondition(context, eventId, text);
   if (text.startsWith('msg_') || text.startsWith('bat_')) return mailCondition(context, text);
-  if (text === NOW) return '`now` stands alone.';
+  if (text === NOW) return "`now` can't be combined with other conditions.";
   return timeCondition(text, context.now);
 }
 

@@ -245,7 +245,7 @@ describe('a key that signs mail', () => {
     const path = keyFile(rsa(1024));
     for (const selector of ['a_b', '-a', 'a;b=c', 'a..b', 'a b', 'x'.repeat(64)]) {
       expect(problemsOf({ SVC_DKIM_KEY_FILE: path, SVC_DKIM_SELECTOR: selector })).toEqual([
-        'SVC_DKIM_SELECTOR is no name in the DNS such as `svc1`.',
+        "SVC_DKIM_SELECTOR isn't a DNS name such as `svc1`.",
       ]);
     }
     expect(dkim(path)?.selector).toBe('svc1');

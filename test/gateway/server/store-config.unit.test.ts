@@ -49,7 +49,7 @@ describe('the settings of a libSQL server', () => {
   const PLACE =
     'SVC_DATABASE_URL: `{project}` is missing. Each project has a database of its own: `libsql://{project}-team.example.com`.';
   const ADDRESS =
-    'SVC_DATABASE_URL begins with libsql://, https:// or http://, and holds no user, no password and nothing behind a `#`.';
+    'SVC_DATABASE_URL must begin with libsql://, https:// or http://, without a user, a password or a `#` part.';
   const PARAMETER =
     'SVC_DATABASE_URL has a parameter: libsql:// alone may have one, which is `tls=0`.';
   const MAKER =

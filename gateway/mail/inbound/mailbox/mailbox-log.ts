@@ -48,20 +48,23 @@ export class MailboxLog {
     } else if (isMissing(error)) {
       this.#log.error({ reason }, 'there is no such mailbox: check the path in SVC_IMAP_URL');
     } else {
-      this.#log.warn({ reason }, 'the mailbox cannot be reached; it is tried again and again');
+      this.#log.warn({ reason }, "can't reach the mailbox; trying again");
     }
   }
 
   begunAnew(): void {
-    this.#log.warn('the server numbers the mails of the mailbox anew: all are read again');
+    this.#log.warn('the server renumbered the mails in the mailbox, so all are read again');
   }
 
   immovable(folder: string): void {
-    this.#log.warn({ folder }, 'mails cannot be moved there: they stay, marked as read');
+    this.#log.warn(
+      { folder },
+      "mails can't be moved to this folder; they stay where they are, marked as read",
+    );
   }
 
   failed(error: unknown): void {
-    this.#log.error({ err: error }, 'the mailbox could not note how far it was read');
+    this.#log.error({ err: error }, "couldn't save how far the mailbox has been read");
   }
 
   unknown(): void {

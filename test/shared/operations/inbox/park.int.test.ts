@@ -149,7 +149,7 @@ describe('a park', () => {
     [['req_00000000000000000000000000'], 'until.0', 'No such request.'],
     [['evt_00000000000000000000000000'], 'until.0', 'No such event.'],
     [['+1h', '+1h'], 'until.1', 'Name each condition once.'],
-    [['+1h', 'now'], 'until.1', '`now` stands alone.'],
+    [['+1h', 'now'], 'until.1', "`now` can't be combined with other conditions."],
     [['+31d'], 'until.0', 'At most 30 days from now.'],
     [['tomorrow'], 'until.0', expect.stringMatching(/^Expected `req_…`/)],
     [['+1m', '+2m', '+3m', '+4m', '+5m', '+6m'], 'until', expect.stringMatching(/5/)],

@@ -75,7 +75,7 @@ describe('a mailbox that was restored', () => {
     await open({ uidValidity: 1, uid: 100 });
     await vi.waitFor(() => expect(imap.moved).toEqual([3, 4]), SOON);
     expect(taken).toEqual(['3', '4']);
-    expect(told).toContain('the server numbers the mails of the mailbox anew: all are read again');
+    expect(told).toContain('the server renumbered the mails in the mailbox, so all are read again');
   });
 
   it('is read on from where it was when there is only nothing new', async () => {

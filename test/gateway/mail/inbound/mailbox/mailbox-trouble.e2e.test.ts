@@ -43,7 +43,7 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
     await lab.stopDovecot();
     await vi.waitFor(() => expect(mailbox.status().connected).toBe(false), SOON);
     world.append(mailAbout('meanwhile'));
-    const unreachable = 'the mailbox cannot be reached; it is tried again and again';
+    const unreachable = "can't reach the mailbox; trying again";
     await vi.waitFor(() => expect(world.messages()).toContain(unreachable), SOON);
     await lab.startDovecot();
     await world.taken(2);
@@ -157,7 +157,7 @@ describe.runIf(hasMailLab())('a mailbox in trouble', () => {
     expect((await cursor())?.uidValidity).not.toBe(before?.uidValidity);
     expect(world.taker.subjects.toSorted()).toEqual([...subjects(6), 'new']);
     expect(world.messages()).toContain(
-      'the server numbers the mails of the mailbox anew: all are read again',
+      'the server renumbered the mails in the mailbox, so all are read again',
     );
   });
 
