@@ -15,7 +15,7 @@ const examples = allCommands().flatMap((command) => command.examples);
 const NOT_HERE = [
   /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp install (?:claude|codex))/,
   /^project (?:create|use shop)|^auth token --profile|^outbox (?:show|open)|^open(?: requests)?$/,
-  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy set/,
+  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy (?:set|suggest --apply)/,
   /^email|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
   /^key (?:revoke|rotate)|^ledger (?:verify --|export)|^story|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];
