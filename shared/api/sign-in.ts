@@ -28,7 +28,7 @@ export const startInput = z.strictObject({
       host: name.optional(),
     })
     .optional()
-    .describe('What asks, and on which machine: shown to whoever confirms.'),
+    .describe('The program and its machine, shown to the person who confirms.'),
 });
 
 export const startAnswer = z.strictObject({
@@ -45,7 +45,7 @@ export const pollInput = z.strictObject({ login_id: loginId });
 export const pollAnswer = z.strictObject({
   status: z.literal('confirmed'),
   email_masked: z.string(),
-  expires_at: z.string().describe('The sign-in is to be used before.'),
+  expires_at: z.string().describe('Use the sign-in before this time.'),
   projects: z
     .array(z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }))
     .describe('Of this account.'),
@@ -74,7 +74,7 @@ export const keyInput = z.strictObject({
     .min(1)
     .max(SCOPES.length)
     .default([...SCOPES])
-    .describe(`What the key may do: ${SCOPES.join(', ')}; all of it when omitted.`),
+    .describe(`What the key may do: ${SCOPES.join(', ')}; default: all.`),
   key_name: keyName,
 });
 

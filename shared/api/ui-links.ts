@@ -13,10 +13,10 @@ export const uiLinkInput = z.strictObject({
     .string()
     .regex(UI_PAGE, 'Expected a page such as `requests` or `requests/req_01j…`.')
     .optional()
-    .describe('What to open; the first page unless said.'),
+    .describe('The page to open (default: the first one).'),
 });
 
 export const uiLinkAnswer = z.strictObject({
-  url: z.string().describe('A secret: whoever opens it first acts as the key.'),
+  url: z.string().describe('A secret: the first person to open it acts with the key.'),
   expires_at: z.string(),
 });

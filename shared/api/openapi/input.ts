@@ -39,7 +39,7 @@ const IF_CHANGED_PARAMETER = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'ETags of answers you hold: 304 without a body while one of them is current.',
+  description: 'ETags of answers you have: if one is current, the answer is 304 without a body.',
   schema: { type: 'string' },
 };
 
@@ -48,7 +48,7 @@ const CONDITION_PARAMETERS = [
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of the version that must stand there, as `if_version` otherwise.',
+    description: 'The ETag that the current version must have, like `if_version`.',
     schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
   },
   {
@@ -119,7 +119,7 @@ export function requestBody(operation: Operation): RequestBody {
 }
 
 function rawText({ as, typeField }: RawBody): string {
-  if (as === 'json') return 'Any JSON, under any Content-Type but those of forms.';
+  if (as === 'json') return 'Any JSON, with any Content-Type except those of forms.';
   const type = typeField === undefined ? '' : ` Its Content-Type becomes \`${typeField}\`.`;
   return `The bytes as they are, under any Content-Type.${type}`;
 }

@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 export const DOOR_TAGS: Readonly<Record<string, string>> = {
   mcp: 'The same operations as tools.',
-  webhooks: 'Where senders deliver to, and what is delivered to callbacks.',
+  webhooks: 'Incoming webhooks, and deliveries to callbacks.',
   links: 'Addresses that answers carry: who has one needs no key.',
   pages: 'What people see who are asked to decide.',
   ui: 'The web inbox of owners, at `/ui`.',
@@ -105,10 +105,10 @@ const MCP = {
     202: { description: 'A notification: nothing to answer.', headers: COMMON_HEADERS },
     ...Object.fromEntries(
       [
-        [400, 'The message is no JSON-RPC request of a known revision.'],
+        [400, "The message isn't a JSON-RPC request of a known revision."],
         [401, 'UNAUTHENTICATED or KEY_REVOKED.'],
         [403, 'The Origin is not allowed.'],
-        [404, 'There is no such method.'],
+        [404, 'Unknown method.'],
         [405, 'METHOD_NOT_ALLOWED.'],
         [413, 'PAYLOAD_TOO_LARGE.'],
         [415, 'UNSUPPORTED_MEDIA_TYPE.'],
