@@ -1,5 +1,6 @@
 import { CliError, LostAnswer, sentence, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
+import { shellWord } from '../view/terminal-text.ts';
 import { typedHint } from '../view/typed-names.ts';
 import { askedMs, Backoff } from '../work/backoff.ts';
 import { failedForNow, failureText } from './passing.ts';
@@ -175,9 +176,4 @@ function timeText(ms: number): string {
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
-}
-
-/** Quotes the text as one shell word. */
-function shellWord(text: string): string {
-  return /^[\w.:/@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -94,3 +94,8 @@ export function wrapText(text: string, columns: number): string[] {
   }
   return [...lines, line];
 }
+
+/** Quotes the text as one shell word, unless a shell would leave it alone. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,5 +1,5 @@
 import { pathOf } from '../../../shared/rules/disk-name.ts';
-import { plainText } from '../../view/terminal-text.ts';
+import { plainText, shellWord } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
@@ -27,9 +27,4 @@ function next(request: string, { shape, call }: Ended): string {
   const expires = given ?? standard;
   const times = expires === standard ? '' : ` --expires-in ${plainText(expires)}`;
   return `svc file url ${shellWord(plainText(path))}${times} --approval ${request}`;
-}
-
-/** Quotes the text if a shell would expand something in it. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

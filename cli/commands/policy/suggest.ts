@@ -11,7 +11,7 @@ import { callFor, callOperation, showing } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { operationShapes } from '../../shapes/operations.ts';
 import type { View } from '../../view/output.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { plainText, safeLine, shellWord } from '../../view/terminal-text.ts';
 import { proposePolicy } from './set.ts';
 
 export const declaration: Additions = {
@@ -90,9 +90,4 @@ function suggestionsView(answer: unknown): View {
       look.faint('The rule approves at once and tells people. It holds once a person approves it.'),
     ],
   };
-}
-
-/** Quotes the text if a shell would expand something in it. */
-function shellWord(text: string): string {
-  return /^[\w.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
