@@ -5,11 +5,11 @@ import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { OutgoingFile, OutgoingMail } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
-/** A mail as it travels. */
+/** A mail as it goes out. */
 export interface ComposedMail {
   /** With its angle brackets. */
   readonly messageId: string;
-  /** RFC 5322 in bytes, every line ended by CR LF, and nothing in it but ASCII. */
+  /** RFC 5322 as bytes: only ASCII, and every line ends in CR LF. */
   readonly raw: Buffer;
 }
 
@@ -17,7 +17,7 @@ const MESSAGE_ID = /^<[!-;=?-~]{1,300}>$/;
 const MAIL_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const NAME_CHARS_MAX = 80;
 const FILE_NAME_CHARS_MAX = 200;
-/** So much of a file is encoded at a time: other work has its turn in between. A multiple of 3, as base64 has it. */
+/** Files are encoded in slices of this size, so other work gets a turn in between. A multiple of 3, as base64 needs. */
 const SLICE_BYTES = 48 * 1024;
 
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`{|}~-]{1,100}";
@@ -33,8 +33,8 @@ async function loadComposer() {
 }
 
 /**
- * The bytes of a mail, the same for a server and for a folder but for the date. Throws TypeError for an id or an address
- * that is none.
+ * Composes the bytes of a mail. They are the same for a server and for a folder; only the date changes. Throws TypeError
+ * for an invalid id or address.
  */
 export async function composeMail(mail: OutgoingMail, now: number): Promise<ComposedMail> {
   const { id, from, to, subject, text, html, replyTo, inReplyTo } = mail;
@@ -48,7 +48,7 @@ export async function composeMail(mail: OutgoingMail, now: number): Promise<Comp
   const MailComposer = await (composer ??= loadComposer());
   const content = {
     messageId,
-    // As objects they are taken as they are; a text would be parsed as a list.
+    // Objects are taken as they are; a string would be parsed as a list.
     from: { name: shown(mail.fromName ?? '', NAME_CHARS_MAX), address: from },
     to: { name: '', address: to },
     ...threadOf(mail, messageId),
@@ -65,7 +65,7 @@ export async function composeMail(mail: OutgoingMail, now: number): Promise<Comp
   return { messageId, raw: await new MailComposer(content).compile().build() };
 }
 
-/** Where a relay puts a Message-ID of its own, answers still refer to this one. */
+/** If a relay replaces the Message-ID, replies still refer to ours. */
 function threadOf({ replyTo, inReplyTo }: OutgoingMail, messageId: string) {
   const answersTo = replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } };
   if (inReplyTo !== undefined) return { ...answersTo, inReplyTo, references: inReplyTo };
@@ -73,10 +73,10 @@ function threadOf({ replyTo, inReplyTo }: OutgoingMail, messageId: string) {
 }
 
 /**
- * Every mail says that a machine wrote it, those of agents too, because it is so (RFC 3834 section 5.1): what answers by
- * itself stays silent, and two machines do not write to each other for ever. Exchange looks at a header of its own
- * ([MS-OXCMAIL] section 2.1.3.2.12). There nothing is kept back that finds its way to somebody: reports about a mail that
- * did not arrive, and notes of absence.
+ * Every mail says that a machine wrote it, agents' mails included (RFC 3834 section 5.1). Auto-responders then stay
+ * silent, and two machines don't write to each other forever. Exchange has its own header ([MS-OXCMAIL] section
+ * 2.1.3.2.12). It doesn't suppress delivery failures if there's a return path, or absence notices if there's a reply
+ * address.
  */
 function automatic({ replyTo, returnPath }: OutgoingMail): Record<string, string> {
   const unwanted = [
@@ -93,7 +93,7 @@ function automatic({ replyTo, returnPath }: OutgoingMail): Record<string, string
   };
 }
 
-/** What separates the parts. It depends on all that stands between them unencoded, so no text can contain it. */
+/** The boundary between parts. It is a hash of everything that goes out unencoded, so no text can contain it. */
 function boundaryOf({ id, text, html = '' }: OutgoingMail): string {
   return createHash('sha256')
     .update(JSON.stringify([id, text, html]))
@@ -103,7 +103,7 @@ function boundaryOf({ id, text, html = '' }: OutgoingMail): string {
 
 function toAttachment({ name, contentType, bytes }: OutgoingFile) {
   return {
-    // A slash would lead whoever saves it elsewhere.
+    // A slash could save the file in another folder.
     filename: shown(name.replace(/[/\\]/g, '_'), FILE_NAME_CHARS_MAX),
     contentType: mediaTypeOf(contentType),
     contentDisposition: 'attachment' as const,
@@ -112,7 +112,7 @@ function toAttachment({ name, contentType, bytes }: OutgoingFile) {
   };
 }
 
-/** A part that is a mail or has parts itself may not be encoded (RFC 2046 section 5), so it goes as bytes like others. */
+/** Mails and multiparts may not be base64-encoded as such (RFC 2046 section 5), so they go out as plain bytes. */
 function mediaTypeOf(contentType: string): string {
   const type = MEDIA_TYPE.exec(contentType.trim())?.[1]?.toLowerCase() ?? ANY_TYPE;
   if (/^(?:multipart|message)\//.test(type)) return ANY_TYPE;
@@ -127,7 +127,7 @@ async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A line end of another kind could end a mail where a server reads it as one. */
+/** A bare CR or LF could end the mail early on a server that takes it for a line end. */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n?|\n/g, '\r\n');
 }
@@ -137,12 +137,12 @@ function withoutControls(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }
 
-/** A name on one line, with nothing in it that cannot be seen. */
+/** A name on one line, without invisible characters. */
 function shown(name: string, maxChars: number): string {
   return withoutEncodedWords(oneLine(name, maxChars));
 }
 
-/** An encoded word that came with the text would be sent as it is, and decoded by whoever reads it: into anything. */
+/** An encoded word in the text would go out unchanged, and mail programs would decode it into anything. */
 function withoutEncodedWords(text: string): string {
   return text.replaceAll('=?', '= ?');
 }

@@ -6,13 +6,13 @@ import type { Complain } from './server-url.ts';
 
 const KEY_FILE = 'SVC_DKIM_KEY_FILE';
 const SELECTOR = 'SVC_DKIM_SELECTOR';
-/** What verifiers take at the least, and what signers are to use (RFC 8301 section 3.2). */
+/** The least that verifiers accept, and what signers should use (RFC 8301 section 3.2). */
 const RSA_BITS_MIN = 1024;
 const RSA_BITS = 2048;
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const SELECTOR_FORM = new RegExp(`^${LABEL}(?:\\.${LABEL}){0,3}$`);
 
-/** Reads SVC_DKIM_KEY_FILE, a private key in PEM, and SVC_DKIM_SELECTOR. Null without them, or after a problem was told. */
+/** Reads SVC_DKIM_KEY_FILE, a private key in PEM, and SVC_DKIM_SELECTOR. Null if there is no usable key. */
 export function readDkim(
   env: Readonly<Record<string, string | undefined>>,
   complain: Complain,
@@ -41,7 +41,7 @@ function readKey(path: string, complain: Complain): KeyObject | null {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519' || bitsOf(key) >= RSA_BITS_MIN) return key;
   } catch {
-    // Told below.
+    // Reported below.
   }
   complain(
     `${KEY_FILE} holds no private key in PEM without a passphrase: Ed25519, or RSA of ${RSA_BITS_MIN} bits or more.`,

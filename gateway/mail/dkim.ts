@@ -1,7 +1,7 @@
 import { createHash, sign, type KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Who signs. The public key is at `<selector>._domainkey.<domain>` in the DNS. */
+/** The signer. The public key is at `<selector>._domainkey.<domain>` in the DNS. */
 export interface DkimSigner {
   readonly domain: string;
   readonly selector: string;
@@ -10,11 +10,11 @@ export interface DkimSigner {
 }
 
 /**
- * These are signed with how often they are there, and so nobody can add one: not a second sender or subject, nor an address
- * for answers where there was none (RFC 6376 section 8.15).
+ * Headers listed once more than they occur, so nobody can add one: no second sender or subject, and no Reply-To to a mail
+ * without one (RFC 6376 section 8.15).
  */
 const SEALED = ['From', 'To', 'Cc', 'Subject', 'Reply-To'];
-/** These where they are there; servers on the way may add what is missing. */
+/** Headers signed if present; servers on the way may add missing ones. */
 const SIGNED = [
   'Date',
   'Message-ID',
@@ -23,14 +23,14 @@ const SIGNED = [
   'Content-Transfer-Encoding',
   'Auto-Submitted',
 ];
-/** So much of a mail is hashed at a time: other work has its turn in between. */
+/** Mail is hashed in pieces of this size, so other work gets a turn in between. */
 const PIECE_BYTES = 256 * 1024;
 const LINE_END = '\r\n';
 const HEADERS_END = LINE_END + LINE_END;
 
 /**
- * The DKIM-Signature of a mail, with its line end, to stand before it (RFC 6376; RFC 8463 for Ed25519). Header and body are
- * signed as `relaxed`. `raw` is as it travels, every line ended by CR LF, and has each header once.
+ * Makes the DKIM-Signature line to put before a mail (RFC 6376; RFC 8463 for Ed25519), with `relaxed` header and body.
+ * `raw` is the mail as it goes out: every line ends in CR LF, and no header repeats.
  */
 export async function dkimSignature(
   raw: Buffer,
@@ -53,7 +53,7 @@ export async function dkimSignature(
     `bh=${await bodyHash(raw.subarray(end + HEADERS_END.length))};`,
     'b=',
   ].join(`${LINE_END} `);
-  // The second time that a name is listed there is none left, and nothing stands for it.
+  // A name listed a second time matches no header and adds nothing.
   const lines = [...new Set(names)].flatMap((name) => headers.get(name.toLowerCase()) ?? []);
   const data = [...lines, relaxedHeader('DKIM-Signature', unsigned)].join(LINE_END);
   const signature = await signed(Buffer.from(data, 'latin1'), key);
@@ -63,7 +63,7 @@ export async function dkimSignature(
   );
 }
 
-/** By name in small letters, in the form that is signed. */
+/** Headers by lower-case name, in the form that is signed. */
 function headersOf(block: string): Map<string, string> {
   const lines = block.replace(/\r\n(?=[ \t])/g, '').split(LINE_END);
   return new Map(
@@ -86,7 +86,7 @@ function relaxedHeader(name: string, value: string): string {
 /** RFC 6376 sections 3.4.4 and 3.7. */
 async function bodyHash(body: Buffer): Promise<string> {
   const hash = createHash('sha256');
-  // Empty lines count only when something stands behind them.
+  // Empty lines count only if more text follows.
   let emptyLines = 0;
   let isEmpty = true;
   for (let at = 0; at < body.length;) {
@@ -111,7 +111,7 @@ async function bodyHash(body: Buffer): Promise<string> {
   return hash.digest('base64');
 }
 
-/** Away from the thread that serves. RSA takes the data, Ed25519 its hash (RFC 8463 section 3). */
+/** Signs off the main thread. RSA takes the data, Ed25519 its hash (RFC 8463 section 3). */
 function signed(data: Buffer, key: KeyObject): Promise<string> {
   const [algorithm, input] =
     key.asymmetricKeyType === 'rsa'
@@ -125,7 +125,7 @@ function signed(data: Buffer, key: KeyObject): Promise<string> {
   });
 }
 
-/** White space may stand between names and within base64. */
+/** Folding is allowed between names and inside base64. */
 function folded(text: string, line: RegExp): string {
   return (text.match(line) ?? []).join(`${LINE_END}  `);
 }

@@ -13,7 +13,7 @@ import { later, orAgain, type Mailer } from './mailer.ts';
 interface MailCarrierOptions {
   /** Base of the links to pages. */
   readonly publicUrl: string;
-  /** Who writes; in local mode nobody who could be answered. */
+  /** The sender; in local mode, an address that can't receive replies. */
   readonly from?: string;
 }
 
@@ -30,7 +30,7 @@ export class MailCarrier implements Carrier {
   }
 
   async send(notification: Notification, to: { address: string; id: string }): Promise<Sent> {
-    // A mail stays as it is: the page behind its link says how the request ended.
+    // A sent mail can't be changed; the page behind its link says how the request ended.
     if (notification.kind === 'over' || notification.kind === 'voted') {
       return { outcome: 'sent', messageId: null };
     }
@@ -75,7 +75,7 @@ export class MailCarrier implements Carrier {
   }
 }
 
-/** The mail of the same thread that this one follows. */
+/** The Message-ID of the mail that this one follows in its thread. */
 function earlierMail(notification: Notification): string | null {
   if (notification.kind === 'outcome') return notification.messageId;
   return notification.kind === 'ask' ? (notification.remindsOf ?? null) : null;

@@ -2,37 +2,37 @@ import type { KeyObject } from 'node:crypto';
 import type { ImapConfig } from './inbound/imap-config.ts';
 import type { Credentials, ServerAddress } from './server-url.ts';
 
-/** Who writes where there is no mail server. Nothing can be sent to it. */
+/** The sender if there's no mail server. It can't receive mail. */
 export const LOCAL_FROM = 'svc@localhost';
 
-/** A mail server, and how to speak to it. */
+/** A mail server, and how to connect to it. */
 export interface SmtpConfig extends ServerAddress {
   readonly kind: 'smtp';
   readonly credentials: Credentials | null;
   readonly from: string;
 }
 
-/** What mail is signed with (RFC 6376), each in the name of the domain of its From. */
+/** The key that signs mail (RFC 6376), each mail for the domain of its From. */
 export interface DkimConfig {
   readonly selector: string;
   /** RSA or Ed25519. */
   readonly key: KeyObject;
-  /** What an operator should know of the key, a sentence each. */
+  /** Warnings about the key for the operator, one sentence each. */
   readonly remarks: readonly string[];
 }
 
-/** Where mail goes: to a server, or into the outbox folder. And where mail comes from. */
+/** Where mail goes (a server or the outbox folder), and where it comes from. */
 export type MailConfig = (SmtpConfig | { readonly kind: 'outbox'; readonly from: string }) & {
-  /** Behind the `@` of the addresses of projects, in small letters; null where no mail is taken. */
+  /** The domain of project addresses, in lower case; null if the gateway takes no mail. */
   readonly domain: string | null;
-  /** The mailbox with the mail to that domain. */
+  /** The mailbox that receives mail to that domain. */
   readonly imap: ImapConfig | null;
   readonly dkim: DkimConfig | null;
-  /** Who is asked for the records that signatures are checked with, as `address:port`; empty is the system's. */
+  /** DNS servers for checking signatures, as `address:port`; empty means the system's own. */
   readonly dnsServers: readonly string[];
 };
 
-/** Everything that is wrong with the settings, at once. It names settings and shows no value: one holds a password. */
+/** All problems with the settings at once. It names settings but never shows values, because one contains a password. */
 export class MailConfigError extends Error {
   readonly problems: readonly string[];
 

@@ -3,14 +3,14 @@ import { domainOf } from '../../shared/rules/mail-address.ts';
 import { LOCAL_MAIL_DOMAIN } from '../../shared/operations/email/project-address.ts';
 import type { MailConfig } from './mail-config.ts';
 
-/** The addresses that the projects of a gateway have. One that is not hosted can be tried without a domain. */
+/** The addresses of a gateway's projects. A gateway that isn't hosted can be tried without a domain of its own. */
 export function mailInfo(config: MailConfig, isHosted: boolean): MailInfo {
   if (config.domain !== null) return { domain: config.domain, from: null };
   if (isHosted) return { domain: null, from: config.from };
   return { domain: LOCAL_MAIL_DOMAIN, from: config.kind === 'smtp' ? config.from : null };
 }
 
-/** What stands before the `@` of addresses that the service has in the domain of its projects: its sender, its mailbox. */
+/** The local parts that the service itself uses in its projects' domain: for its sender and its mailbox. */
 export function ownNames({ domain, from, imap }: MailConfig): string[] {
   return [from, imap?.user ?? '']
     .filter((address) => address.includes('@') && domainOf(address) === domain)

@@ -11,27 +11,27 @@ import type {
 import { approvedText } from '../lib/quorum.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
-/** What is written to a person. */
+/** The text of a mail to a person. */
 export interface MessageText {
   readonly subject: string;
   readonly text: string;
 }
 
-// Plain text alone. Every mail program shows it and every screen reader reads it; an HTML part would say nothing more, and
-// would give what an agent wrote a stage on which to dress up as ours. Every line of an agent has its mark, ours come
-// first, and but for headings none of ours stands behind what it wrote.
+// Plain text only: every mail program shows it and every screen reader reads it. HTML would add nothing, and would let an
+// agent's text pass for ours. Every line of an agent's text is marked. An agent's details come last, and after them we
+// write nothing but headings.
 
 const SUBJECT_CHARS_MAX = 120;
 const SUMMARY_CHARS_MAX = 1000;
 const NAME_CHARS_MAX = 80;
 const REMARK_CHARS_MAX = 300;
-/** Of one piece of a request. The page shows what was left out. */
+/** Per piece of a request. The page shows the rest. */
 const QUOTED_LINES_MAX = 300;
 const BOUND_LINES_MAX = 40;
 
 type Field = readonly [name: string, value: string];
 
-/** What is asked: for the subject, and for the first line. */
+/** What the agent asks for, in the subject and in the first line. */
 const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string]>> = {
   approval: ['approve?', 'An agent asks you to approve an action.'],
   question: ['question:', 'An agent asks you a question.'],
@@ -41,7 +41,7 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
   channel: ['approve channel?', 'An agent asks you to approve a new approver.'],
 };
 
-/** A person is asked. Nothing in the message decides: its one link leads to the page that does. */
+/** Asks a person. Nothing in the mail decides; its only link opens the page that does. */
 export function askMessage(
   { request, channel }: Opened,
   url: string,
@@ -74,7 +74,7 @@ export function askMessage(
   };
 }
 
-/** The mails about one request have one subject, so that mail programs show them together. */
+/** All mails about a request share a subject, so mail programs show them together. */
 function askSubject({ kind, project, summary }: RequestView): string {
   return subjectOf(project, `${ASKS[kind][0]} ${summary}`);
 }
@@ -94,7 +94,7 @@ const QUESTION_WORDS = {
   unexpected: ["Didn't expect this? Don't answer."],
 };
 
-/** A person is told what a policy rule approved. Nothing is asked, so there is no link. */
+/** Tells a person what a policy rule approved. It asks nothing, so it has no link. */
 export function tellMessage({ request, channel }: Opened): MessageText {
   const { decidedBy, decidedAt, createdAt } = request;
   return {
@@ -150,7 +150,7 @@ export function outcomeMessage(
   };
 }
 
-/** An address is to be confirmed by the person who reads its mail. */
+/** Asks the person who reads an address to confirm it. */
 export function verifyMessage({ label, project, address }: ChannelView, url: string): MessageText {
   return {
     subject: subjectOf(project, 'confirm this address'),
@@ -177,7 +177,7 @@ function messageBody(paragraphs: readonly (readonly string[])[]): string {
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** The slug comes first: nobody can shape it to look like more. */
+/** The slug comes first because nobody can make it look like anything else. */
 function subjectOf({ slug }: RequestView['project'], text: string): string {
   return oneLine(`[${oneLine(slug, NAME_CHARS_MAX)}] ${text}`, SUBJECT_CHARS_MAX);
 }
@@ -229,14 +229,14 @@ function reachedBy(label: string, project: RequestView['project']): string {
   return `You are the channel ${nameText(label)} of the project ${projectText(project)}.`;
 }
 
-/** What our own look at it found is ours, but it may name rules, or addresses. */
+/** The warnings are our own text, but may quote rules or addresses. */
 function remarkLines({ kind, warnings }: RequestView): string[] {
   if (warnings.length === 0) return [];
   const what = kind === 'policy' ? 'Check in this policy:' : 'Check:';
   return [what, ...warnings.map((one) => `- ${oneLine(one, REMARK_CHARS_MAX)}`)];
 }
 
-/** The rest of what the agent wrote, each piece under a heading. */
+/** The rest of the agent's text, each piece under a heading. */
 function agentsWords({ details, diff, note, options }: RequestView): string[][] {
   const pieces = [
     piece('Options', options.map((option, index) => `${index + 1}. ${option}`).join('\n')),
@@ -253,7 +253,7 @@ function agentsWords({ details, diff, note, options }: RequestView): string[][] 
   return [warning, ...pieces];
 }
 
-/** The values stand with our own lines, so they may not push the link out of sight. */
+/** The values come before the link, so they must not push it out of sight. */
 function boundPiece({ bound }: RequestView): string[][] {
   if (bound === null) return [];
   const heading = 'What will be done, with exactly these values';

@@ -4,7 +4,7 @@ import type { Mailer } from './mailer.ts';
 import { OutboxMailer } from './outbox-mailer.ts';
 import { SmtpMailer } from './smtp-mailer.ts';
 
-/** The mailer of a configuration. What stays in the outbox is not signed. */
+/** Opens the configured mailer. Mail in the outbox isn't signed. */
 export async function openMailer(
   config: MailConfig,
   { outboxFolder, clock }: { readonly outboxFolder: string; readonly clock: Clock },

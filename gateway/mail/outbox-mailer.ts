@@ -15,19 +15,19 @@ const UNFINISHED = '.tmp';
 interface OutboxOptions {
   readonly folder: string;
   readonly clock: Clock;
-  /** The oldest mails make room beyond so many. */
+  /** How many mails to keep; the oldest are deleted. */
   readonly filesMax?: number;
 }
 
 /**
- * Keeps mail in a folder instead of sending it: one file a mail, named by its id, there whole or not at all. No other
- * process may write to the folder.
+ * Writes mail to a folder instead of sending it: one file per mail, named by its id, written completely or not at all. No
+ * other process may write to the folder.
  */
 export class OutboxMailer implements Mailer {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #filesMax: number;
-  /** One after another, so that two mails do not make room for one. */
+  /** Mails are written one by one, so that two of them don't take the same free slot. */
   #last: Promise<unknown> = Promise.resolve();
   #isReady = false;
   #isClosed = false;
@@ -63,9 +63,9 @@ export class OutboxMailer implements Mailer {
     }
   }
 
-  /** The folder with the rights it must have, and without what a process that died had begun. */
+  /** Creates the folder, sets its permissions, and removes files that a dead process left unfinished. */
   async #prepare(): Promise<void> {
-    // Each time: whoever tidies up may take the folder away too.
+    // Every time, because someone may delete the folder.
     makeFolder(this.#folder);
     if (this.#isReady) return;
     await chmod(this.#folder, 0o700);
@@ -82,7 +82,7 @@ export class OutboxMailer implements Mailer {
       await this.#remove(await this.#oldest(names, names.length + 1 - this.#filesMax));
       await rename(temporary, join(this.#folder, id + MAIL));
     }
-    // Also for a file that was there: who wrote it may have died before its name was durable.
+    // Even if the file was there: its writer may have died before its name was durable.
     await syncFile(this.#folder);
   }
 

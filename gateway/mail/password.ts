@@ -1,4 +1,4 @@
-/** A text that shows itself to nobody who prints, logs or serializes what holds it. */
+/** A password that stays hidden when its owner object is printed, logged or serialized. */
 export class Password {
   readonly #text: string;
 

@@ -1,25 +1,25 @@
-// Agents choose what is said of their requests. Here it is made such that it can be read and nothing more.
+// Agents choose the text of their requests. This makes it safe to show: readable, and nothing more.
 
-/** How wide a quoted line is at most, behind its mark: mail programs show it without breaking it. */
+/** The maximum width of a quoted line after its mark, so mail programs don't break it. */
 const QUOTE_COLUMNS = 72;
 const TAB = '    ';
-/** From here on characters may be two columns wide. */
+/** Characters from here on may be two columns wide. */
 const WIDE_FROM = 0x1100;
 
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
-/** All that looks like nothing but has a width, so that it could push text out of sight: it becomes a blank. */
+/** Characters that look empty but have a width, so they could push text out of sight. They become blanks. */
 const BLANK = /[\s\u115f\u1160\u2800\u3164\uffa0]/g;
 
 /**
- * What is not seen: controls, marks that reorder text for the eye, fillers without width, tags and other carriers of
- * hidden text. Joiners stay, as emoji and some scripts need them.
+ * Invisible characters: controls, marks that reorder the visible text, fillers without width, tags and other carriers of
+ * hidden text. Joiners stay, because emoji and some scripts need them.
  */
 const INVISIBLE =
   // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\u034f/gu;
 
-/** A text on one line, single blanks between its words, of at most so many characters. What was cut is said by `…`. */
+/** Puts a text on one line, with single blanks between words and at most `maxChars` characters; `…` marks a cut. */
 export function oneLine(text: string, maxChars: number): string {
   const line = text
     .toWellFormed()
@@ -36,14 +36,14 @@ export function oneLine(text: string, maxChars: number): string {
     .trimEnd()}…`;
 }
 
-/** The same between quotation marks, none of which is within. */
+/** The same in quotation marks, with none inside. */
 export function named(text: string, maxChars: number): string {
   return `"${oneLine(text, maxChars).replaceAll('"', "'")}"`;
 }
 
 /**
- * Lines each behind `> `, broken where they are long: whatever a text says, none of its lines can be taken for one that is
- * not quoted. Several empty lines in a row become one.
+ * Puts `> ` before every line and wraps long ones, so no line can pass for one that isn't quoted. Several empty lines in a
+ * row become one.
  */
 export function quote(text: string): string[] {
   const lines = text
@@ -55,7 +55,7 @@ export function quote(text: string): string[] {
   return kept.flatMap(wrap).map((line) => (line === '' ? '>' : `> ${line}`));
 }
 
-/** Breaks a line behind its last blank that fits, or within a word that is longer than a line. */
+/** Breaks a line after the last blank that fits, or inside a word that is longer than a line. */
 function wrap(line: string): string[] {
   const lines: string[] = [];
   let current = '';
@@ -75,7 +75,7 @@ function wrap(line: string): string[] {
   return [...lines, current];
 }
 
-/** Rather too wide than too narrow. */
+/** Errs on the wide side. */
 function widthOf(character: string): number {
   return (character.codePointAt(0) ?? 0) >= WIDE_FROM ? 2 : 1;
 }

@@ -10,9 +10,9 @@ const SMTPS_PORT = 465;
 const DNS_PORT = 53;
 
 /**
- * Reads the settings of mail. Out it goes by SVC_SMTP_URL, `smtp://user:password@host:587` or `smtps://…`, which needs
- * SVC_MAIL_FROM, and into the outbox without it; signed with SVC_DKIM_KEY_FILE. In it comes for SVC_MAIL_DOMAIN, from
- * SVC_IMAP_URL, and its signatures are checked by SVC_DNS_SERVERS.
+ * Reads the mail settings. Mail goes out over SVC_SMTP_URL, `smtp://user:password@host:587` or `smtps://…`, which needs
+ * SVC_MAIL_FROM; without it mail goes into the outbox. SVC_DKIM_KEY_FILE signs it. Mail to SVC_MAIL_DOMAIN comes in from
+ * SVC_IMAP_URL, and SVC_DNS_SERVERS are asked when we check its signatures.
  */
 export function readMailConfig(env: Readonly<Record<string, string | undefined>>): MailConfig {
   const problems: string[] = [];
@@ -83,7 +83,7 @@ function readDnsServers(text: string, complain: Complain): string[] {
   return [];
 }
 
-/** `192.0.2.1:53` of `192.0.2.1`, `[2001:db8::1]:53` of `2001:db8::1`; null of anything else. */
+/** Adds the default port: `192.0.2.1:53` or `[2001:db8::1]:53`. Null if `text` isn't an address. */
 function withPort(text: string): string | null {
   if (isIPv6(text)) return `[${text}]:${DNS_PORT}`;
   const [, host = '', inside = host, port = String(DNS_PORT)] =

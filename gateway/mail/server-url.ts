@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { Password } from './password.ts';
 
-/** A server, and how to speak to it. */
+/** A server, and how to connect to it. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -14,19 +14,19 @@ export interface Credentials {
   readonly password: Password;
 }
 
-/** A server as a setting names it, `scheme://user:password@host:port`, and what stands behind that. */
+/** A server from a setting, `scheme://user:password@host:port`, and the rest of that URL. */
 interface ServerUrl extends ServerAddress {
   readonly credentials: Credentials | null;
-  /** From its slash on, as it was written. */
+  /** From its slash on, as written. */
   readonly path: string;
 }
 
-/** What such a setting looks like. */
+/** The form of such a setting. */
 interface ServerUrlForm {
   readonly setting: string;
-  /** Of the scheme without TLS from the first byte; the other one has an `s` behind it. */
+  /** The scheme without TLS from the first byte; the other one has an `s` at its end. */
   readonly scheme: 'smtp' | 'imap';
-  /** Where none is said, without TLS from the first byte and with it. */
+  /** Default ports, without TLS from the first byte and with it. */
   readonly ports: readonly [number, number];
   readonly example: string;
 }
@@ -36,8 +36,8 @@ export type Complain = (problem: string) => void;
 const HOST = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$/;
 
 /**
- * Reads one. Without TLS from the first byte the connection is secured by STARTTLS before anything is sent; not so to this
- * machine, or with `?tls=off` in a network of one's own. Problems name the setting and show no value.
+ * Reads a server URL. Without TLS from the first byte, STARTTLS secures the connection before anything is sent, except by
+ * default on this machine, or with `?tls=off` in a private network. Problems name the setting and never show its value.
  */
 export function readServerUrl(
   text: string,

@@ -5,25 +5,25 @@ import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
 const REPLY_CHARS_MAX = 200;
-/** Replies about who we are, at whatever step they come. */
+/** Replies about authentication, at any step. */
 const NOT_LOGGED_IN: readonly number[] = [530, 534, 535, 538];
-/** Not a refusal, but a conversation out of step. */
+/** Not a refusal: the commands came out of order. */
 const OUT_OF_STEP = 503;
-/** The mail is larger than any that the server takes (RFC 1870 section 6.1). */
+/** The mail is larger than the server accepts (RFC 1870 section 6.1). */
 const TOO_LARGE = 552;
 /** RFC 2034 section 4. */
 const ENHANCED = /^([245])\d\d[ -](\1\.\d{1,3}\.\d{1,3})(?![\d.])/;
-/** What TLS and its certificates fail with. */
+/** Error codes of TLS and its certificates. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|^ERR_(?:TLS|SSL)|^EPROTO$/;
 
-/** What nodemailer says of a failure. */
+/** A failure as nodemailer describes it. */
 interface Failure {
   readonly code: string;
-  /** The code of the system or of TLS behind it. */
+  /** The underlying code of the system or of TLS. */
   readonly originalCode: string;
-  /** What was under way, such as `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO` or `DATA`. */
+  /** The step that failed, such as `CONN`, `AUTH PLAIN`, `MAIL FROM`, `RCPT TO` or `DATA`. */
   readonly command: string;
-  /** 0 when the server said nothing. */
+  /** 0 if the server didn't reply. */
   readonly responseCode: number;
   readonly response: string;
   readonly message: string;
@@ -36,16 +36,16 @@ interface Circumstances {
 }
 
 /**
- * What to make of a mail that was not seen to be taken. Final is only a lasting refusal of the recipient or of the mail
- * itself; all else may be mended, on the way or in the settings, and then the mail still reaches its reader. What is said
- * of it holds nothing of what we logged in with, also where the server repeats that.
+ * The result for a mail that we didn't see accepted. Only a permanent refusal of the recipient or of the mail itself is
+ * final. Anything else may be fixed, on the way or in the settings, and then the mail still arrives. The reason never
+ * contains our credentials, even if the server repeats them.
  */
 export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstances): MailSent {
   const failure = failureOf(error);
   const { code, originalCode, responseCode } = failure;
   if (isWhole && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };
   if (code === 'EAUTH' || code === 'ENOAUTH' || NOT_LOGGED_IN.includes(responseCode)) {
-    // Not a word of the reply, which may repeat what it was told.
+    // Leave out the reply, which may repeat our credentials.
     return later(`The mail server does not accept who we say we are (${responseCode || code}).`);
   }
   if (code === 'ETLS' || UNTRUSTED.test(originalCode)) {
@@ -53,7 +53,7 @@ export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstan
     return later(`The connection to the mail server could not be secured (${detail}).`);
   }
   if (responseCode > 0) return answered(failure, credentials);
-  // The server said in advance how much it takes.
+  // The server announced its size limit in advance.
   if (code === 'EMESSAGE') {
     return { outcome: 'refused', reason: 'The mail is larger than the mail server takes.' };
   }
@@ -95,12 +95,12 @@ function notNow(what: string, { text, codes }: Reply): Sent {
   return { ...later(`The mail server ${what}: ${text}`), ...codes };
 }
 
-/** Nobody refused anything: nothing was heard, or nothing more. */
+/** The server refused nothing: it never answered, or stopped answering. */
 function silence({ code, originalCode }: Failure): string {
   switch (code) {
     case 'ETIMEDOUT':
     case 'EABORT':
-    // Its time was over before its turn came.
+    // The mail ran out of time before its turn came.
     case 'TimeoutError':
       return 'The mail server does not answer in time.';
     case 'EDNS':

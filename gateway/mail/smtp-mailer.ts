@@ -10,35 +10,35 @@ import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './maile
 import { InFlightMail } from './outbound/in-flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
 
-/** How long it may take to be connected and greeted. */
+/** How long connecting and the server's greeting may take. */
 const GREETING_TIMEOUT_MS = 15_000;
 /**
- * How long the server may take to answer. Mostly it is quick; with a mail that it filters it is not, and who hangs up then has
- * sent a mail and does not know it (RFC 5321 section 4.5.3.2.6, which grants more).
+ * How long the server may take to answer. It's usually quick, but not while it filters a mail; if we hang up then, the
+ * mail may be sent without our knowing (RFC 5321 section 4.5.3.2.6, which allows more).
  */
 const ANSWER_TIMEOUT_MS = 120_000;
-/** A mail that waits for its turn and then meets a server that answers each step late is given up after so many steps. */
+/** A mail gets the time of this many late answers, including the wait for its turn; then we give up. */
 const STEPS_MAX = 3;
 const CONNECTIONS_MAX = 5;
-/** Connections are kept for a burst of mails, no longer. */
+/** Connections stay open for a burst of mails, no longer. */
 const IDLE_MS = 20_000;
 const CLOSE_GRACE_MS = 3000;
-/** What mails in hand may hold, before they are encoded, until others wait. The last of them may go beyond it. */
+/** Limit on the unencoded bytes of mails being sent; others wait. The last one admitted may exceed it. */
 const IN_HAND_BYTES_MAX = 32 * 1024 * 1024;
-/** Headers, and what is kept for a mail in hand. */
+/** Allowance for the headers and bookkeeping of a mail being sent. */
 const MAIL_BYTES = 4096;
 
 interface SmtpMailerOptions {
   readonly place: SmtpConfig;
   readonly clock: Clock;
-  /** What every mail is signed with. */
+  /** The key that signs every mail. */
   readonly dkim?: DkimConfig | null;
-  /** These are there for tests. */
+  /** The rest is for tests. */
   readonly stepTimeoutMs?: number;
   readonly ca?: string;
 }
 
-/** Sends mail by SMTP, over a few connections that serve several mails. */
+/** Sends mail by SMTP over a few reused connections. */
 export class SmtpMailer implements Mailer {
   readonly #place: SmtpConfig;
   readonly #clock: Clock;
@@ -56,7 +56,7 @@ export class SmtpMailer implements Mailer {
     this.#pool = pool;
   }
 
-  /** Connects to nobody yet. */
+  /** Doesn't connect yet. */
   static async open(options: SmtpMailerOptions): Promise<SmtpMailer> {
     return new SmtpMailer(options, await openPool(options));
   }
@@ -103,7 +103,7 @@ export class SmtpMailer implements Mailer {
       });
       return { outcome: 'sent', messageId };
     } catch (error) {
-      // Whoever asked is not answered while what they do before the mail goes out is still under way.
+      // Don't answer while the caller's `beforeData` is still running.
       await inFlight?.settled();
       if (inFlight?.isHeldBack) return heldBack();
       const isWhole = inFlight?.isWhole ?? false;
@@ -131,8 +131,8 @@ interface Parcel {
 }
 
 /**
- * Resolves when a server has taken it. The library's own way to here reads a mail as soon as it has a connection; what the
- * pool is given by it, in the form of any transport, is given here by a mail that is read when the server is ready.
+ * Resolves when a server has accepted the mail. Nodemailer's own `sendMail` reads a mail as soon as it has a connection,
+ * so we give the pool the same kind of object, but one that is read only when the server is ready.
  */
 function handOver(
   pool: SMTPPool,
@@ -157,7 +157,7 @@ function handOver(
 }
 
 async function openPool({ place, stepTimeoutMs, ca }: SmtpMailerOptions) {
-  // Loaded only where there is a mail server.
+  // Loaded only if there's a mail server.
   const { default: Pool } = await import('nodemailer/lib/smtp-pool');
   const { host, port, tls, credentials } = place;
   return new Pool({
@@ -176,9 +176,9 @@ async function openPool({ place, stepTimeoutMs, ca }: SmtpMailerOptions) {
     dnsTimeout: stepTimeoutMs ?? GREETING_TIMEOUT_MS,
     idleTimeout: IDLE_MS,
     maxConnections: CONNECTIONS_MAX,
-    // For a mail of which no byte was sent over a kept connection that the server had closed by then.
+    // For a mail that got an idle connection the server had already closed: none of its bytes went out.
     maxRequeues: 1,
-    // Its log has names and addresses.
+    // Nodemailer's log contains names and addresses.
     logger: false,
   });
 }

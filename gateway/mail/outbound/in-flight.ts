@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * A mail on its way to a server, over one connection after another until one takes it. A connection reads its bytes when
- * the server has said that it is ready for them, not before; from then on no other connection gets them.
+ * A mail on its way to a server, tried on one connection after another until one takes it. A connection reads the bytes
+ * only when the server is ready for them; from then on no other connection gets them.
  */
 export class InFlightMail {
   readonly #pieces: readonly Uint8Array[];
@@ -14,7 +14,7 @@ export class InFlightMail {
   #isWhole = false;
   #isHeldBack = false;
 
-  /** The mail is the pieces one behind the other. `beforeData` is called once at most, and may reject. */
+  /** The mail is its pieces in order. `beforeData` is called at most once, and may reject. */
   constructor(pieces: readonly Uint8Array[], beforeData: () => Promise<void> = async () => {}) {
     this.#pieces = pieces;
     this.#beforeData = beforeData;
@@ -25,30 +25,30 @@ export class InFlightMail {
   }
 
   /**
-   * All of its bytes went out, and their end may have. A server that was not told the end of a mail has none (RFC 5321
-   * section 4.1.1.10).
+   * All bytes went out, and the end mark may have too. A server that never got the end mark has no mail (RFC 5321 section
+   * 4.1.1.10).
    */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
-  /** `beforeData` rejected, so none will. */
+  /** `beforeData` rejected, so no byte goes out. */
   get isHeldBack(): boolean {
     return this.#isHeldBack;
   }
 
-  /** Resolves when `beforeData` is not under way. */
+  /** Resolves once `beforeData` isn't running. */
   async settled(): Promise<void> {
     await this.#permission?.catch(() => undefined);
   }
 
-  /** The bytes for one connection. One that was never read from needs no end. */
+  /** The bytes for one connection. A stream that nobody reads needn't be closed. */
   open(): Readable {
     const slices = this.#slices();
     const stream: Readable = new Readable({
       read: () => void this.#feed(stream, slices),
     });
-    // Whoever reads it hears of an error; where nobody does by now, it is nobody's.
+    // A reader gets the error too; without one it doesn't matter.
     stream.on('error', () => undefined);
     if (this.#hasBegun) stream.destroy(new Error('The mail may have been taken before.'));
     return stream;
@@ -63,7 +63,7 @@ export class InFlightMail {
       stream.destroy(new Error('The mail was held back.'));
       return;
     }
-    // The connection was lost meanwhile: nothing went out, and another may have it.
+    // The connection was lost meanwhile: nothing went out, so another one may send it.
     if (stream.destroyed) return;
     this.#hasBegun = true;
     const slice = slices.next().value ?? null;

@@ -13,7 +13,7 @@ import type { InputOf } from '../../commit/commands.ts';
 import type { ProjectWrites } from '../../commit/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
-/** A batch whose content is still there. */
+/** A batch whose content still exists. */
 type ClaimedBatch = EmailBatchRow & { readonly text: string };
 
 interface MailsProject extends SendingProject {
@@ -25,33 +25,32 @@ interface MailQueueDeps {
   readonly vault: Vault;
   readonly mailer: Mailer;
   readonly addresses: MailInfo;
-  /** Bytes of files that are read for mails of all projects; the others wait, unread. */
+  /** Limits the bytes of attachments in memory over all projects; other mails wait. */
   readonly filesInHand: Semaphore;
   readonly metrics?: Metrics | undefined;
 }
 
 const VOID: MailResult = { outcome: 'void' };
 
-/** Another process, or this one before it stopped, was handing it over: it may have arrived, and is not sent twice. */
+/** A hand-over was interrupted, in this process or another: the mail may have arrived, so it isn't sent twice. */
 const INTERRUPTED = failure(
   'unknown',
   'The service stopped while it was handed over: it may have arrived. It was not sent again.',
 );
 
-/** The service was away for so long that what was in it is gone. */
+/** The service was down so long that the mail's content was deleted. */
 const FORGOTTEN = failure('gave_up', 'Its content was deleted before it could be sent.');
 
 /**
- * Sends the mails of one project from their rows: each under a Message-ID that was fixed before its first attempt. Before
- * the first byte of one leaves, that is written down; a crash after it leaves a message that may have arrived, which is
- * told and never sent twice.
+ * Sends one project's mails from their rows, each with a Message-ID fixed before the first attempt. The hand-over is
+ * recorded before the first byte leaves. After a crash we report that the mail may have arrived, and never send it twice.
  */
 export class Mails extends SendQueue<EmailMessageRow> {
   readonly #project: MailsProject;
   readonly #deps: MailQueueDeps;
-  /** How sending fared, where that could not be written down yet. */
+  /** Results that could not be recorded yet. */
   readonly #unwritten = new Map<string, MailResult>();
-  /** Until when each is claimed, where other gateways send as well. */
+  /** When each claim ends, if other gateways send too. */
   readonly #claims = new Map<string, number>();
 
   constructor(project: MailsProject, deps: MailQueueDeps) {
@@ -92,14 +91,14 @@ export class Mails extends SendQueue<EmailMessageRow> {
     return result;
   }
 
-  /** One that cannot be made, whyever, takes its turn as one that cannot be sent. */
+  /** A mail that can't be composed, for any reason, is retried like one that can't be sent. */
   async #resultOf(messageId: string): Promise<MailResult> {
     try {
       const made = await this.#project.store.read((store) => look(store, messageId));
       if ('outcome' in made) return made;
       return await this.#send(made.message, made.batch);
     } catch (error) {
-      // For the log.
+      // Gets the error logged.
       this.#project.inBackground(() => Promise.reject(error));
       const name = error instanceof Error ? error.name : 'unknown';
       return later(`It could not be made (${name}).`);
@@ -133,7 +132,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
     }
   }
 
-  /** Durable before a byte of it leaves. */
+  /** Records the hand-over durably before any byte leaves. */
   async #hand(messageId: string): Promise<void> {
     const now = this.#deps.clock.now();
     const claimedUntil = this.#claims.get(messageId) ?? null;
@@ -145,7 +144,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   async #compose(message: EmailMessageRow, batch: ClaimedBatch): Promise<OutgoingMail> {
     const { info } = this.#project;
     const { vault, addresses } = this.#deps;
-    // Where mail goes out from one address for all, nothing finds its way back.
+    // If all projects send from one address, replies and reports can't reach a project.
     const domain = addresses.from === null ? addresses.domain : null;
     const token = reportToken(vault, info.id, message.id);
     const back = domain === null ? null : tokenAddresses(domain, info.slug, token);
@@ -174,7 +173,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   }
 }
 
-/** The message as it stands by now, or why it does not go out. */
+/** The message as it is now, or the reason not to send it. */
 async function look(
   store: Repositories,
   messageId: string,
