@@ -21,25 +21,25 @@ import {
 import { Pins } from './pins.ts';
 import type { Erasure, SharedPins } from './shared-pins.ts';
 
-/** A file nobody names may be one that is about to be named: it is left alone this long. */
+/** A file that no row names may be about to get one, so a sweep leaves it alone for this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
-/** Where bytes are kept whose digest is not known yet. */
+/** The folder for bytes whose digest isn't known yet. */
 const INCOMING = 'incoming';
 const DIGEST = /^[0-9a-f]{64}$/;
-/** How the name of a file ends whose erasure is not over; it stands among those that come in. */
+/** The suffix of a file that is still being erased; it lies in the folder for incoming bytes. */
 const ERASED = '.erased';
 
 /**
- * Content-addressed files: `ab/<sha256>`. A file is written, synced and put in place, and its folder synced, before a
- * row may name it; it goes only after the commit that dropped the last row, and never while somebody holds a pin.
+ * Content-addressed files: `ab/<sha256>`. Before a row may name a file, it's written, synced and moved into place, and
+ * its folder is synced. It's deleted only after the commit that dropped the last row, and never while it's pinned.
  */
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
-  /** By the first part of a file's name: a digest, or the name of bytes that are still coming in. */
+  /** Pins by the first part of a file's name: a digest, or the name of incoming bytes. */
   readonly #pins: Pins;
   readonly #isShared: boolean;
 
-  /** `onFree` is told of each digest that nobody holds any more; `shared` is null where this process is alone. */
+  /** `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the folder. */
   constructor(
     folder: string,
     onFree: (digest: string) => void = () => {},
@@ -55,17 +55,17 @@ export class FileBlobStore implements BlobStore {
     return this.#pins.pinned(digest, async () => {
       if (await isInPlace(path, bytes)) return;
       const temporary = this.#incoming(`${digest}.${randomUUID()}`);
-      // What is there may be what rows name: only what is durable may take its place.
+      // Rows may name the file that is there, so only a durable one may replace it.
       const isCareful = this.#isShared || existsSync(path);
       const write = isCareful ? writeThenMove : writeInPlace;
       await wholeOrNothing(temporary, () => write(temporary, path, bytes));
     });
   }
 
-  /** Throws BlobSizeError when other than `sizeBytes` come. */
+  /** Throws BlobSizeError unless exactly `sizeBytes` arrive. */
   async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
     const name = randomUUID();
-    // However long they take to come, no sweep takes them for orphans.
+    // However slowly they arrive, no sweep takes them for orphans.
     const unpin = this.#pins.hold(name);
     const temporary = this.#incoming(name);
     try {
@@ -87,12 +87,12 @@ export class FileBlobStore implements BlobStore {
     return file.createReadStream({ ...range });
   }
 
-  /** Open before it is promised: a removal takes the name, and leaves these bytes to whoever reads them and then closes. */
+  /** Opens the file before promising it: a removal takes the name away, but an open file keeps its bytes until it's closed. */
   async openFile(digest: string): Promise<number> {
     return openSync(this.#path(digest), 'r');
   }
 
-  /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
+  /** Deletes a blob unless it's pinned or `isReferenced` says that a row names it again. */
   async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const path = this.#path(digest);
     return this.#pins.remove(digest, isReferenced, {
@@ -101,7 +101,7 @@ export class FileBlobStore implements BlobStore {
     });
   }
 
-  /** Deletes files that no row names: left by a crash between the file and its row. Ends early when told to. */
+  /** Deletes files that no row names, left by a crash between the file and its row. Stops early if asked to. */
   async sweep(
     isReferenced: (digest: string) => Promise<boolean>,
     now: number,
@@ -125,16 +125,16 @@ export class FileBlobStore implements BlobStore {
   ): Promise<void> {
     const [digest = ''] = name.split('.');
     if (DIGEST.test(name)) return this.remove(name, isReferenced);
-    // None of ours.
+    // Not one of ours.
     if (digest === name) return;
     if (name.endsWith(ERASED) && (await isReferenced(digest))) {
-      // Whoever took it away has died before he saw that he was too late.
+      // The process that took it away died before it noticed that it was too late.
       return putBack(path, this.#path(digest));
     }
     if (!this.#pins.has(digest)) await rm(path, { force: true });
   }
 
-  /** Rows may have come from elsewhere with their project: what is no digest is missing, and leads nowhere else. */
+  /** Rows may have been imported with their project: a name that isn't a digest counts as missing and leads nowhere else. */
   #path(digest: string): string {
     if (!DIGEST.test(digest)) {
       throw Object.assign(new Error(`${digest} isn't a blob's digest.`), { code: 'ENOENT' });
@@ -147,7 +147,7 @@ export class FileBlobStore implements BlobStore {
   }
 }
 
-/** Moves a file away, and deletes it once it is sure that it was the old one. */
+/** Moves a file away, and deletes it once it's certain that it was the old one. */
 class FileErasure implements Erasure {
   readonly #path: string;
   readonly #away: string;
@@ -161,7 +161,7 @@ class FileErasure implements Erasure {
     const now = new Date();
     makeFolder(dirname(this.#away));
     try {
-      // A sweep leaves alone what has changed just now.
+      // A sweep leaves files alone that changed just now.
       await utimes(this.#path, now, now);
       await rename(this.#path, this.#away);
     } catch (error) {
@@ -172,13 +172,13 @@ class FileErasure implements Erasure {
   async finish(isClaimed: boolean): Promise<void> {
     if (isClaimed) return rm(this.#away, { force: true });
     await putBack(this.#away, this.#path).catch((error: unknown) => {
-      // Nothing was taken away.
+      // Nothing was moved away.
       if (!isMissing(error)) throw error;
     });
   }
 }
 
-/** Runs what writes a temporary file and moves it to where it belongs. Leaves no file when that fails. */
+/** Writes a temporary file and moves it into place. Leaves no file behind if that fails. */
 async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Promise<T> {
   try {
     makeFolder(dirname(temporary));
@@ -189,7 +189,7 @@ async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Null for a file that is not there. */
+/** Null if the file doesn't exist. */
 async function changedAt(path: string): Promise<number | null> {
   try {
     return (await stat(path)).mtimeMs;

@@ -1,28 +1,28 @@
 import { isAbsolute, resolve } from 'node:path';
 
-/** Who asks a bucket. Never part of a message. */
+/** Credentials for a bucket. Never part of a message. */
 interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** A bucket, and how to reach it. */
+/** A bucket and how to reach it. */
 export interface S3Config {
   readonly kind: 's3';
   readonly bucket: string;
-  /** Scheme, host and port; nothing else. */
+  /** Only scheme, host and port. */
   readonly endpoint: URL;
   readonly region: string;
-  /** The bucket in the path of an address, not in its host name. */
+  /** Puts the bucket's name into the path of a URL instead of the host name. */
   readonly pathStyle: boolean;
   readonly credentials: S3Credentials;
 }
 
-/** Where blobs are kept: in the folders of the projects, in a folder that several gateways see, or in a bucket. */
+/** Where blobs are stored: in the projects' folders, in a folder that gateways share, or in a bucket. */
 export type BlobsConfig = { readonly kind: 'file'; readonly folder?: string } | S3Config;
 
-/** Everything that is wrong with the settings, at once. It names settings and shows no value: one may be a secret. */
+/** All problems of the settings at once. It names settings but shows no values, because one may be a secret. */
 export class BlobsConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -36,17 +36,17 @@ export class BlobsConfigError extends Error {
 const OPTIONS = ['endpoint', 'region', 'path_style'];
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/;
-/** What stores that are not Amazon's take when they have no regions. */
+/** Stores other than Amazon's accept this if they have no regions. */
 const REGION_DEFAULT = 'us-east-1';
-/** A header carries it as it is. */
+/** It's sent unchanged in a header. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
 type Complain = (problem: string) => void;
 
 /**
- * Reads SVC_BLOBS: `file:`, which is the default, `file:/absolute/folder`, or `s3://bucket?endpoint=https://…&region=…&path_style=true|false`.
- * Without an endpoint it is Amazon's of the region; path_style is true by default with one and false without. The
- * credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where there is one, AWS_SESSION_TOKEN.
+ * Reads SVC_BLOBS: `file:` (the default), `file:/absolute/folder`, or `s3://bucket?endpoint=https://…&region=…&path_style=true|false`.
+ * The default endpoint is Amazon's for the region; path_style defaults to true with an endpoint and false without. The
+ * credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, optionally, AWS_SESSION_TOKEN.
  */
 export function readBlobsConfig(env: Readonly<Record<string, string | undefined>>): BlobsConfig {
   const text = env['SVC_BLOBS'] || 'file:';
@@ -60,7 +60,7 @@ export function readBlobsConfig(env: Readonly<Record<string, string | undefined>
   return { ...place, credentials };
 }
 
-/** A folder as it is written, not an address: nothing of it is decoded, and no host stands before it. */
+/** A path as written, not a URL: nothing is decoded, and it has no host. */
 function readFolder(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -128,7 +128,7 @@ function readEndpoint(options: URLSearchParams, region: string, complain: Compla
   const text = options.get('endpoint');
   if (text === null) return new URL(`https://s3.${region}.amazonaws.com`);
   const url = URL.canParse(text) ? new URL(text) : null;
-  // The origin is all there is.
+  // It consists of the origin alone.
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
   complain('SVC_BLOBS: endpoint must be an http or https address with only a host and port.');
   return null;

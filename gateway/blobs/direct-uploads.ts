@@ -7,13 +7,13 @@ import { BlobSizeError } from '../lib/durable-files.ts';
 import { isMissing } from './blob-store.ts';
 import type { S3BlobStore } from './s3-blob-store.ts';
 
-/** The two sides of a project's database. */
+/** Reads and writes of a project's database. */
 interface Sides {
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
 }
 
-/** Uploads that clients send straight to the bucket. The gateway sees their bytes when they are to become a file. */
+/** Uploads that clients send straight to the bucket. The gateway reads their bytes only when they become a file. */
 export class BucketUploads implements DirectUploads {
   readonly #sides: Sides;
   readonly #blobs: S3BlobStore;
@@ -35,7 +35,7 @@ export class BucketUploads implements DirectUploads {
     return this.#blobs.presignPut(id, { ...rest, expiresInSeconds: UPLOAD_MS / 1000 });
   }
 
-  /** One at a time for an upload, which spares reading its bytes twice. */
+  /** One at a time per upload, so that its bytes aren't read twice. */
   collect(uploadId: string): Promise<void> {
     const running = this.#collecting.get(uploadId);
     if (running) return running;
@@ -49,7 +49,7 @@ export class BucketUploads implements DirectUploads {
     const now = this.#clock.now();
     if (!upload || upload.digest !== null || upload.expires_at <= now) return;
     const blob = await this.#blobs.adopt(uploadId, upload.size_bytes).catch((error: unknown) => {
-      // Nothing was sent, or not all of it: completing says so.
+      // Nothing was sent, or not all of it; completing reports that.
       if (isMissing(error) || error instanceof BlobSizeError) return null;
       throw error;
     });
@@ -57,7 +57,7 @@ export class BucketUploads implements DirectUploads {
     const { digest, release } = blob;
     try {
       await this.#sides.writes.run('uploadReceived', { uploadId, digest, now });
-      // Not before: another gateway that finds nothing there finds it received.
+      // Only now: if another gateway finds nothing there, the row tells it that the bytes were received.
       await this.#blobs.dropUpload(uploadId);
     } finally {
       release();

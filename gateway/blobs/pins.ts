@@ -1,28 +1,27 @@
 import type { PinnedBlob } from '../../shared/kernel/context.ts';
 import type { Erasure, SharedPins } from './shared-pins.ts';
 
-/** How the bytes of a blob are taken away. */
+/** How a blob's bytes are removed. */
 interface Eraser {
-  /** Where nobody else may store the same. */
+  /** If no other process may store the same bytes. */
   readonly erase: () => Promise<void>;
-  /** Where others may. */
+  /** If others may. */
   readonly begin: () => Promise<Erasure>;
 }
 
 /**
- * What keeps a blob from going while somebody works with it: names that are held, and what is done to a digest one after
- * another. The same for every place where blobs are kept.
+ * Keeps a blob from being deleted while something uses it: it pins names and runs the work on each digest in order. All
+ * blob stores use it.
  */
 export class Pins {
   readonly #held = new Map<string, number>();
-  /** The last that was begun on a digest; none of them rejects. */
+  /** The last work started on each digest; none of it rejects. */
   readonly #turns = new Map<string, Promise<void>>();
   readonly #onFree: (digest: string) => void;
   readonly #shared: SharedPins | null;
 
   /**
-   * `onFree` is told of each pinned digest that nobody holds any more. `shared` tells other processes, and is null where
-   * there are none.
+   * `onFree` gets each digest that nobody pins any more. `shared` informs other processes; null if there are none.
    */
   constructor(onFree: (digest: string) => void, shared: SharedPins | null) {
     this.#onFree = onFree;
@@ -33,7 +32,7 @@ export class Pins {
     return this.#held.has(name);
   }
 
-  /** Holds a name until what is returned is called; that answers whether nobody else holds it. */
+  /** Pins a name until the returned function is called, which returns whether nobody else pins it. */
   hold(name: string): () => boolean {
     this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
     let isHeld = true;
@@ -47,7 +46,7 @@ export class Pins {
     };
   }
 
-  /** Holds a digest from before `store` until the caller lets go of it, or until `store` fails. */
+  /** Pins a digest from before `store` until the caller releases it or `store` fails. */
   async pinned(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
     const unpin = this.hold(digest);
     const release = (): void => {
@@ -65,7 +64,7 @@ export class Pins {
     return { digest, release };
   }
 
-  /** Erases a blob unless it is pinned or `isReferenced` says that a row names it again. */
+  /** Erases a blob unless it's pinned or `isReferenced` says that a row names it again. */
   async remove(
     digest: string,
     isReferenced: (digest: string) => Promise<boolean>,
@@ -75,13 +74,13 @@ export class Pins {
     await this.#inTurn(digest, async () => {
       if (this.has(digest)) return;
       const isLeft = this.#shared?.isLeft(digest) ?? false;
-      // A read first: a sweep finds most blobs named, and a claim is a write.
+      // Read first: rows name most blobs that a sweep looks at, and a claim is a write.
       if (!isLeft && ((await isReferenced(digest)) || this.has(digest))) return;
       await (this.#shared ? this.#shared.erase(digest, begin) : erase());
     });
   }
 
-  /** So a removal takes away old bytes only, and whoever finds bytes in place finds them whole. */
+  /** Runs work on a digest in order, so a removal takes only old bytes, and bytes that are in place are complete. */
   async #inTurn(digest: string, work: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(digest);
     const running = before ? before.then(work) : work();

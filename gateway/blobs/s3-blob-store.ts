@@ -10,36 +10,35 @@ import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
 import type { Erasure, SharedPins } from './shared-pins.ts';
 
-/** Longer than an upload may take: what nobody names by then, nobody is about to name. */
+/** Longer than an upload may take: if no row names an object by then, none will. */
 const ORPHAN_GRACE_MS = 3_600_000;
-/** Shorter than an erasure is claimed for, by more than clocks may be apart that the bucket accepts. */
+/** Shorter than the claim of an erasure, by more than the clock difference that the bucket accepts. */
 const ERASE_WITHIN_SECONDS = 60;
 const DIGEST = /^[0-9a-f]{64}$/;
-/** The keys that a sweep knows, after the prefix of a project. */
+/** The keys that a sweep knows, after a project's prefix. */
 const NAMED = /^(?<folder>blobs|incoming|uploads)\/(?<name>[^/]+)$/;
 const UPLOAD_ID = /^upl_[0-9a-z]+$/;
 
 type Folder = 'blobs' | 'incoming' | 'uploads';
 
-/** An address to send bytes to, and the headers that have to go with them, letter for letter. */
+/** A URL to send bytes to, and the headers that must be sent with them unchanged. */
 export interface PresignedPut {
   readonly url: string;
   readonly headers: Record<string, string>;
 }
 
 /**
- * The blobs of one project in a bucket, as content-addressed objects: `projects/<id>/blobs/<sha256>`. Beside them are
- * `uploads/<upload_id>`, which clients put there themselves, and `incoming/<uuid>`, whose digest is not known yet. An
- * object is there before a row may name it; it goes only after the commit that dropped the last row, and never while
- * somebody holds a pin.
+ * The blobs of one project in a bucket, as content-addressed objects: `projects/<id>/blobs/<sha256>`. Clients write
+ * `uploads/<upload_id>` themselves, and `incoming/<uuid>` holds bytes whose digest isn't known yet. An object is stored
+ * before a row may name it. It's deleted only after the commit that dropped the last row, and never while it's pinned.
  */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #prefix: string;
-  /** By the last part of a key. */
+  /** Pins by the last part of a key. */
   readonly #pins: Pins;
 
-  /** `onFree` is told of each digest that nobody holds any more; `shared` is null where this process is alone. */
+  /** `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the bucket. */
   constructor(
     client: S3Client,
     projectId: string,
@@ -59,11 +58,11 @@ export class S3BlobStore implements BlobStore {
     });
   }
 
-  /** Throws BlobSizeError when other than `sizeBytes` come. */
+  /** Throws BlobSizeError unless exactly `sizeBytes` arrive. */
   async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
     const name = randomUUID();
     const key = this.#key('incoming', name);
-    // However long they take to come, no sweep takes them for orphans.
+    // However slowly they arrive, no sweep takes them for orphans.
     const unpin = this.#pins.hold(name);
     const sum = createHash('sha256');
     try {
@@ -91,7 +90,7 @@ export class S3BlobStore implements BlobStore {
     return body;
   }
 
-  /** Deletes a blob unless it is pinned or `isReferenced` says that a row names it again. */
+  /** Deletes a blob unless it's pinned or `isReferenced` says that a row names it again. */
   remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const key = this.#blob(digest);
     return this.#pins.remove(digest, isReferenced, {
@@ -100,15 +99,15 @@ export class S3BlobStore implements BlobStore {
     });
   }
 
-  /** The bucket itself refuses it when it comes too late, so that nothing has to be put back. */
+  /** The bucket itself refuses a late deletion, so nothing has to be put back. */
   async #erasure(key: string): Promise<Erasure> {
     const take = await this.#client.deletion(key, ERASE_WITHIN_SECONDS);
     return { take, finish: async () => undefined };
   }
 
   /**
-   * Deletes objects that no row names: left by a crash between the object and its row, or by a client who was slower than
-   * its upload. Ends early when told to.
+   * Deletes objects that no row names, left by a crash between the object and its row or by a client that sent its bytes
+   * after the upload had expired. Stops early if asked to.
    */
   async sweep(
     isReferenced: (digest: string) => Promise<boolean>,
@@ -125,7 +124,7 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  /** For one PUT, or several that replace each other, of this many bytes of this type. */
+  /** For one or more PUTs, each replacing the last, of exactly this many bytes of this type. */
   async presignPut(
     uploadId: string,
     upload: {
@@ -134,14 +133,14 @@ export class S3BlobStore implements BlobStore {
       readonly expiresInSeconds: number;
     },
   ): Promise<PresignedPut> {
-    // Blanks at its ends do not reach the other side, and would break the signature.
+    // Blanks at its ends get lost on the way, which would break the signature.
     const contentType = upload.contentType.trim();
     const headers = { 'Content-Type': contentType, 'Content-Length': String(upload.size) };
     const call = { method: 'PUT', key: this.#upload(uploadId), headers } as const;
     return { url: await this.#client.presign(call, upload.expiresInSeconds), headers };
   }
 
-  /** A download of a blob that is saved and never shown, by anybody who has the address, until it expires. */
+  /** A link for anybody who has it, until it expires; browsers save the download and never show it. */
   presignGet(
     digest: string,
     file: {
@@ -159,15 +158,15 @@ export class S3BlobStore implements BlobStore {
     return this.#client.presign(call, file.expiresInSeconds);
   }
 
-  /** The size of what was uploaded, null while nothing was. */
+  /** The size of the uploaded bytes; null if there are none. */
   headUpload(uploadId: string): Promise<number | null> {
     return this.#client.head(this.#upload(uploadId));
   }
 
   /**
-   * Makes a blob of what was uploaded, which stays as well. It is read once for its checksum, a chunk at a time, and copied
-   * inside the bucket; not if it was replaced in between, which is UNAVAILABLE. Throws BlobSizeError when it is not of
-   * `sizeBytes`, and ENOENT where nothing was uploaded.
+   * Turns uploaded bytes into a blob; the upload stays too. Reads them once for the checksum, a chunk at a time, and
+   * copies them inside the bucket. UNAVAILABLE if they were replaced in between. Throws BlobSizeError unless there are
+   * exactly `sizeBytes`, and ENOENT if nothing was uploaded.
    */
   async adopt(uploadId: string, sizeBytes: number): Promise<PinnedBlob> {
     const key = this.#upload(uploadId);
@@ -185,12 +184,12 @@ export class S3BlobStore implements BlobStore {
     }
   }
 
-  /** Deletes what was uploaded, once a row names it as a blob; where that fails, a sweep does it. */
+  /** Deletes uploaded bytes once a row names them as a blob; if that fails, a sweep does it. */
   dropUpload(uploadId: string): Promise<void> {
     return this.#discard(this.#upload(uploadId));
   }
 
-  /** Gives bytes that are in the bucket the name of their digest. */
+  /** Renames bytes in the bucket to their digest. */
   async #settle(key: string, digest: string, sizeBytes: number, etag?: string): Promise<void> {
     const blob = this.#blob(digest);
     if ((await this.#client.head(blob)) === sizeBytes) return;
@@ -204,7 +203,7 @@ export class S3BlobStore implements BlobStore {
     if (!this.#pins.has(name)) await this.#client.delete(key);
   }
 
-  /** What cannot be deleted now, a sweep deletes. */
+  /** If this can't be deleted now, a sweep deletes it. */
   async #discard(key: string): Promise<void> {
     await this.#client.delete(key).catch(() => undefined);
   }
@@ -217,7 +216,7 @@ export class S3BlobStore implements BlobStore {
     return this.#key('uploads', uploadId, UPLOAD_ID);
   }
 
-  /** What is no name of ours is missing, and leads nowhere else. */
+  /** A name that isn't ours counts as missing and leads nowhere else. */
   #key(folder: Folder, name: string, shape?: RegExp): string {
     const key = `${this.#prefix}${folder}/${name}`;
     if (shape && !shape.test(name)) throw new MissingObjectError(key);
@@ -226,8 +225,8 @@ export class S3BlobStore implements BlobStore {
 }
 
 /**
- * Chunks, each held back until the next one has come: the last is passed on only when all of them were as many bytes as
- * announced, so that a bucket never takes others for a whole object.
+ * Passes each chunk on only when the next one has arrived, and the last only if the total is the announced number of
+ * bytes. So a bucket never takes a wrong number of bytes for a complete object.
  */
 async function* measured(
   chunks: AsyncIterable<Uint8Array>,

@@ -9,15 +9,15 @@ import { exchange, S3Body } from './s3-exchange.ts';
 import { readErrorCode, readListing, type ListedObject } from './s3-listing.ts';
 import { NO_BODY, S3Signer, UNSIGNED, type S3Call } from './s3-signer.ts';
 
-/** How long a bucket may be silent, and how often a call is made that may be repeated. */
+/** How long a bucket may be silent, and how often a repeatable call is tried. */
 export interface S3Timeouts {
   readonly silenceMs: number;
-  /** Copies are slower: the bucket answers when it has moved all the bytes. */
+  /** Copies are slower: the bucket answers after it has copied all the bytes. */
   readonly copySilenceMs: number;
   readonly attempts: number;
-  /** The pause before the second attempt; it doubles with each. */
+  /** The pause before the second attempt; it doubles each time. */
   readonly pauseMs: number;
-  /** No attempt begins later than this after the first. */
+  /** No attempt starts later than this after the first. */
   readonly attemptsWithinMs: number;
 }
 
@@ -28,12 +28,12 @@ const PATIENCE: S3Timeouts = {
   pauseMs: 100,
   attemptsWithinMs: 10_000,
 };
-/** A page of a listing has 1000 names. */
+/** A listing has 1000 names per page. */
 const TEXT_MAX_BYTES = 8 * 1024 * 1024;
-/** Of all that a browser might show, this is saved. */
+/** Browsers save this type and never show it. */
 const CONTENT_TYPE = 'application/octet-stream';
 
-/** An object that is about to be read. */
+/** An object that is ready to be read. */
 export interface OpenObject {
   readonly body: Readable;
   readonly sizeBytes: number;
@@ -49,8 +49,8 @@ interface Sent {
 const NOTHING: Sent = { payload: NO_BODY, body: null };
 
 /**
- * The few calls of S3 that blobs need. A missing object is ENOENT; every fault of the bucket is UNAVAILABLE with its cause.
- * What passes (no answer, 429, 5xx) is tried again, unless it is a body that came in chunks, which are gone by then.
+ * The few S3 calls that blobs need. A missing object is ENOENT; every fault of the bucket is UNAVAILABLE with its cause.
+ * Temporary failures (no answer, 429, 5xx) are retried, except for a body in chunks, which are gone by then.
  */
 export class S3Client {
   readonly #place: S3Config;
@@ -66,25 +66,25 @@ export class S3Client {
     this.#agent = new Agent({ keepAlive: true });
   }
 
-  /** The size of an object, null where there is none. */
+  /** The size of an object; null if it doesn't exist. */
   head(key: string): Promise<number | null> {
     return this.#repeated(async () => {
       const call: S3Call = { method: 'HEAD', key };
       const response = await this.#send(call, NOTHING);
       response.resume();
-      // It has no body to tell a missing object from a missing bucket: a write will.
+      // Without a body, a missing object looks like a missing bucket; a write will tell them apart.
       if (response.statusCode === 404) return null;
       if (response.statusCode !== 200) throw await this.#failure(call, response);
       return lengthOf(call, response);
     });
   }
 
-  /** Whoever does not read to the end destroys the body. */
+  /** A caller that doesn't read to the end must destroy the body. */
   open(key: string, range?: ByteRange): Promise<OpenObject> {
     return this.#repeated(() => this.#open(key, range));
   }
 
-  /** Reads an object with `use`, again from its start when it breaks off. */
+  /** Reads an object with `use`; if the read breaks off, it starts again from the beginning. */
   reading<T>(key: string, use: (object: OpenObject) => Promise<T>): Promise<T> {
     return this.#repeated(async () => {
       const object = await this.#open(key);
@@ -97,8 +97,8 @@ export class S3Client {
   }
 
   /**
-   * The checksum that is the name of the bytes anyway is signed with them, over https as over http: the bucket refuses
-   * bytes that changed on the way.
+   * The request's signature covers the checksum, which is the blob's name anyway, over both https and http. So the bucket
+   * refuses bytes that changed on the way.
    */
   async put(key: string, bytes: Uint8Array, sha256: string): Promise<void> {
     const headers = { 'Content-Type': CONTENT_TYPE, 'Content-Length': String(bytes.length) };
@@ -107,8 +107,8 @@ export class S3Client {
   }
 
   /**
-   * Of exactly `sizeBytes` bytes, whose checksum nobody knows before the last is sent: the payload is not signed, the
-   * length is. Over https, that keeps it whole; a bucket over plain http has only TCP for that.
+   * Sends exactly `sizeBytes` bytes whose checksum isn't known before the last one is sent: the signature covers the
+   * length but not the payload. TLS protects the bytes; over plain http, only TCP does.
    */
   async putStream(
     key: string,
@@ -123,7 +123,7 @@ export class S3Client {
     }
   }
 
-  /** Inside the bucket, and only while the source is the one that has this ETag. */
+  /** Copies inside the bucket, but only if the source still has this ETag. */
   async copy(from: string, to: string, etag?: string): Promise<void> {
     const headers = {
       'Content-Type': CONTENT_TYPE,
@@ -135,19 +135,19 @@ export class S3Client {
     const call: S3Call = { method: 'PUT', key: to, headers };
     await this.#repeated(async () => {
       const text = await this.#text(call, NOTHING, this.#timeouts.copySilenceMs);
-      // A copy that fails after it has begun is answered with 200 all the same.
+      // A copy that fails after it has started still gets a 200.
       if (!text.includes('<CopyObjectResult')) {
         throw new S3Error(nameOf(call), 200, readErrorCode(text));
       }
     });
   }
 
-  /** Done as well where there is nothing. */
+  /** Succeeds too if there is no such object. */
   async delete(key: string): Promise<void> {
     await this.#repeated(() => this.#text({ method: 'DELETE', key }, NOTHING)).catch(ignoreMissing);
   }
 
-  /** Signed now: the bucket refuses it when its time is over, however late it comes there. */
+  /** Signed now, so the bucket refuses it after it has expired, however late it arrives. */
   async deletion(key: string, withinSeconds: number): Promise<() => Promise<void>> {
     const call: S3Call = { method: 'DELETE', key };
     const address = await this.#signer.presign(call, withinSeconds);
@@ -181,7 +181,7 @@ export class S3Client {
     return this.#signer.presign(call, expiresInSeconds);
   }
 
-  /** Ends connections that are kept for the next call. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent.destroy();
   }
@@ -205,7 +205,7 @@ export class S3Client {
     return this.#goodText(call, await this.#send(call, sent, silenceMs), silenceMs);
   }
 
-  /** The text of a good answer. */
+  /** The text of a successful answer. */
   async #goodText(call: S3Call, response: IncomingMessage, silenceMs: number): Promise<string> {
     const { statusCode = 0 } = response;
     if (statusCode < 200 || statusCode > 299) throw await this.#failure(call, response);
@@ -219,16 +219,16 @@ export class S3Client {
   ): Promise<IncomingMessage> {
     const signed = await this.#signer.sign(call, payload);
     const isRepeatable = body === null || body instanceof Uint8Array;
-    // A kept connection may be closed just then, which only what can be repeated survives.
+    // An idle connection may close at this moment; only a repeatable call survives that.
     const agent = isRepeatable && this.#agent;
     return exchange({ what: nameOf(call), method: call.method, ...signed, body, silenceMs, agent });
   }
 
-  /** What an answer means that is not the one that was asked for. */
+  /** The error that an unexpected answer means. */
   async #failure(call: S3Call, response: IncomingMessage): Promise<Error> {
     const { statusCode = 0 } = response;
     if (statusCode < 300) {
-      // It may be all of a large object.
+      // The body may be a whole large object.
       response.destroy();
       return new S3Error(nameOf(call), statusCode, '');
     }
@@ -256,7 +256,7 @@ export class S3Client {
       try {
         return await work();
       } catch (error) {
-        // Not all at the same moment again.
+        // Spread the retries, so that they don't all come at once.
         const pause = pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
         const isLast = attempt >= attempts || performance.now() + pause > until;
         if (isLast || !isPassing(error)) throw asStoreError(error);

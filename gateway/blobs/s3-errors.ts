@@ -1,13 +1,13 @@
 import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
-/** They pass, whatever the status: a copy that fails late says so under 200. */
+/** Temporary errors, whatever the status: a copy that fails late reports one with a 200. */
 const PASSING_CODES = ['InternalError', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown'];
 
-/** The bucket answered, and it was not what was asked for. */
+/** The bucket's answer is an error. */
 export class S3Error extends Error {
   readonly status: number;
-  /** Such as `NoSuchKey`; empty where the answer has none. */
+  /** Such as `NoSuchKey`; empty if the answer has none. */
   readonly code: string;
 
   constructor(what: string, status: number, code: string) {
@@ -18,7 +18,7 @@ export class S3Error extends Error {
   }
 }
 
-/** The bucket did not answer, or not to the end. */
+/** The bucket didn't answer, or its answer broke off. */
 export class WireError extends Error {
   constructor(what: string, cause?: unknown) {
     super(what, { cause });
@@ -26,7 +26,7 @@ export class WireError extends Error {
   }
 }
 
-/** Whoever sent the bytes failed, which is no fault of the bucket. */
+/** The sender of the bytes failed; the bucket is not at fault. */
 export class SenderError extends Error {
   constructor(cause: unknown) {
     super("Couldn't read the bytes to store.", { cause });
@@ -34,7 +34,7 @@ export class SenderError extends Error {
   }
 }
 
-/** There is no such object: told as a file store tells it of a file. */
+/** The error for a missing object, as for a missing file. */
 export class MissingObjectError extends Error {
   readonly code = 'ENOENT';
 
@@ -44,7 +44,7 @@ export class MissingObjectError extends Error {
   }
 }
 
-/** Whether the same may be answered if it is asked again. */
+/** Whether a repeat may succeed. */
 export function isPassing(error: unknown): boolean {
   const fault = error instanceof ServiceError ? error.cause : error;
   if (fault instanceof WireError) return true;
@@ -53,7 +53,7 @@ export function isPassing(error: unknown): boolean {
   return fault.status >= 500 && fault.status !== 501;
 }
 
-/** What a caller of the store is told: UNAVAILABLE for a fault of the bucket, anything else as it is. */
+/** The error for a caller of the store: UNAVAILABLE for a fault of the bucket, any other error unchanged. */
 export function asStoreError(error: unknown): unknown {
   if (error instanceof SenderError) return error.cause;
   return error instanceof S3Error || error instanceof WireError

@@ -6,21 +6,21 @@ import { asStoreError, SenderError, WireError } from './s3-errors.ts';
 
 const CONNECT_MS = 3000;
 
-/** A signed request, ready to go. */
+/** A signed request, ready to send. */
 export interface Exchange {
-  /** For messages: method and key, and nothing of the signature. */
+  /** For messages: the method and key, without the signature. */
   readonly what: string;
   readonly method: string;
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | null;
-  /** How long the other side may be silent. */
+  /** How long the bucket may be silent. */
   readonly silenceMs: number;
-  /** False for a connection of its own. */
+  /** False gives the request a connection of its own. */
   readonly agent: HttpAgent | false;
 }
 
-/** Sends a request and resolves with the head of the answer. WireError when none comes, SenderError for its body. */
+/** Sends a request and resolves with the head of the answer. WireError if none comes, SenderError if sending the body fails. */
 export function exchange(parts: Exchange): Promise<IncomingMessage> {
   const { what, method, address, headers, body, silenceMs, agent } = parts;
   const start = address.startsWith('https:') ? httpsRequest : httpRequest;
@@ -35,7 +35,7 @@ export function exchange(parts: Exchange): Promise<IncomingMessage> {
     socket.once('connect', stop).once('close', stop);
   });
   request.on('timeout', () => {
-    // A sender may take its time; only the bucket may not.
+    // The sender may be slow; only the bucket may not.
     if (!sending.waitsForSender) request.destroy(new Error(`silent for ${silenceMs} ms`));
   });
   return new Promise((resolve, reject) => {
@@ -43,9 +43,9 @@ export function exchange(parts: Exchange): Promise<IncomingMessage> {
       reject(error instanceof SenderError ? error : new WireError(what, error));
     });
     request.on('response', (response) => {
-      // From here on, whoever reads may be slow: see S3Body.
+      // From here on the reader may be slow: see S3Body.
       request.setTimeout(0);
-      // It came before the whole body was sent: the rest is not.
+      // The answer came before the whole body was sent, so don't send the rest.
       response.once('close', () => {
         if (!request.writableEnded) request.destroy();
       });
@@ -61,7 +61,7 @@ export function exchange(parts: Exchange): Promise<IncomingMessage> {
   });
 }
 
-/** Asks for a chunk when the one before is gone to the socket, and for no more when the answer is there already. */
+/** Asks for a chunk when the previous one has gone to the socket, and stops once the answer has come. */
 async function sendChunks(
   request: ClientRequest,
   chunks: AsyncIterable<Uint8Array>,
@@ -95,8 +95,8 @@ function drained(request: ClientRequest): Promise<void> {
 }
 
 /**
- * The body of an answer, of as many bytes as were announced or an error: UNAVAILABLE. While somebody waits for bytes, the
- * bucket may be silent only so long; while nobody does, it takes no harm.
+ * The body of an answer: exactly the announced number of bytes, or the error UNAVAILABLE. The bucket's silence is
+ * limited only while somebody waits for bytes.
  */
 export class S3Body extends Readable {
   readonly #response: IncomingMessage;
@@ -125,7 +125,7 @@ export class S3Body extends Readable {
       else this.destroy(new Error(`received ${came} of ${sizeBytes} bytes`));
     });
     response.on('error', (error) => this.destroy(error));
-    // Nobody has asked yet.
+    // Nobody has asked for bytes yet.
     response.pause();
   }
 

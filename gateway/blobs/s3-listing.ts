@@ -1,4 +1,4 @@
-/** An object as a listing names it. */
+/** An object in a listing. */
 export interface ListedObject {
   readonly key: string;
   readonly changedAt: number;
@@ -6,7 +6,7 @@ export interface ListedObject {
 
 interface ListingPage {
   readonly objects: readonly ListedObject[];
-  /** What the next page is asked for by; null after the last one. */
+  /** The token for the next page; null after the last one. */
   readonly next: string | null;
 }
 
@@ -18,7 +18,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Reads one answer of ListObjectsV2. What is not understood is left out: nothing is done to it then. */
+/** Reads one answer of ListObjectsV2. Leaves out entries it doesn't understand, so nothing happens to them. */
 export function readListing(xml: string): ListingPage {
   const objects = Array.from(xml.matchAll(/<Contents>(.*?)<\/Contents>/gs), ([, text = '']) => ({
     key: field(text, 'Key') ?? '',
@@ -28,7 +28,7 @@ export function readListing(xml: string): ListingPage {
   return { objects, next: isCut ? field(xml, 'NextContinuationToken') : null };
 }
 
-/** The code of an error answer, empty where there is none. */
+/** The code of an error answer; empty if it has none. */
 export function readErrorCode(xml: string): string {
   return /<Error>.*?<Code>(\w{1,64})<\/Code>/s.exec(xml)?.[1] ?? '';
 }

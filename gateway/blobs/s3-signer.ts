@@ -2,17 +2,17 @@ import { hash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Config } from './blobs-config.ts';
 
-/** The longest that Signature Version 4 allows. */
+/** The longest time that Signature Version 4 allows. */
 const EXPIRES_MAX_SECONDS = 604_800;
 
-/** For a body whose checksum is not known before it is sent. */
+/** For a body whose checksum isn't known before it's sent. */
 export const UNSIGNED = 'UNSIGNED-PAYLOAD';
-/** The checksum of no body. */
+/** The checksum of an empty body. */
 export const NO_BODY = hash('sha256', '');
 
 type S3Method = 'DELETE' | 'GET' | 'HEAD' | 'PUT';
 
-/** What is asked of a bucket. */
+/** A request to a bucket. */
 export interface S3Call {
   readonly method: S3Method;
   /** Empty for the bucket itself. */
@@ -21,10 +21,10 @@ export interface S3Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Signs for one bucket. The time is that of the machine: the other side compares it with its own. */
+/** Signs for one bucket, with the machine's time, which the other side compares with its own. */
 export class S3Signer {
   readonly #place: S3Config;
-  /** The keys of a day, derived once. */
+  /** The signing key of a day, derived once. */
   readonly #keys = new Map<string, ArrayBuffer>();
 
   constructor(place: S3Config) {
@@ -42,7 +42,7 @@ export class S3Signer {
     return { address: addressOf(signer), headers: Object.fromEntries(signed.headers) };
   }
 
-  /** An address that holds for a time without a key, for exactly this method, path, query and these headers. */
+  /** A URL that works for a while without a key, for exactly this method, path, query and these headers. */
   async presign(call: S3Call, expiresInSeconds: number): Promise<string> {
     if (!(expiresInSeconds >= 1 && expiresInSeconds <= EXPIRES_MAX_SECONDS)) {
       throw new RangeError('A signed address must be valid for 1 second to 1 week.');
@@ -53,7 +53,7 @@ export class S3Signer {
       ...this.#parts({ ...call, query }),
       headers: { ...call.headers },
       signQuery: true,
-      // The type and the length of a body with them: by default, these may be anything.
+      // Include the body's type and length; otherwise they could be anything.
       allHeaders: true,
     });
     return `${addressOf(signer)}&X-Amz-Signature=${await signer.signature()}`;
@@ -70,7 +70,7 @@ export class S3Signer {
   }
 }
 
-/** Spelled as it was signed: a URL would write blanks as `+`, which not every store reads back as blanks. */
+/** Encodes the query as it was signed: a URL would write blanks as `+`, which not every store decodes as blanks. */
 function addressOf({ url, encodedPath, encodedSearch }: AwsV4Signer): string {
   return `${url.origin}${encodedPath}${encodedSearch && `?${encodedSearch}`}`;
 }

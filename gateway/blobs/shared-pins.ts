@@ -4,48 +4,48 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 
-/** How long a store of bytes waits for an erasure, a look at a time. */
+/** How long storing bytes waits for an erasure, and how often it checks. */
 const WAITS_MS: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 1000, 1000];
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * One attempt to take the bytes of a blob away, made before it is claimed. It may come to act long after its claim has
- * lapsed, when somebody has stored the same bytes again; those are not to be lost.
+ * One attempt to remove a blob's bytes, created before the claim. It may act long after its claim has lapsed, when
+ * somebody has stored the same bytes again; those must not be lost.
  */
 export interface Erasure {
-  /** Takes the bytes away so that they can be put back, or not at all later than a minute after the attempt was made. */
+  /** Removes the bytes so that they can be put back, or refuses if the attempt is more than a minute old. */
   take(): Promise<void>;
-  /** `isClaimed`: they were old ones. Else they may be new ones, and go back to where they were. */
+  /** `isClaimed`: the bytes were old. Otherwise they may be new and are put back. */
   finish(isClaimed: boolean): Promise<void>;
 }
 
 interface SharedPinsOptions {
-  /** Names this process, at random. */
+  /** A random name for this process. */
   readonly holder: string;
   readonly waitsMs?: readonly number[];
 }
 
 /**
- * Pins that other processes see, as rows of the project's database, where erasing is a claim. Why a blob that a row names
- * has its bytes, whoever stops or dies where:
+ * Pins that other processes see, as rows in the project's database; an erasure is a claim there. A blob that a row names
+ * keeps its bytes wherever a process stops or dies, because:
  *
- * 1. Of a digest there is a pin or an erasure, never both, nor an erasure beside a row that names it: each is made in a
- *    transaction that looks for the other two.
+ * 1. A digest has a pin or an erasure, never both, and no erasure while a row names it: each is created in a transaction
+ *    that checks for the other two.
  * 2. Bytes are stored, or found in place, after their pin was committed. So they are newer than every erasure that was
- *    over by then, and no other begins while the pin is there. A process that dies leaves a pin that lapses.
- * 3. A pin that has lapsed is deleted by the claim that overrides it, and a row may name new bytes only while the pin is
- *    there. So whoever stood still for too long is refused when he names them, by no clock.
- * 4. Callers in one process share a pin. While one relies on it, it is renewed only if it is still there.
- * 5. A process that dies while it erases leaves a claim that lapses, and is forgotten then. One that only stood still may
- *    take bytes away after that: the bucket refuses it, a folder gets them back. See `Erasure`.
- * 6. When the answer to a commit is lost, nothing is taken to be done: what it may have left lapses.
+ *    over by then, and none starts while the pin exists. A process that dies leaves a pin that lapses.
+ * 3. A claim deletes the lapsed pin that it overrides, and a row may name new bytes only while their pin exists. So a
+ *    process that was suspended for too long is refused when it names them, without comparing clocks.
+ * 4. Callers in one process share a pin. While one relies on it, it's renewed only if it still exists.
+ * 5. A process that dies during an erasure leaves a claim that lapses and is then ignored. A process that was only
+ *    suspended may remove bytes after that: a bucket refuses, and a folder gets them back. See `Erasure`.
+ * 6. If the answer to a commit is lost, nothing counts as done, and its possible leftovers lapse.
  */
 export class SharedPins {
   readonly #writes: Pick<ProjectWrites, 'run'>;
   readonly #clock: Clock;
   readonly #holder: string;
   readonly #waitsMs: readonly number[];
-  /** Digests with a pin: whether somebody relies on it, or it is to be deleted. */
+  /** Pinned digests: whether somebody relies on the pin, or it's to be deleted. */
   readonly #pins = new Map<string, 'held' | 'left'>();
 
   constructor(writes: Pick<ProjectWrites, 'run'>, clock: Clock, options: SharedPinsOptions) {
@@ -55,7 +55,7 @@ export class SharedPins {
     this.#waitsMs = options.waitsMs ?? WAITS_MS;
   }
 
-  /** Waits while the blob is being erased: UNAVAILABLE when that takes long, because somebody died over it. */
+  /** Waits while the blob is being erased. UNAVAILABLE if that takes too long, because the eraser died. */
   async pin(digest: string): Promise<void> {
     for (const waitMs of [...this.#waitsMs, null]) {
       const isHeld = this.#pins.get(digest) === 'held';
@@ -69,7 +69,7 @@ export class SharedPins {
     throw unavailable(RETRY_AFTER_SECONDS, new Error(`Blob ${digest} is being erased.`));
   }
 
-  /** Nobody in this process relies on the pin any more. `erase` deletes it. */
+  /** Call when nobody in this process relies on the pin any more; `erase` deletes it. */
   leave(digest: string): void {
     this.#pins.set(digest, 'left');
   }
@@ -79,9 +79,9 @@ export class SharedPins {
     return this.#pins.get(digest) === 'left';
   }
 
-  /** Deletes the pin of this process, and erases the blob unless a row names it or another process has to do with it. */
+  /** Deletes this process's pin and erases the blob, unless a row names it or another process is using it. */
   async erase(digest: string, begin: () => Promise<Erasure>): Promise<void> {
-    // Should it not be deleted after all, it lapses.
+    // If it isn't deleted, it lapses.
     this.#pins.delete(digest);
     const erasure = await begin();
     const claim = randomUUID();
