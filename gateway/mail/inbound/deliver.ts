@@ -16,7 +16,7 @@ import { knownAs, type MailDelivery } from '../../commit/mail-delivery.ts';
 import type { ReportOnMessage } from '../../commit/mails.ts';
 import type { ReadMail } from './read-mail.ts';
 
-/** The source of mail that a mail came to. */
+/** The project's email source. */
 interface MailSource {
   readonly id: string;
   readonly name: string;
@@ -25,18 +25,18 @@ interface MailSource {
 /** A mail for one project. */
 export interface ArrivedMail {
   readonly mail: ReadMail;
-  /** The addresses of the project that it came to. */
+  /** The project's addresses that it came to. */
   readonly recipients: readonly string[];
-  /** Behind the `@` of these addresses. */
+  /** The domain of these addresses. */
   readonly domain: string;
-  /** Null where the project takes no mail: then only reports about its own are of use. */
+  /** Null if the project takes no mail; then only reports about its own mail matter. */
   readonly source: MailSource | null;
   readonly now: number;
 }
 
 /**
- * What became of a mail, once that is durable: an event, known before, or a report that was written down. Null when it is
- * none of these, as the project takes no mail.
+ * Delivers a mail, and returns once the result is durable: an event, a duplicate, or a recorded report. Null if the project
+ * takes no mail and this isn't a report either.
  */
 export async function deliverMail(
   project: Project,
@@ -63,7 +63,7 @@ export async function deliverMail(
   const pins: PinnedBlob[] = [];
   try {
     const known = await project.store.read((store) => knownAs(store, place));
-    // What is known for sure leaves no bytes; whoever comes at the same time is told apart by the transaction.
+    // A sure duplicate stores no bytes. The transaction catches copies that arrive at the same time.
     if (known?.isSame) return { status: 'duplicate', event_id: known.id };
     const delivery = await putAway(project, mail, pins);
     const ledgerWriter = await project.ledgerWriter();
@@ -82,19 +82,19 @@ export async function deliverMail(
 
 function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
   const plain = payload.message_id ?? `sha256:${digest}`;
-  // No Message-ID has a blank.
+  // A Message-ID has no blank, so the two forms never clash.
   return { plain, ofDomain: `${plain} ${domainOf(payload.from?.address ?? '')}` };
 }
 
-/** A message of ours; replies to it are marked as such where they were wanted. */
+/** A message of ours. Replies are linked to it if it asked for replies. */
 interface Answered {
   readonly id: string;
   readonly takesReplies: boolean;
-  /** Where it was not told by the address for reports, who told it. */
+  /** Whether a report came to the return path, and if not, whether its sender is verified. */
   readonly by: ReportOnMessage['by'];
 }
 
-/** The message of ours that a mail answers, or reports on: by the address it came to, else by the ids it refers to. */
+/** Finds our message that a mail answers or reports on, by the address it came to or else by the ids it refers to. */
 async function answered(
   store: Repositories,
   { info }: Project,
@@ -138,7 +138,7 @@ type Stored = Omit<
   'sourceId' | 'source' | 'ids' | 'knownSince' | 'verified' | 'hash' | 'replyTo' | 'now' | 'digest'
 >;
 
-/** Puts what is large beside the database. The pins keep it until its rows are there. */
+/** Stores large content outside the database. The pins keep it until its rows exist. */
 async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Promise<Stored> {
   const put = async (bytes: Uint8Array, digest?: string): Promise<string> => {
     const pin = await project.blobs.put(bytes, digest);

@@ -5,21 +5,21 @@ import {
   type ServerAddress,
 } from '../server-url.ts';
 
-/** A mailbox that mail is taken from, and how to get at it. */
+/** The mailbox that mail comes from, and how to connect to it. */
 export interface ImapConfig extends ServerAddress, Credentials {
-  /** `INBOX`, or the name of a folder with the separators of its server. */
+  /** `INBOX`, or the name of a folder with its server's separators. */
   readonly mailbox: string;
 }
 
 const SETTING = 'SVC_IMAP_URL';
 const IMAP_PORT = 143;
 const IMAPS_PORT = 993;
-/** No control characters, as in any name of a folder (RFC 9051 section 5.1). */
+/** Folder names have no control characters (RFC 9051 section 5.1). */
 const MAILBOX = /^[^\p{Cc}]{1,255}$/u;
 
 /**
- * Reads SVC_IMAP_URL, `imaps://user:password@host:993/INBOX` or `imap://…` (RFC 5092), with TLS as SVC_SMTP_URL has it.
- * Null after a problem was told.
+ * Reads SVC_IMAP_URL, `imaps://user:password@host:993/INBOX` or `imap://…` (RFC 5092), with TLS as in SVC_SMTP_URL. Null
+ * after reporting a problem.
  */
 export function readImapConfig(text: string, complain: Complain): ImapConfig | null {
   const server = readServerUrl(
@@ -44,7 +44,7 @@ function readMailbox(path: string, complain: Complain): string | null {
     const mailbox = decodeURIComponent(path.replace(/^\//, '')) || 'INBOX';
     if (!path.includes('#') && MAILBOX.test(mailbox)) return mailbox;
   } catch {
-    // Told below.
+    // Reported below.
   }
   complain(
     `${SETTING}: after the host comes the name of one mailbox, with % and # written as %25 and %23.`,

@@ -20,7 +20,7 @@ interface InboundMailDeps {
   readonly metrics?: Metrics | undefined;
 }
 
-/** Mail that comes in: the reader of all of it, and the mailbox that it is taken from, where there is one. */
+/** Incoming mail: its reader, and the mailbox it comes from, if there is one. */
 export class InboundMail {
   readonly reader: MailReader;
   readonly #deps: InboundMailDeps;
@@ -31,7 +31,7 @@ export class InboundMail {
     this.reader = new ThreadMailReader({ dnsServers: deps.config.dnsServers });
   }
 
-  /** To take what is in the mailbox; null where there is none. Nobody waits for the mail server: a start without it is a start. */
+  /** The task that takes mail from the mailbox; null without one. Starting doesn't wait for the mail server. */
   get leaderTask(): LeaderTask | null {
     const { imap, domain } = this.#deps.config;
     if (imap === null || domain === null) return null;
@@ -44,19 +44,19 @@ export class InboundMail {
 
   async #open(imap: ImapConfig, domain: string): Promise<void> {
     const { projects, control, clock, log, metrics } = this.#deps;
-    // Its package is loaded only where there is a mailbox.
+    // Loads the IMAP package only if there's a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
     const taker = new MailRouter({ projects, reader: this.reader, clock, domain, metrics });
     this.#mailbox = await Box.open({ place: imap, store: control.mailboxes, taker, clock, log });
     this.#mailbox.start();
   }
 
-  /** What is known of the mailbox; null where there is none. */
+  /** The mailbox's status; null while this gateway reads none. */
   get status(): ReturnType<Mailbox['status']> | null {
     return this.#mailbox?.status() ?? null;
   }
 
-  /** Lets the mails at hand end, for a short while. */
+  /** Waits briefly for mails in progress. */
   async close(): Promise<void> {
     await this.#closeMailbox();
     await this.reader.close();

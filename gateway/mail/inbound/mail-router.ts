@@ -12,12 +12,12 @@ interface MailRouterDeps {
   readonly projects: Projects;
   readonly reader: MailReader;
   readonly clock: Clock;
-  /** Behind the `@` of every address that mail comes to. */
+  /** The domain of every address that mail comes to. */
   readonly domain: string;
   readonly metrics?: Metrics | undefined;
 }
 
-/** Brings mails to the projects that they are for. */
+/** Delivers mails to their projects. */
 export class MailRouter implements MailTaker {
   readonly #deps: MailRouterDeps;
 
@@ -56,8 +56,8 @@ export class MailRouter implements MailTaker {
   }
 
   /**
-   * The projects this copy is for: the one that our servers noted, or where they noted none, those that the mail itself
-   * names. One copy has one recipient; another address that was noted is that of the mailbox, or the sender wrote it.
+   * The projects this copy is for: the one that our mail servers recorded, or else those that the mail itself names. A copy
+   * has one recipient; any other recorded address is the mailbox's own, or the sender wrote it.
    */
   async #addressees(mail: ReadMail): Promise<Map<Project, string[]>> {
     const [noted] = await this.#projectsOf(mail.delivered_to);

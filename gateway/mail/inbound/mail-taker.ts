@@ -1,10 +1,10 @@
 import type { MailOutcome } from '../../lib/metrics.ts';
 
-/** Takes a mail in: reads it, finds whom it is for, stores it. */
+/** Takes in a mail: reads it, finds its projects, stores it. */
 export interface MailTaker {
   /**
-   * Resolves when what became of it is durable; the same mail may be given again and is then a duplicate. Rejects when it
-   * cannot be stored now, as on a full disk. `whole` is false where `raw` has the headers alone, of a mail of `sizeBytes`.
+   * Resolves once the result is durable; the same mail may come again and is then a duplicate. Rejects if the mail can't be
+   * stored now, such as on a full disk. If `whole` is false, `raw` has only the headers of a mail of `sizeBytes`.
    */
   take(mail: {
     readonly raw: Uint8Array;

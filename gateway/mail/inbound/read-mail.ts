@@ -1,27 +1,27 @@
 import type { MailReport } from '../../lib/mail-report.ts';
-// What is known of a mail once its bytes were checked and understood. Plain data: it comes from another thread.
+// A mail after checking and parsing. Plain data, because it comes from another thread.
 
-/** An address as its header has it; the name may be empty. */
+/** An address as in its header; the name may be empty. */
 export interface MailAddress {
   readonly address: string;
   readonly name: string;
 }
 
-/** What we found ourselves; headers that claim a result are not looked at (RFC 8601 section 5). */
+/** Our own results; headers that claim a result are ignored (RFC 8601 section 5). */
 export interface MailAuthentication {
   readonly dkim: 'pass' | 'fail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror';
   readonly dmarc: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror';
-  /** Only whoever spoke to the sending server could check it. */
+  /** Only the server that the sender connected to could check it. */
   readonly spf: 'none';
-  /** Of the one address in From; null when there is none, or more than one. */
+  /** The domain of the address in From; null unless there is exactly one. */
   readonly from_domain: string | null;
-  /** A DKIM signature that passed is of the domain of From, or of its organization (RFC 7489 section 3.1). */
+  /** A DKIM signature that passed is from the domain of From, or from its organization (RFC 7489 section 3.1). */
   readonly aligned: boolean;
 }
 
 /**
  * The payload of `email.received`. Dates are ISO 8601 in UTC; ids have their angle brackets. A list of addresses has at
- * most 500 of them, `references` the last 500, the subject 2,000 characters, the text 1,000,000.
+ * most 500 entries, `references` the last 500, the subject 2,000 characters, the text 1,000,000.
  */
 export interface MailPayload {
   readonly message_id: string | null;
@@ -33,18 +33,18 @@ export interface MailPayload {
   readonly date: string | null;
   readonly in_reply_to: string | null;
   readonly references: readonly string[];
-  /** Made from the HTML where a mail has nothing else. */
+  /** Made from the HTML if the mail has no plain text. */
   readonly text: string | null;
-  /** What is new in it: without quoted mails and without a signature. */
+  /** Only the new text, without quoted mails and the signature. */
   readonly text_stripped: string | null;
   readonly authentication: MailAuthentication;
-  /** A machine wrote it: an absence notice, a list, a report, or something of ours that came back. */
+  /** A machine wrote it: an absence notice, a list, a report, or a mail of ours that came back. */
   readonly auto_submitted: boolean;
-  /** Why parts of it are missing; null when it is whole. */
+  /** Why parts are missing; null if the mail is complete. */
   readonly incomplete: 'too_large' | 'too_many_parts' | 'too_deep' | 'malformed' | null;
 }
 
-/** An attachment that may be read. Names are unique in a mail, have no `/`, and are safe as the end of a path. */
+/** An attachment that isn't blocked. Names are unique in a mail, have no `/`, and are safe as the end of a path. */
 export interface MailFile {
   readonly name: string;
   readonly content_type: string;
@@ -63,14 +63,14 @@ export interface BlockedFile {
   readonly reason: 'executable' | 'encrypted_archive' | 'too_large' | 'too_many';
 }
 
-/** Bytes to be kept. */
+/** Bytes to store. */
 export interface HashedBytes {
   readonly bytes: Uint8Array;
   /** In hex. */
   readonly sha256: string;
 }
 
-/** A mail, checked and understood. */
+/** A checked and parsed mail. */
 export interface ReadMail {
   /** SHA-256 of its bytes, in hex. */
   readonly digest: string;
@@ -78,33 +78,31 @@ export interface ReadMail {
   /** DKIM and DMARC both passed (spec section 2.1, rule 2). */
   readonly verified: boolean;
   readonly payload: MailPayload;
-  /** The same as JSON in UTF-8: written where mails are read, as that of a large one takes time. */
+  /** The same as JSON in UTF-8, made in the reader's thread because that takes time for a large mail. */
   readonly payload_json: HashedBytes;
-  /** UTF-8; null where there is none. */
+  /** UTF-8; null if there is no HTML. */
   readonly html: HashedBytes | null;
   readonly files: readonly MailFile[];
   readonly blocked: readonly BlockedFile[];
-  /** Whom this copy was delivered to, as the servers on our side noted it: the topmost of each trace header, from the top. */
+  /** The recipients of this copy, as our mail servers recorded them: the topmost of each trace header, from the top. */
   readonly delivered_to: readonly string[];
-  /** Whom the mail names in To, Cc and Bcc. */
+  /** The recipients that the mail names in To, Cc, Bcc and Resent-To. */
   readonly addressed_to: readonly string[];
   readonly report: MailReport | null;
 }
 
-/** What is known of a mail besides its bytes. */
+/** What we know about a mail besides its bytes. */
 export interface Seen {
   readonly now: number;
-  /** False where only the beginning of it, with its headers, was fetched because it is too large. */
+  /** False if the mail is too large and only its headers were fetched. */
   readonly whole: boolean;
-  /** Of all of it. */
+  /** The size of the whole mail. */
   readonly sizeBytes: number;
 }
 
-/** Checks and understands mails, away from the thread that serves. */
+/** Checks and parses mails, off the main thread. */
 export interface MailReader {
-  /**
-   * Never rejects for what is in a mail. Rejects with UNAVAILABLE when it is closed, or cannot read any mail at all.
-   */
+  /** Never rejects because of a mail's content. Rejects with UNAVAILABLE if it is closed or can't read any mail at all. */
   read(raw: Uint8Array, seen: Seen): Promise<ReadMail>;
   close(): Promise<void>;
 }

@@ -2,18 +2,18 @@ import type { FetchMessageObject, FetchQueryObject, ImapFlow } from 'imapflow';
 import { MAIL_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import type { ImapConfig } from '../imap-config.ts';
 
-/** Of a mail that is too large, so much of its headers. */
+/** How much of the headers to fetch from a mail that is too large. */
 const HEADERS_MAX_BYTES = 256 * 1024;
-/** A response is a mail with little beside, or a list of UIDs. */
+/** A response is a mail plus a little more, or a list of UIDs. */
 const RESPONSE_MAX_BYTES = MAIL_MAX_BYTES + 8 * 1024 * 1024;
-/** While an answer is awaited, it is looked so often whether bytes came. */
+/** How often we check for new bytes within the time of silence that we allow. */
 const WATCH_STEPS = 8;
 const DONE = '$svcDone';
 
 /** How long the server may take. */
 export interface ImapTimeouts {
   readonly connectMs: number;
-  /** Without a single byte, while a command is out. */
+  /** Without a single byte, while a command is pending. */
   readonly silenceMs: number;
   readonly noopMs: number;
   readonly farewellMs: number;
@@ -22,21 +22,21 @@ export interface ImapTimeouts {
 export interface ListedMail {
   readonly uid: number;
   readonly sizeBytes: number;
-  /** It bears the mark of mails that are taken. */
+  /** It has the mark of mails that were taken. */
   readonly isMarked: boolean;
 }
 
 export interface FetchedMail {
   readonly uid: number;
   readonly raw: Uint8Array;
-  /** False when `raw` has the headers alone. */
+  /** False if `raw` has only the headers. */
   readonly whole: boolean;
 }
 
 interface ConnectionOptions {
   readonly place: ImapConfig;
   readonly timeouts: ImapTimeouts;
-  /** Who vouches for the server, as PEM; there for tests. */
+  /** The CA to trust, as PEM; for tests. */
   readonly ca?: string;
 }
 
@@ -49,8 +49,8 @@ export class ConnectionLost extends Error {
 }
 
 /**
- * One connection to an IMAP server with one mailbox selected. Whatever it is asked rejects once the connection is lost,
- * which a server that says nothing for too long has brought about.
+ * One connection to an IMAP server with one mailbox selected. Every call rejects once the connection is lost. If the
+ * server stays silent for too long, the connection counts as lost.
  */
 export class ImapConnection {
   readonly #client: ImapFlow;
@@ -62,13 +62,13 @@ export class ImapConnection {
     this.#timeouts = timeouts;
   }
 
-  /** Gives up when it is aborted. */
+  /** Gives up when `signal` aborts. */
   static async open(options: ConnectionOptions, signal: AbortSignal): Promise<ImapConnection> {
     const client = await makeClient(options);
     const connection = new ImapConnection(client, options.timeouts);
     const giveUp = (): void => client.close();
     signal.addEventListener('abort', giveUp);
-    // Whoever waits for an answer is told; without a listener it would end the process.
+    // Pending calls get the error too; without a listener it would end the process.
     client.on('error', () => client.close());
     client.on('exists', () => {
       connection.#hasNews = true;
@@ -76,7 +76,7 @@ export class ImapConnection {
     try {
       if (signal.aborted) giveUp();
       await connection.#watch(client.connect());
-      // Held for good: the library then takes silence between commands for what it is.
+      // Never released: the library then accepts silence between commands.
       await connection.#watch(
         client.getMailboxLock(options.place.mailbox, { maxLockHoldTime: false }),
       );
@@ -93,21 +93,21 @@ export class ImapConnection {
     return this.#client.mailbox ? Number(this.#client.mailbox.uidValidity) : 0;
   }
 
-  /** Above every UID there is; without a bound where the server does not tell. */
+  /** Above every existing UID; infinite if the server doesn't say. */
   get uidNext(): number {
     return (this.#client.mailbox && this.#client.mailbox.uidNext) || Number.POSITIVE_INFINITY;
   }
 
-  /** The UIDs beyond one, in ascending order. */
+  /** The UIDs above `uid`, in ascending order. */
   async beyond(uid: number): Promise<number[]> {
     this.#hasNews = false;
     const found = await this.#watch(this.#client.search({ uid: `${uid + 1}:*` }, { uid: true }));
     if (!Array.isArray(found)) throw this.#lost('SEARCH was refused');
-    // `*` is the newest mail, even where it is not beyond.
+    // `*` is the newest mail, even if its UID isn't above `uid`.
     return found.filter((one) => one > uid).toSorted((a, b) => a - b);
   }
 
-  /** What there is to say of those that are still there, as it comes. */
+  /** Lists the mails that still exist, as the answers arrive. */
   async list(uids: readonly number[], onEach: (mail: ListedMail) => void): Promise<void> {
     const query = { uid: true, size: true, flags: true };
     await this.#fetch(uids, query, ({ uid, size = 0, flags }) => {
@@ -115,12 +115,12 @@ export class ImapConnection {
     });
   }
 
-  /** Those that are still there, as they come; of those that are too large the headers. */
+  /** Fetches the mails that still exist, as they arrive; only the headers if a mail is too large. */
   async fetch(mails: readonly ListedMail[], onEach: (mail: FetchedMail) => void): Promise<void> {
     const large = mails.filter(({ sizeBytes }) => sizeBytes > MAIL_MAX_BYTES);
     const others = mails.filter(({ sizeBytes }) => sizeBytes <= MAIL_MAX_BYTES);
     const tooLarge = new Set(large.map(({ uid }) => uid));
-    // The size is what the server says: one byte more shows that it is wrong.
+    // The server may state a wrong size: one byte more than allowed shows that.
     const source = { start: 0, maxLength: MAIL_MAX_BYTES + 1 };
     await this.#fetch(uidsOf(others), { uid: true, source }, ({ uid, source: raw }) => {
       if (!raw) return;
@@ -134,7 +134,7 @@ export class ImapConnection {
     });
   }
 
-  /** Moves mails to a folder, which is made when it is missing. False where the server does not let us. */
+  /** Moves mails to a folder, and creates it if it's missing. False if the server doesn't let us. */
   async move(uids: readonly number[], folder: string): Promise<boolean> {
     const range = uids.join(',');
     const move = async (): Promise<boolean> => {
@@ -158,10 +158,10 @@ export class ImapConnection {
     if (!this.#client.usable) throw this.#lost('STORE was cut off');
   }
 
-  /** Until there is something new, the time is over, the connection is lost, or it is aborted. */
+  /** Waits for new mail, for at most `ms`, or until `signal` aborts or the connection is lost. */
   async news(ms: number, signal: AbortSignal): Promise<void> {
     if (this.#hasNews || signal.aborted) return;
-    // Ended by the next command. Without IDLE the looks at intervals have to do.
+    // The next command ends IDLE. A server without IDLE is only polled.
     if (this.#client.capabilities.has('IDLE')) this.#client.idle().catch(() => undefined);
     const over = new AbortController();
     await new Promise<void>((resolve) => {
@@ -177,18 +177,18 @@ export class ImapConnection {
       this.#client.on('exists', done);
       this.#client.on('close', done);
     });
-    // A server that answers nothing is found out here, before anything depends on it.
+    // Detects a dead server here, before anything depends on it.
     if (!signal.aborted) await this.#watch(this.#client.noop(), this.#timeouts.noopMs);
     if (!this.#client.usable) throw this.#lost('the server hung up');
   }
 
-  /** Takes leave, if that is quick. */
+  /** Logs out if that's quick, and closes the connection. */
   async close(): Promise<void> {
     await this.#watch(this.#client.logout(), this.#timeouts.farewellMs).catch(() => undefined);
     this.#client.close();
   }
 
-  /** Ends it at once. */
+  /** Closes the connection at once. */
   drop(): void {
     this.#client.close();
   }
@@ -202,14 +202,14 @@ export class ImapConnection {
     const asked = new Set(uids);
     const all = async (): Promise<void> => {
       const mails = this.#client.fetch(uids.join(','), query, { uid: true });
-      // In between it is told what others do to mails, such as to read them (RFC 9051 section 7.5.2).
+      // The server also reports what others do to mails, such as reading them (RFC 9051 section 7.5.2).
       for await (const mail of mails) if (asked.has(mail.uid)) onEach(mail);
     };
     await this.#watch(all());
     if (!this.#client.usable) throw this.#lost('FETCH was cut off');
   }
 
-  /** Drops the connection when no byte comes for so long while something is waited for. */
+  /** Waits for an answer, and drops the connection if no byte arrives for `silenceMs`. */
   async #watch<T>(answer: Promise<T>, silenceMs = this.#timeouts.silenceMs): Promise<T> {
     let received = this.#client.stats().received;
     let silentSteps = 0;
@@ -222,7 +222,7 @@ export class ImapConnection {
     }, silenceMs / WATCH_STEPS);
     try {
       const value = await answer;
-      // Not every answer of the library tells that it was cut off.
+      // The library doesn't always reject when an answer was cut off.
       if (!isSilent()) return value;
     } catch (error) {
       if (!isSilent()) throw error;
@@ -239,7 +239,7 @@ export class ImapConnection {
 }
 
 async function makeClient({ place, timeouts, ca }: ConnectionOptions): Promise<ImapFlow> {
-  // Loaded only where there is a mailbox.
+  // Loaded only if there's a mailbox.
   const { ImapFlow } = await import('imapflow');
   const { host, port, tls, user, password } = place;
   return new ImapFlow({
@@ -255,10 +255,10 @@ async function makeClient({ place, timeouts, ca }: ConnectionOptions): Promise<I
     maxLineLength: RESPONSE_MAX_BYTES,
     maxResponseSize: RESPONSE_MAX_BYTES,
     disableAutoIdle: true,
-    // What is unpacked has no bound.
+    // Decompressed data would have no size limit.
     disableCompression: true,
     clientInfo: { name: 'svc', version: false, vendor: false, 'support-url': false },
-    // Its log has addresses and contents.
+    // The library's log contains addresses and mail content.
     logger: false,
   });
 }

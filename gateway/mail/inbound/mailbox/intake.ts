@@ -4,21 +4,21 @@ import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
 import type { Progress } from './progress.ts';
 
-/** Where mails go that are taken, and those that were for nobody here. */
+/** The folders for mails that were taken, and for those with no recipient here. */
 const FOLDERS: Readonly<Record<MailOutcome, string>> = {
   delivered: 'svc-done',
   duplicate: 'svc-done',
   unknown_recipient: 'svc-unknown',
 };
 
-/** So many are asked for in one command: several to save time on the way, few to begin with the first soon. */
+/** Mails per command: several save round trips, few let the first one start soon. */
 const LISTED_AT_ONCE = 200;
 const FETCHED_AT_ONCE = 4;
 const FETCHED_AT_ONCE_BYTES = 8 * 1024 * 1024;
-/** What is in memory at a time, unless one mail is larger. */
+/** Limits on the mails in memory, unless a single mail is larger. */
 const IN_FLIGHT_MAX = 8;
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
-/** So many are put away together, while others come in. */
+/** How many taken mails are put away together while others come in. */
 const PUT_AWAY_AT = 64;
 
 interface IntakeDeps {
@@ -30,11 +30,11 @@ interface IntakeDeps {
   readonly saveCursor: () => Promise<void>;
   readonly onTaken: (outcome: MailOutcome) => void;
   readonly onRejected: (error: unknown) => void;
-  /** Told once for a folder. */
+  /** Called once per folder. */
   readonly onImmovable: (folder: string) => void;
 }
 
-/** Takes what is in a mailbox, over one connection. */
+/** Takes the mails of a mailbox over one connection. */
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #inFlight = new Set<Promise<void>>();
@@ -47,8 +47,8 @@ export class Intake {
   }
 
   /**
-   * Looks once, and takes what is there in the order of arrival. Ends early, with false, when a mail is rejected that was
-   * not rejected before: the next would be too, as the disk is full or the service ends.
+   * Lists the mailbox once, and takes its mails in order of arrival. Stops early and returns false if a mail is rejected
+   * that isn't set aside yet: the next one would be rejected too, such as on a full disk or while the service stops.
    */
   async pass(signal: AbortSignal): Promise<boolean> {
     const { connection, progress, clock, onLooked } = this.#deps;
@@ -62,7 +62,7 @@ export class Intake {
         await this.#takeAll(batch, signal);
       }
     } finally {
-      // Also when the connection is lost: no mail is given again while it is being taken.
+      // Also after losing the connection: a mail must not come again while it's being taken.
       await Promise.all(this.#inFlight);
     }
     await this.#putAway();
@@ -73,7 +73,7 @@ export class Intake {
     return signal.aborted || this.#isRejected;
   }
 
-  /** A mail that was set aside is alone: what it does to the connection, it does to no other. */
+  /** A mail that was set aside is its own batch: if it breaks the connection, no other mail suffers. */
   #inBatches(uids: readonly number[]): number[][] {
     const { progress } = this.#deps;
     const inTurn = uids.filter((uid) => !progress.isAside(uid));
@@ -95,7 +95,7 @@ export class Intake {
     }
   }
 
-  /** In the order they were asked for. */
+  /** In the order of `uids`. */
   async #list(uids: readonly number[]): Promise<ListedMail[]> {
     const { connection, progress } = this.#deps;
     const found = new Map<number, ListedMail>();
@@ -103,7 +103,7 @@ export class Intake {
       connection.list(uids, (mail) => found.set(mail.uid, mail)),
     );
     const there = uids.flatMap((uid) => found.get(uid) ?? []);
-    // From a time when they could not be moved, with an earlier mail in the way of the cursor.
+    // Marked when they couldn't be moved, and listed again because an earlier mail blocks the cursor.
     progress.putAway(there.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
     return there.filter(({ isMarked }) => !isMarked);
   }
@@ -121,8 +121,8 @@ export class Intake {
   }
 
   /**
-   * A mail over which the server stumbles each time must not stop the mailbox: the first that did not come did it. Others
-   * that did not come are gone, or are tried again.
+   * A mail that breaks the server's answer every time must not stop the mailbox: we blame the first one that didn't arrive.
+   * Others that didn't arrive are gone, or are tried again.
    */
   async #blame(
     uids: readonly number[],
@@ -175,7 +175,7 @@ export class Intake {
     }
   }
 
-  /** Moves what is taken out of the way, and the cursor beyond it. */
+  /** Moves taken mails out of the mailbox, and the cursor past them. */
   async #putAway(): Promise<void> {
     const { connection, progress, saveCursor, onImmovable } = this.#deps;
     for (const folder of new Set(Object.values(FOLDERS))) {

@@ -8,11 +8,11 @@ export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 const COUNTS_EVERY_MS = 60_000;
 const CODE = /^[\w-]{1,40}$/;
 
-/** What an operator reads of a mailbox: never a password, an address or what is in a mail. */
+/** The mailbox's log for operators: never a password, an address or mail content. */
 export class MailboxLog {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** What need not be told again until the mailbox is connected. */
+  /** Problems not to log again until the mailbox is connected. */
   readonly #told = new Set<string>();
   readonly #unknown = { count: 0, toldAt: Number.NEGATIVE_INFINITY };
   readonly #rejected = { count: 0, toldAt: Number.NEGATIVE_INFINITY };
@@ -29,7 +29,7 @@ export class MailboxLog {
   }
 
   lost(error: unknown): void {
-    // What is a mistake of ours is shown whole; it holds nothing from outside.
+    // A bug of ours is logged in full; it contains nothing from outside.
     const mistake = error instanceof TypeError ? { err: error } : {};
     this.#log.warn({ reason: reasonOf(error), ...mistake }, 'the mailbox lost its connection');
   }
@@ -76,7 +76,7 @@ export class MailboxLog {
     this.#rejection = error;
   }
 
-  /** Tells what was counted, each at most once a minute. */
+  /** Logs each count at most once a minute. */
   counts(): void {
     this.#count(this.#unknown, (count) =>
       this.#log.warn({ count }, 'mails were for no project that takes mail: see svc-unknown'),
@@ -98,7 +98,7 @@ export class MailboxLog {
   }
 }
 
-/** The server knows no such user, or another password; not when it only cannot tell at the moment (RFC 5530). */
+/** The user or the password is wrong. False if the server only can't check them right now (RFC 5530). */
 export function isLoginRefused(error: unknown): boolean {
   const { authenticationFailed, serverResponseCode } = facts(error);
   return authenticationFailed === true && serverResponseCode !== 'UNAVAILABLE';
@@ -108,7 +108,7 @@ function isMissing(error: unknown): boolean {
   return facts(error).mailboxMissing === true;
 }
 
-/** Never what the server said: it may repeat an address. */
+/** Never the server's own text, which may repeat an address. */
 function reasonOf(error: unknown): string {
   if (error instanceof ConnectionLost) return error.message;
   const { serverResponseCode, responseStatus, tlsFailed } = facts(error);
@@ -124,7 +124,7 @@ interface ImapFacts {
   readonly responseStatus?: string;
 }
 
-/** What the library says of an error. */
+/** What the library adds to an error. */
 function facts(error: unknown): ImapFacts {
   return error instanceof Error ? (error as ImapFacts) : {};
 }

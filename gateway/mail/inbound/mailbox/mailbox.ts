@@ -10,13 +10,13 @@ import { Progress } from './progress.ts';
 
 /** How long things take. */
 interface Timings {
-  /** After so long without news it is looked all the same. */
+  /** After this long without news we check the mailbox anyway. */
   readonly pollMs: number;
   /** Between attempts to connect, and while mails are rejected. */
   readonly pauses: Pauses;
-  /** Between attempts to log in that are refused, and for a mail that was set aside. */
+  /** Between refused logins, and between attempts at a mail that was set aside. */
   readonly longPauses: Pauses;
-  /** Altogether, for a stop. */
+  /** For the whole stop. */
   readonly closeMs: number;
   readonly timeouts: ImapTimeouts;
 }
@@ -35,24 +35,24 @@ interface MailboxOptions {
   readonly taker: MailTaker;
   readonly clock: Clock;
   readonly log: Log;
-  /** These are there for tests. */
+  /** The rest is for tests. */
   readonly timings?: Partial<Timings>;
   readonly ca?: string;
 }
 
 interface MailboxStatus {
   readonly connected: boolean;
-  /** When the mailbox was looked into last, in milliseconds; null before the first time. */
+  /** When the mailbox was last checked, in milliseconds; null before the first check. */
   readonly lastSeenAt: number | null;
-  /** Mails that wait there, as of the last look. */
+  /** Mails waiting at the last check. */
   readonly backlog: number;
-  /** Mails for nobody here, since the start. */
+  /** Mails with no recipient here, since the start. */
   readonly unknown: number;
 }
 
 /**
- * A mailbox on a server, whose mails are given to a taker as they come: each at least once, and never lost. Those that are
- * taken are moved out of it. Started once and closed once.
+ * A mailbox on a server. It gives each mail to a taker at least once, loses none, and moves taken mails out of the mailbox.
+ * Start it once and close it once.
  */
 export class Mailbox {
   readonly #options: MailboxOptions;
@@ -73,7 +73,7 @@ export class Mailbox {
     this.#progress = progress;
   }
 
-  /** Connects to nobody yet. */
+  /** Doesn't connect yet. */
   static async open(options: MailboxOptions): Promise<Mailbox> {
     const timings = { ...TIMINGS, ...options.timings };
     const cursor = await options.store.cursor(nameOf(options.place));
@@ -93,7 +93,7 @@ export class Mailbox {
     };
   }
 
-  /** Finishes the mails at hand, for so long as that is quick. A mail that is not finished will be given again. */
+  /** Waits briefly for mails in progress. An unfinished mail will be given again. */
   async close(): Promise<void> {
     this.#stopping.abort();
     const timeouts = new AbortController();
@@ -119,7 +119,7 @@ export class Mailbox {
     }
   }
 
-  /** Over one connection, until it is lost or the mailbox is closed. */
+  /** Works over one connection until it is lost or the mailbox is closed. */
   async #connected(signal: AbortSignal, onSuccess: () => void): Promise<void> {
     const connection = await this.#connect(signal);
     this.#connection = connection;
@@ -162,7 +162,7 @@ export class Mailbox {
       this.#log.counts();
       onSuccess();
       rejections = isAccepted ? 0 : rejections + 1;
-      // News cannot be taken either while mails are rejected.
+      // While mails are rejected, new ones can't be taken either.
       if (!isAccepted) await pause(backoffMs(rejections, pauses), signal);
       else await connection.news(Math.min(pollMs, this.#untilDue()), signal);
     }
@@ -194,7 +194,7 @@ export class Mailbox {
     });
   }
 
-  /** A cursor that stays behind costs a second look at mails, no more. */
+  /** A cursor that falls behind only makes us look at some mails twice. */
   async #saveCursor(): Promise<void> {
     const { place, store, clock } = this.#options;
     if (this.#isClosed) return;
@@ -206,7 +206,7 @@ export class Mailbox {
   }
 }
 
-/** Under which it is known how far it was read: without the password, which may change. */
+/** The name that the cursor is saved under: without the password, which may change. */
 function nameOf({ host, user, mailbox }: ImapConfig): string {
   return `${host}/${user}/${mailbox}`;
 }

@@ -2,19 +2,19 @@ import type { MailboxCursor } from '../../../store/control/mailboxes.ts';
 import { backoffMs, type Pauses } from '../../../lib/backoff.ts';
 import type { MailOutcome } from '../../../lib/metrics.ts';
 
-/** So often a mail is tried in its turn. Then it is set aside, so that it does not stand in the way of others. */
+/** How often a mail is tried in its turn. After that it is set aside, so that it doesn't block others. */
 const TRIES_IN_TURN = 3;
 
 interface Failed {
   readonly tries: number;
-  /** In milliseconds; what is still tried in its turn is due at once. */
+  /** In milliseconds; a mail still tried in its turn is due at once. */
   readonly dueAt: number;
 }
 
 /**
- * What is known of the mails of one mailbox. A mail is open, then taken (it is durable with us), then put away (it is also
- * where nobody looks for new mail). The cursor moves over mails that are put away and never over another: whatever is cut
- * off in between is given again, and its taker knows it.
+ * The state of the mails in one mailbox. A mail is open, then taken (durable with us), then put away (and no longer looked
+ * at). The cursor passes only mails that are put away: if we're cut off in between, the mail is given again, and the taker
+ * recognizes it.
  */
 export class Progress {
   #cursor: MailboxCursor;
@@ -35,25 +35,25 @@ export class Progress {
     return this.#cursor;
   }
 
-  /** Mails that are not taken. */
+  /** Mails not taken yet. */
   get backlog(): number {
     return this.#open.size;
   }
 
-  /** Mails that are taken and not put away. */
+  /** Mails taken but not put away yet. */
   get taken(): ReadonlyMap<number, MailOutcome> {
     return this.#taken;
   }
 
-  /** When a mail that was set aside is due next, in milliseconds; null when there is none. */
+  /** When the next mail that was set aside is due, in milliseconds; null without one. */
   get nextDueAt(): number | null {
     const times = [...this.#failed.values()].filter(isAside).map(({ dueAt }) => dueAt);
     return times.length > 0 ? Math.min(...times) : null;
   }
 
   /**
-   * Begins anew where UIDs mean something else than they did: also where the next one is not beyond the cursor, as in a
-   * mailbox that was restored. True when there was something before.
+   * Starts over if UIDs have changed their meaning, or if the next one isn't above the cursor, as in a restored mailbox.
+   * True if that dropped earlier progress.
    */
   meet(uidValidity: number, uidNext = Number.POSITIVE_INFINITY): boolean {
     const known = this.#cursor;
@@ -63,7 +63,7 @@ export class Progress {
     return known.uidValidity !== 0;
   }
 
-  /** All mails of the mailbox beyond the cursor, in ascending order. What is not among them any more needs nothing. */
+  /** Takes all UIDs above the cursor, in ascending order. Mails no longer listed need no more work. */
   list(uids: readonly number[]): void {
     this.#open.clear();
     for (const uid of uids) {
@@ -72,7 +72,7 @@ export class Progress {
     for (const uid of this.#failed.keys()) if (!this.#open.has(uid)) this.#failed.delete(uid);
   }
 
-  /** What to try now, in the order of arrival; what was set aside comes last. */
+  /** The mails to try now, in order of arrival; those set aside come last. */
   due(now: number): number[] {
     const open = [...this.#open];
     const aside = open.filter((uid) => this.isAside(uid));
@@ -97,7 +97,7 @@ export class Progress {
     this.#failed.set(uid, { tries, dueAt });
   }
 
-  /** Also for mails that were found put away. */
+  /** Also for mails found already put away. */
   putAway(uids: readonly number[]): void {
     for (const uid of uids) {
       this.#open.delete(uid);
@@ -106,7 +106,7 @@ export class Progress {
     }
   }
 
-  /** Moves the cursor as far as it may. True when it moved. */
+  /** Moves the cursor as far as possible. True if it moved. */
   advance(): boolean {
     const { uidValidity, uid: before } = this.#cursor;
     const [firstOpen = Infinity] = this.#open;
