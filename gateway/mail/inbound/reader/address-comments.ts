@@ -3,17 +3,17 @@ interface Piece {
   readonly text: string;
 }
 
-/** Of a comment only the words are left: the parser would end it at the first parenthesis within. */
+/** Only the words of a comment stay: the parser would end it at the first parenthesis inside. */
 const NOT_WORDS = /[()\\]/g;
 
 /**
- * A field of addresses without the comments within them (RFC 5322 section 3.2.2), which the parser would leave in the
- * address. Before and behind an address a comment stays, as it may be a name. Takes a time in proportion to the field.
+ * Removes comments inside addresses (RFC 5322 section 3.2.2), which the parser would leave there. Comments before and
+ * after an address stay, because they may be names. Takes linear time.
  */
 export function withoutInnerComments(field: string): string {
   if (!field.includes('(')) return field;
   const pieces = new Splitter().split(field);
-  // A comment that doesn't end is none.
+  // An unclosed comment isn't a comment.
   if (pieces === null) return field;
   const kept: string[] = [];
   let dropped = false;
@@ -28,14 +28,14 @@ export function withoutInnerComments(field: string): string {
   return kept.join('');
 }
 
-/** What stood on both sides of a comment. Beside `@` and `.` it separates nothing. */
+/** Joins the text on both sides of a comment, without a blank next to `@` or `.`. */
 function joined(before: string, after: string): string[] {
   const [left, right] = [before.trimEnd(), after.trimStart()];
   const isOneWord = /^[@.]/.test(right) || left.endsWith('@') || left.endsWith('.');
   return isOneWord ? [left, right] : [left, ' ', right];
 }
 
-/** Whether an address stands on one side of a comment, and on the other nothing of it. */
+/** Whether a comment has address text on one side only. */
 function isAtEdge(pieces: readonly Piece[], index: number): boolean {
   const [before, after] = [pieces[index - 1], pieces[index + 1]];
   return (before?.kind === 'text') !== (after?.kind === 'text');
@@ -50,7 +50,7 @@ class Splitter {
   #inAngles = false;
   #isEscaped = false;
 
-  /** Null where a comment has no end. */
+  /** Null if a comment is unclosed. */
   split(field: string): readonly Piece[] | null {
     for (const character of field) this.#take(character);
     this.#endText();
@@ -106,7 +106,7 @@ class Splitter {
     this.#text = '';
   }
 
-  /** Comments in a row are one. */
+  /** Adjacent comments become one. */
   #endComment(): void {
     const text = this.#comment;
     this.#comment = '';

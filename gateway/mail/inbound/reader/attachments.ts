@@ -7,7 +7,7 @@ import { dangerOf } from './dangerous-attachments.ts';
 import { messageIds } from './headers.ts';
 
 const FILES_MAX = 100;
-/** What is only named, as there were too many before it. */
+/** How many attachments are listed at all; those after the first `FILES_MAX` files are blocked. */
 const NAMED_MAX = 200;
 const CONTENT_TYPE = /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/;
 
@@ -16,11 +16,11 @@ export interface Files {
   readonly blocked: readonly BlockedFile[];
 }
 
-/** The whole mail as a file, for those who can make more of it than we do. */
+/** The whole mail as a file, for programs that can read more of it than we do. */
 const WHOLE_NAME = 'message.eml';
 const WHOLE_TYPE = 'message/rfc822';
 
-/** What is attached to a mail; with the mail itself in front where `whole` is given. */
+/** A mail's attachments, with the mail itself in front if `whole` is given. */
 export function filesOf(attachments: readonly Attachment[], whole: WholeMail | null): Files {
   const names = new FileNames();
   const first = whole === null ? { files: [], blocked: [] } : wholeFile(whole, names);
@@ -43,7 +43,7 @@ export function filesOf(attachments: readonly Attachment[], whole: WholeMail | n
 }
 
 interface WholeMail {
-  /** Null where only the beginning of it is there. */
+  /** Null if we have only its headers. */
   readonly bytes: Buffer | null;
   readonly sizeBytes: number;
 }
@@ -67,7 +67,7 @@ function blockReason(name: string, bytes: Buffer, count: number): BlockedFile['r
   return dangerOf(name, bytes);
 }
 
-/** The bytes of a part of a mail, decoded. */
+/** The decoded bytes of a part. */
 export function bytesOf({ content }: Attachment): Buffer {
   if (typeof content === 'string') return Buffer.from(content);
   return content instanceof ArrayBuffer

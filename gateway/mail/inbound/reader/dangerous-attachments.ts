@@ -1,6 +1,6 @@
 import type { BlockedFile } from '../read-mail.ts';
 
-/** What Windows, macOS or a desktop on Linux runs when it is opened, what carries such a thing, and Office files with macros. */
+/** Files that Windows, macOS or Linux desktops run when opened, containers for such files, and Office files with macros. */
 const RUN_WHEN_OPENED = new Set(
   (
     'ade adp apk app appimage application appref-ms appx appxbundle bas bat cab chm cmd com command cpl ' +
@@ -15,7 +15,7 @@ const RUN_WHEN_OPENED = new Set(
 const MACRO_PROJECT = 'vbaproject.bin';
 const ZIP_LOCAL = Buffer.from('PK\x03\x04', 'latin1');
 const ZIP_CENTRAL = Buffer.from('PK\x01\x02', 'latin1');
-/** Where the flags and the length of the name stand behind the mark, and where the name begins. */
+/** Offsets from the start of the mark. */
 const LOCAL_ENTRY = { flags: 6, method: 8, nameLength: 26, name: 30 };
 const CENTRAL_ENTRY = { flags: 8, method: 10, nameLength: 28, name: 46 };
 const ZIP_METHOD_MAX = 99;
@@ -23,12 +23,12 @@ const ZIP_NAME_MAX_BYTES = 1024;
 const ZIP_ENCRYPTED = 0x0001;
 
 const SEVEN_ZIP = Buffer.from([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]);
-/** How a 7z archive names AES-256. */
+/** The id of AES-256 in a 7z archive. */
 const SEVEN_ZIP_AES = Buffer.from([0x06, 0xf1, 0x07, 0x01]);
 const RAR4 = Buffer.from('Rar!\x1a\x07\x00', 'latin1');
 const RAR5 = Buffer.from('Rar!\x1a\x07\x01\x00', 'latin1');
 
-/** What programs begin with: DOS and Windows, Linux, macOS in its four spellings and for several processors, scripts. */
+/** The first bytes of programs: DOS and Windows, Linux, macOS (four variants and universal binaries), scripts. */
 const MAGICS = [
   'MZ',
   '\x7fELF',
@@ -42,7 +42,7 @@ const MAGICS = [
 
 type Danger = Extract<BlockedFile['reason'], 'executable' | 'encrypted_archive'>;
 
-/** Why a file is not handed to anybody, or null. Looks at its name, its first bytes, and the entries of a zip archive. */
+/** Why a file is blocked, or null. Looks at its name, its first bytes, and the entries of a zip archive. */
 export function dangerOf(name: string, bytes: Buffer): Danger | null {
   if (isRunWhenOpened(name) || MAGICS.some((magic) => startsWith(bytes, magic)))
     return 'executable';
@@ -52,14 +52,14 @@ export function dangerOf(name: string, bytes: Buffer): Danger | null {
 
 function isRunWhenOpened(name: string): boolean {
   const lower = name.toLowerCase().replace(/[. ]+$/, '');
-  // A program for macOS is a folder.
+  // A macOS program is a folder.
   if (lower.includes('.app/')) return true;
   return lower.includes('.') && RUN_WHEN_OPENED.has(lower.slice(lower.lastIndexOf('.') + 1));
 }
 
 /**
- * Looks for entries wherever one may begin instead of by the directory alone: programs do not agree on which of two
- * directories counts, or on entries that are in none.
+ * Looks for entries anywhere, not just through the directory: programs disagree about which of two directories counts, and
+ * about entries that no directory lists.
  */
 function zipDanger(bytes: Buffer): Danger | null {
   let encrypted = false;
@@ -86,7 +86,7 @@ function zipEntry(
   if (bytes.length < entry.name) return null;
   const length = bytes.readUInt16LE(entry.nameLength);
   const method = bytes.readUInt16LE(entry.method);
-  // The mark may be in the middle of compressed bytes.
+  // The mark may occur inside compressed bytes.
   if (method > ZIP_METHOD_MAX || length === 0 || length > ZIP_NAME_MAX_BYTES) return null;
   return {
     name: bytes.toString('latin1', entry.name, entry.name + length),
@@ -94,7 +94,7 @@ function zipEntry(
   };
 }
 
-/** By the flags of the archive and of its first file (RAR 4), or by a header that says it first of all (RAR 5). */
+/** RAR 4 has flags for it on the archive and its first file; RAR 5 starts with an encryption header. */
 function isEncryptedRar(bytes: Buffer): boolean {
   if (startsWith(bytes, RAR5)) return isEncryptedRar5(bytes.subarray(RAR5.length));
   if (!startsWith(bytes, RAR4) || bytes.length < RAR4.length + 7) return false;
@@ -105,13 +105,13 @@ function isEncryptedRar(bytes: Buffer): boolean {
 }
 
 function isEncryptedRar5(blocks: Buffer): boolean {
-  // A checksum of 4 bytes, then the length of the header in 7 bits a byte, then its type.
+  // A checksum of 4 bytes, then the length of the header in 7 bits per byte, then its type.
   let at = 4;
   while (((blocks[at] ?? 0) & 0x80) !== 0 && at < 8) at += 1;
   return blocks[at + 1] === 4;
 }
 
-/** The list of what is in it stands behind the packed files. When it is packed itself, only its own packing is seen. */
+/** The index comes after the packed files. If the index is packed too, we see only its own packing. */
 function isEncryptedSevenZip(bytes: Buffer): boolean {
   if (!startsWith(bytes, SEVEN_ZIP) || bytes.length < 32) return false;
   const start = 32 + Number(bytes.readBigUInt64LE(12));

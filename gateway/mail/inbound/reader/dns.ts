@@ -2,20 +2,20 @@ import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRIES = 2;
-/** How long a server may take for an answer, and how long all answers for one mail may take together. */
+/** How long one attempt at a question may take, and how long all answers for one mail may take together. */
 const PATIENCE = { tryMs: 5000, mailMs: 15_000 };
 /**
- * The more mails waited in vain within this time, the shorter the next one waits, down to a share of the whole: anybody may
- * sign with names that nobody answers for, and other mails wait behind that.
+ * The more mails waited in vain within this time, the shorter the next one waits, down to a minimum share: anyone can sign
+ * with names that get no answer, and other mails wait behind them.
  */
 const IN_VAIN_MS = 60_000;
 const PATIENCE_MIN_SHARE = 0.1;
 const FOUND_MS = 60_000;
-/** What failed is asked for again soon, but not for each mail of a backlog. */
+/** A failed question is asked again soon, but not for each mail of a backlog. */
 const FAILED_MS = 10_000;
 const ANSWERS_MAX = 500;
 
-/** The strings of each TXT record of a name. Rejects with the codes of `node:dns`. */
+/** Resolves with the strings of each TXT record of a name. Rejects with the codes of `node:dns`. */
 export type TxtResolver = (name: string, type: string) => Promise<string[][]>;
 
 interface Answer {
@@ -23,7 +23,7 @@ interface Answer {
   until: number;
 }
 
-/** Asks for TXT records, and keeps the answers for a while. */
+/** Asks for TXT records, and caches the answers for a while. */
 export class TxtRecords {
   readonly #resolver: Resolver;
   readonly #mailMs: number;
@@ -31,14 +31,14 @@ export class TxtRecords {
   /** When mails waited in vain. */
   #inVain: number[] = [];
 
-  /** `servers` as `host:port`; the system's own when there are none. `patience` is there for tests. */
+  /** `servers` as `host:port`; the system's own if empty. `patience` is for tests. */
   constructor(servers: readonly string[], patience = PATIENCE) {
     this.#resolver = new Resolver({ timeout: patience.tryMs, tries: TRIES });
     if (servers.length > 0) this.#resolver.setServers(servers);
     this.#mailMs = patience.mailMs;
   }
 
-  /** What is asked for one mail, and is to be ended: what is missing after a while is a timeout. */
+  /** A resolver for one mail; the caller must call `end`. It rejects with ETIMEOUT when the mail's time is over. */
   forOneMail(): { readonly resolver: TxtResolver; readonly end: () => void } {
     const ended = new AbortController();
     const startedAt = performance.now();
@@ -46,7 +46,7 @@ export class TxtRecords {
     const deadline = sleep(timeoutMs, undefined, { signal: ended.signal }).then(() => {
       throw Object.assign(new Error('The DNS took too long.'), { code: 'ETIMEOUT' });
     });
-    // Nobody may be waiting for it when it comes.
+    // It may reject when nobody is waiting for it.
     deadline.catch(() => {});
     return {
       resolver: (name) => Promise.race([deadline, this.#texts(name.toLowerCase())]),
@@ -80,12 +80,12 @@ export class TxtRecords {
   }
 
   async #ask(name: string): Promise<string[][]> {
-    // mailauth asks for the organization of a public suffix by this name, as that has none.
+    // mailauth asks for this name if a domain is a public suffix, which has no organizational domain.
     if (name === '_dmarc.null') throw noSuchName();
     try {
       return await this.#resolver.resolveTxt(name);
     } catch (error) {
-      // A name that cannot be asked for is a name that nobody has.
+      // A name that DNS can't express doesn't exist.
       throw codeOf(error) === 'EBADNAME' ? noSuchName() : error;
     }
   }

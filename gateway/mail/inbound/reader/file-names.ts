@@ -1,23 +1,23 @@
 const NAME_MAX_BYTES = 200;
 const EXTENSION_MAX_BYTES = 20;
-/** Names without an extension would be opened by nothing; this one opens a mail. */
+/** Extensions for attachments without a name, so that a program opens them. */
 const NAMELESS_EXTENSIONS: Readonly<Record<string, string>> = { 'message/rfc822': 'eml' };
 
-/** What separates folders or has a meaning of its own somewhere. */
+/** Characters that separate folders or are special on some system. */
 const SEPARATORS = /[/\\:*?"<>|]/g;
 /** Controls, and marks that reorder or hide text: `exe.fdp` must not look like `pdf.exe`. */
 const UNSEEN =
   // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/g;
-/** Names that Windows takes for devices, with any extension. */
+/** Names that Windows treats as devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-/** Gives the attachments of one mail names that are safe as the end of a path, and each another. */
+/** Gives each attachment of one mail a unique name that is safe as the end of a path. */
 export class FileNames {
   readonly #taken = new Set<string>();
   #count = 0;
 
-  /** Two names that differ in capitals only count as the same, as they do on many disks. */
+  /** Names that differ only in case count as the same, as they do on many disks. */
   next(given: string | null, contentType: string): string {
     this.#count += 1;
     const extension = NAMELESS_EXTENSIONS[contentType] ?? 'bin';
@@ -33,7 +33,7 @@ export class FileNames {
 
 function safeName(given: string): string {
   const shown = given.toWellFormed().replace(UNSEEN, '').replace(SEPARATORS, '_');
-  // Windows drops dots and blanks at the end, so that what is behind them would be the extension.
+  // Windows drops dots and blanks at the end, which could give the file another extension.
   const trimmed = shown
     .replace(/\s+/g, ' ')
     .trimStart()
@@ -48,7 +48,7 @@ function withoutTail(name: string): string {
   return name.slice(0, end);
 }
 
-/** A name with an addition before its extension, cut in front of both where it is too long. */
+/** Puts `addition` before the extension, and shortens the part before it if the name is too long. */
 function fitted(name: string, addition: string): string {
   const dot = name.lastIndexOf('.');
   const found = dot > 0 ? name.slice(dot) : '';

@@ -5,7 +5,7 @@ export function hashed(bytes: Uint8Array): HashedBytes {
   return { bytes, sha256: hash('sha256', bytes) };
 }
 
-/** A payload with what is kept of it. */
+/** A payload with its stored form. */
 export function written(payload: MailPayload): {
   readonly payload: MailPayload;
   readonly payload_json: HashedBytes;

@@ -11,14 +11,14 @@ const ADDRESS_MAX_CHARS = 500;
 const ADDRESSES_MAX = 500;
 const ADDRESSED_MAX = 200;
 const IDS_MAX = 500;
-/** A line of a mail is at most so long (RFC 5322 section 2.1.1). */
+/** The maximum length of a line in a mail (RFC 5322 section 2.1.1). */
 const ID_MAX_CHARS = 998;
 const DATE_MAX_CHARS = 100;
 
-/** The servers that deliver a mail write these on top of what was there. */
+/** Servers that deliver a mail add these at the top of its header. */
 const TRACE_FIELDS = ['x-original-to', 'delivered-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to'];
 
-/** What the header of a mail says of it. */
+/** Facts from the header of a mail. */
 export type HeaderFacts = Pick<
   MailPayload,
   | 'message_id'
@@ -54,7 +54,7 @@ export class MailHeader {
     };
   }
 
-  /** The one address in From, its domain in ASCII, and how many From has: only one can be checked. */
+  /** The domain of From in ASCII, as `a@domain`, and how many addresses From has: only a single one can be checked. */
   claim(): { readonly address: string | null; readonly froms: number } {
     const fields = this.#all('from').length;
     const addresses = this.#addresses('from');
@@ -62,12 +62,12 @@ export class MailHeader {
     const only = addresses[0]?.address ?? '';
     const at = only.lastIndexOf('@');
     const domain = domainToASCII(only.slice(at + 1));
-    // What stands before the `@` may be anything; only the domain is asked for.
+    // The part before the `@` may be anything; only the domain matters.
     const readable = at > 0 && !/[\s<>,;]/.test(only) && isMailAddress(`a@${domain}`);
     return { address: froms === 1 && readable ? `a@${domain}` : null, froms };
   }
 
-  /** The topmost of each trace, those on top first: whoever writes to us can only write below. */
+  /** The topmost of each trace field, from the top: a sender's own fields can only come below. */
   deliveredTo(): string[] {
     const topmost = new Map<string, string>();
     for (const { key, value } of this.#headers) {
@@ -85,7 +85,7 @@ export class MailHeader {
     );
   }
 
-  /** RFC 3834 section 5, and what was in use before it. */
+  /** RFC 3834 section 5, and older conventions. */
   isAutoSubmitted(): boolean {
     const keyword = (field: string) =>
       /^[a-z_-]*/i.exec(this.first(field).trim())?.[0].toLowerCase();
@@ -99,14 +99,14 @@ export class MailHeader {
     );
   }
 
-  /** Of a multipart/report (RFC 6522), in lower case; null for any other mail. */
+  /** The type of a multipart/report (RFC 6522), in lower case; null for any other mail. */
   reportType(): string | null {
     const contentType = this.first('content-type').trim();
     if (!/^multipart\/report\b/i.test(contentType)) return null;
     return /;\s*report-type\s*=\s*"?([\w-]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? null;
   }
 
-  /** The topmost value of a field; empty when there is none. */
+  /** The topmost value of a field; empty if the field is missing. */
   first(field: string): string {
     return this.#headers.find(({ key }) => key === field)?.value ?? '';
   }
@@ -141,7 +141,7 @@ export function messageIds(text: string): string[] {
 
 function isoDate(value: string): string | null {
   const date = new Date(value.slice(0, DATE_MAX_CHARS));
-  // Years of more than four digits are written in another way, which few can read.
+  // Years over four digits have a format that few programs can read.
   return Number.isNaN(date.getTime()) || !/^\d/.test(date.toISOString())
     ? null
     : date.toISOString();

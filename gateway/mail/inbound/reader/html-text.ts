@@ -1,10 +1,10 @@
 import { TextLines } from './text-lines.ts';
 
-/** What is between these tags is not text. */
+/** The content of these elements isn't text. */
 const UNSEEN = new Set(['script', 'style', 'title', 'template']);
 const NEW_LINE = new Set(['div', 'tr', 'section', 'article', 'header', 'footer', 'dt', 'dd', 'li']);
 const NEW_PARAGRAPH = new Set('p h1 h2 h3 h4 h5 h6 ul ol dl table pre hr form address'.split(' '));
-/** A tag name, from its `<` on. */
+/** The start of a tag, from its `<` to the end of its name. */
 const TAG = /<(\/?)([a-z][a-z0-9]{0,30})(?=[\s/>])/iy;
 const HREF = /\shref\s*=\s*(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/i;
 const HREF_WITHIN_CHARS = 4000;
@@ -77,8 +77,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of an HTML document, of at most `maxChars` UTF-16 units: lines as its blocks have them, quoted blocks behind
- * `>`, the addresses of links behind their texts. Goes over the document once, whatever it is.
+ * The text of an HTML document: its blocks start new lines, quoted blocks get `>`, and the addresses of links follow their
+ * texts. Stops once the text is longer than `maxChars` UTF-16 units. Goes over any document only once.
  */
 export function htmlToText(html: string, maxChars: number): string {
   const lines = new TextLines(maxChars);
@@ -92,14 +92,14 @@ export function htmlToText(html: string, maxChars: number): string {
   return lines.end();
 }
 
-/** Takes what begins with this `<`, and returns where it ends. */
+/** Takes the markup that starts with this `<`, and returns where it ends. */
 function afterMarkup(html: string, open: number, lines: TextLines): number {
   if (html.startsWith('<!--', open)) return after(html, '-->', open + 4);
   if (html[open + 1] === '!' || html[open + 1] === '?') return after(html, '>', open);
   TAG.lastIndex = open;
   const tag = TAG.exec(html);
   if (tag === null) {
-    // A closing tag without a proper name is dropped by browsers as well.
+    // Browsers drop a closing tag without a proper name too.
     if (html[open + 1] === '/') return after(html, '>', open);
     lines.text('<');
     return open + 1;
@@ -123,7 +123,7 @@ function takeTag(element: string, opens: boolean, tag: string, lines: TextLines)
   if (element === 'li' && opens) lines.text('* ');
 }
 
-/** The empty line around it belongs to what it is quoted in. */
+/** The empty lines around a quote belong to the text outside it. */
 function takeQuote(opens: boolean, lines: TextLines): void {
   lines.block(opens ? 2 : 1);
   lines.quote(opens ? 1 : -1);
@@ -137,7 +137,7 @@ function takeLink(opens: boolean, tag: string, lines: TextLines): void {
   lines.startLink(/^https?:\/\/\S+$/i.test(address) ? address : null);
 }
 
-/** Behind the `>` of a tag; those in quoted values are not it. A tag without an end takes the rest with it. */
+/** The position after the `>` of a tag, ignoring any in quoted values. An unclosed tag swallows the rest. */
 function tagEnd(html: string, from: number): number {
   let quote: string | null = null;
   for (let at = from; at < html.length; at += 1) {

@@ -1,6 +1,6 @@
 import type { MailPayload } from '../read-mail.ts';
 
-/** What a mail may be for its parts to be taken out of it. */
+/** The largest mail that we split into its parts. */
 export const MAIL_MAX_BYTES = 25 * 1024 * 1024;
 const PARTS_MAX = 200;
 const DEPTH_MAX = 10;
@@ -8,19 +8,19 @@ const HEADER_MAX_BYTES = 64 * 1024;
 const HEADER_LINES_MAX = 2000;
 /** Headers of all parts together, for the parser. */
 export const HEADERS_MAX_BYTES = PARTS_MAX * HEADER_MAX_BYTES;
-/** Lines, and units of base64 that end within a line: the parser keeps an object for each of them. */
+/** Lines, and units of base64 that end inside a line: the parser keeps an object for each. */
 const PIECES_MAX = 1_000_000;
 const PIECES_OF_A_UNIT = 4;
 const CONTENT_TYPE_MAX_CHARS = 4000;
 /** Far more than the 70 characters of RFC 2046 section 5.1.1. */
 const BOUNDARY_MAX_CHARS = 1000;
 
-/** A name and a colon. An address of the web is text. */
+/** A name and a colon. A web address is text. */
 const FIELD = /^[\x21-\x39\x3b-\x7e]+[ \t]*:(?!\/\/)/;
-/** What writes headers: whatever stands above one of these still belongs to the header. */
+/** Fields of real headers: any line above one of these still belongs to the header. */
 const KNOWN_FIELD =
   /^(?:received|return-path|delivered-to|from|sender|reply-to|to|cc|bcc|subject|date|message-id|in-reply-to|references|mime-version|user-agent|dkim-signature|authentication-results|(?:arc|content|list|resent|x)-[a-z0-9-]+)[ \t]*:/i;
-/** The line that a mailbox file puts above each mail. */
+/** The line above each mail in an mbox file. */
 const MAILBOX_LINE = /^>?From /;
 const EMPTY_LINE = Buffer.from('\r\n');
 
@@ -31,16 +31,16 @@ const EQUALS = 0x3d;
 
 type Incomplete = MailPayload['incomplete'];
 
-/** How a mail is built, as far as it matters for whether it can be read. */
+/** The structure of a mail, as far as it decides whether we can read the mail. */
 export interface Shape {
   readonly incomplete: Incomplete;
-  /** Where its own header ends, the empty line included; null when that is nowhere within the caps. */
+  /** Where the mail's own header ends, including the empty line; null if not within the caps. */
   readonly headerEnd: number | null;
-  /** Where text follows a header, its own or that of a part, without an empty line between. In their order. */
+  /** Where text follows a header, the mail's own or a part's, without an empty line in between. In order. */
   readonly gaps: readonly number[];
 }
 
-/** Goes over the bytes once, line by line, and stops at the first cap that is passed. */
+/** Goes over the bytes once, line by line, and stops at the first cap that is exceeded. */
 export function shapeOf(bytes: Buffer): Shape {
   const scan = new Scan(bytes);
   let start = 0;
@@ -57,7 +57,7 @@ export function shapeOf(bytes: Buffer): Shape {
   return { incomplete, headerEnd: scan.headerEnd, gaps: scan.gaps };
 }
 
-/** A mail with the empty lines that it lacks at these places. */
+/** Inserts the missing empty lines at `gaps`. */
 export function withEmptyLines(bytes: Buffer, gaps: readonly number[]): Buffer {
   if (gaps.length === 0) return bytes;
   const pieces = gaps.map((at, index) => bytes.subarray(gaps[index - 1] ?? 0, at));
@@ -82,7 +82,7 @@ class Scan {
   headerEnd: number | null = null;
   readonly gaps: number[] = [];
   readonly #bytes: Buffer;
-  /** How deep the parts behind a boundary lie. */
+  /** How deep the parts after each boundary are nested. */
   readonly #depths = new Map<string, number>();
   #pieces = 0;
   #parts = 0;
@@ -102,12 +102,12 @@ class Scan {
     return null;
   }
 
-  /** Nothing follows: a header that has not ended may have text in it. */
+  /** Nothing follows: an unfinished header may contain text. */
   end(): void {
     if (this.#part.inHeader) this.#endHeader(null);
   }
 
-  /** The boundary of a line that is one, without its dashes. RFC 2046 section 5.1.1 allows blanks behind it. */
+  /** The boundary on a line, without its dashes. RFC 2046 section 5.1.1 allows blanks after it. */
   #delimiter(start: number, next: number): { boundary: string; closes: boolean } | null {
     const bytes = this.#bytes;
     if (this.#depths.size === 0 || bytes[start] !== DASH || bytes[start + 1] !== DASH) return null;
@@ -120,7 +120,7 @@ class Scan {
   }
 
   #delimited({ boundary, closes }: { boundary: string; closes: boolean }): Incomplete {
-    // What a header still lacked is taken as it stands.
+    // A boundary ends an unfinished header.
     if (this.#part.inHeader) this.#endHeader(null);
     const depth = this.#depths.get(boundary) ?? 0;
     if (closes) this.#part = { ...newPart(depth), inHeader: false };
@@ -161,7 +161,7 @@ class Scan {
     return line.slice(2).trimEnd() === boundaryOf(this.#part.fields['content-type']);
   }
 
-  /** Text that follows the header at once looks like no field, and no field of a header follows it. */
+  /** Text right after the header doesn't look like a field, and no known field follows it. */
   #lookForText(line: string, start: number): void {
     const part = this.#part;
     const isFirst = part.headerLines === 1;
@@ -170,7 +170,7 @@ class Scan {
     else if (isFirst ? !MAILBOX_LINE.test(line) : !/^[ \t]/.test(line)) part.gap = start;
   }
 
-  /** The parser takes the first of a field, so the scan does. */
+  /** Takes the first occurrence of a field, like the parser. */
   #takeField(line: string): Incomplete {
     const part = this.#part;
     if (/^[ \t]/.test(line)) {
@@ -184,7 +184,7 @@ class Scan {
     return part.fields['content-type'].length > CONTENT_TYPE_MAX_CHARS ? 'malformed' : null;
   }
 
-  /** `end` is behind the empty line; null where there is none. */
+  /** `end` is after the empty line; null if there is none. */
   #endHeader(end: number | null): void {
     const part = this.#part;
     part.inHeader = false;
@@ -206,7 +206,7 @@ function newPart(depth: number, isTop = false) {
   return {
     depth,
     isTop,
-    /** Where text seems to begin without an empty line before it. */
+    /** Where text seems to start without an empty line before it. */
     gap: null as number | null,
     inHeader: true,
     isBase64: false,
@@ -217,7 +217,7 @@ function newPart(depth: number, isTop = false) {
   };
 }
 
-/** Of a multipart; also where it was cut into pieces (RFC 2231 section 3). */
+/** The boundary of a multipart, also if it's split into pieces (RFC 2231 section 3). */
 function boundaryOf(contentType: string): string | null {
   if (!/^\s*multipart\//i.test(contentType)) return null;
   const parameter = /;\s*boundary(?:\*\d*\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gi;
@@ -228,7 +228,7 @@ function boundaryOf(contentType: string): string | null {
   return whole === undefined || whole === '' ? null : whole;
 }
 
-/** The parser takes a line of nothing but line ends for empty, and so does the scan. */
+/** Like the parser, treats a line of only line ends as empty. */
 function isEmptyLine(bytes: Buffer, start: number, next: number): boolean {
   for (let at = start; at < next; at += 1) {
     if (bytes[at] !== CR && bytes[at] !== LF) return false;

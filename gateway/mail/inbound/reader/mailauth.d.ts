@@ -1,10 +1,10 @@
-// The parts of mailauth that are used without its entry point, which loads a good deal more.
+// The parts of mailauth that we import directly: its entry point loads much more.
 
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   import type { Writable } from 'node:stream';
   import type { TxtResolver } from './dns.ts';
 
-  /** A field of a header; the line is as it came, folded, without its last line end. */
+  /** A header field; `line` is as received, folded, without its last line end. */
   export interface HeaderRow {
     readonly key?: string;
     readonly line: Buffer;
@@ -34,7 +34,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
 
   export class DkimVerifier extends Writable {
     constructor(options: VerifierOptions);
-    /** What of the header the signatures are checked against. */
+    /** The header fields that signatures are checked against. */
     headers: HeaderRows | false;
     results: DkimResult[];
     messageHeaders(headers: HeaderRows): Promise<void>;

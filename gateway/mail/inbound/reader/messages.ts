@@ -5,16 +5,16 @@ export interface ReaderData {
   readonly dnsServers: readonly string[];
 }
 
-/** What is asked of it. */
+/** A request to the thread. */
 export interface ReadRequest {
   readonly id: number;
   readonly bytes: Uint8Array;
   readonly seen: Seen;
-  /** Its header alone, as all of it did harm. */
+  /** Read only the header, because reading the whole mail failed. */
   readonly headerOnly: boolean;
 }
 
-/** What it says. `failed` is a fault of ours, met in that mail. */
+/** A message from the thread. `failed` is a bug of ours that this mail hit. */
 export type ReaderMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'read'; readonly id: number; readonly mail: ReadMail }

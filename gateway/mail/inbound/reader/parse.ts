@@ -14,7 +14,7 @@ import { verifyMail } from './verify.ts';
 
 const TEXT_MAX_CHARS = 1_000_000;
 const HTML_AS_TEXT_MAX_CHARS = 5_000_000;
-/** The cap itself is held before a mail is parsed; this one is for what the parser sees otherwise. */
+/** The real cap is checked before parsing; this one is for mails that the parser reads differently. */
 const PARSER_DEPTH_MAX = 32;
 
 const PARSING = {
@@ -23,7 +23,7 @@ const PARSING = {
   maxHeadersSize: HEADERS_MAX_BYTES,
 };
 
-/** Checks and understands a mail. Throws for nothing that is in it. */
+/** Checks and parses a mail. Never throws because of its content. */
 export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords): Promise<ReadMail> {
   const shape = shapeOf(bytes);
   const readable = withEmptyLines(bytes, shape.gaps);
@@ -38,7 +38,7 @@ export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords):
     return withHeaderOnly(bytes, seen, header, { incomplete, authentication });
   }
   const header = new MailHeader(parsed.headers);
-  // Checked as it is read: text that was put into a signed header is not signed.
+  // Check the mail as it's read: text slipped into a signed header isn't signed.
   const checked = withEmptyLines(
     bytes,
     shape.gaps.filter((at) => at === shape.headerEnd),
@@ -47,7 +47,7 @@ export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords):
   return withParts(bytes, seen, { parsed, header, authentication });
 }
 
-/** The same of a mail that cannot be read without harm: from the top of its header, unchecked. */
+/** The same for a mail that can't be parsed safely: only the top of its header, with no signature check. */
 export async function parseHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> {
   const header = await headerOf(bytes);
   const authentication = unverified('temperror', 'temperror');
@@ -64,7 +64,7 @@ async function parse(bytes: Buffer): Promise<Email | null> {
   }
 }
 
-/** Nothing was found where parts were announced, so that all of it would be gone. */
+/** The parser found nothing in a multipart, so its whole content would be lost. */
 function isLost({ headers, text, html, attachments }: Email): boolean {
   const type = headers.find(({ key }) => key === 'content-type')?.value ?? '';
   const isEmpty = text === undefined && html === undefined && attachments.length === 0;
@@ -88,7 +88,7 @@ function authenticate(
   return verifyMail(bytes, { ...header.claim(), now }, records);
 }
 
-/** A signature is over all of a mail, and that is not there. */
+/** A signature covers the whole mail, which isn't there to check. */
 function uncheckable(header: MailHeader): MailAuthentication {
   return unverified(header.first('dkim-signature') === '' ? 'none' : 'neutral', 'none');
 }
@@ -105,7 +105,7 @@ function withParts(bytes: Buffer, seen: Seen, { parsed, header, authentication }
   const text = whole === null ? null : cutText(whole, TEXT_MAX_CHARS);
   const isCut =
     (whole ?? '').length > TEXT_MAX_CHARS || (html ?? '').length > HTML_AS_TEXT_MAX_CHARS;
-  // What was cut off is still in the mail itself.
+  // The mail itself still contains the text that was cut off.
   const itself = isCut ? { bytes, sizeBytes: seen.sizeBytes } : null;
   return {
     ...known(bytes, seen, header, authentication),

@@ -1,6 +1,6 @@
 /**
- * Stands in for `Blob` in the thread that reads mails, where the parser makes one from every line of a part only to have
- * the whole as bytes: with the one of Node, 25 MB of text take seven seconds, with this one a third of a second.
+ * Replaces `Blob` in the thread that reads mails. The parser makes one from all lines of a part, only to get its bytes.
+ * For 25 MB of text that takes seven seconds with Node's `Blob`, and a third of a second with this one.
  */
 export class Pieces {
   readonly #pieces: readonly (string | ArrayBuffer | Uint8Array)[];
@@ -14,7 +14,7 @@ export class Pieces {
     const whole = new Uint8Array(size);
     let at = 0;
     for (const piece of this.#pieces) {
-      // The parser puts a line end behind each line.
+      // The parser puts a line end after each line.
       if (piece === '\n') whole[at] = 0x0a;
       else whole.set(bytesOf(piece), at);
       at += sizeOf(piece);

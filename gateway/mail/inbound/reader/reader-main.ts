@@ -1,4 +1,4 @@
-// The thread that reads mails. What it parses comes from anybody, so that it may be ended at any time.
+// The thread that reads mails. They come from anyone, so the thread may be ended at any time.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ReadMail } from '../read-mail.ts';
 import { TxtRecords } from './dns.ts';
@@ -10,7 +10,7 @@ import { parseMail, parseHeader } from './parse.ts';
 if (parentPort === null) throw new Error('This is the entry of a thread.');
 const port = parentPort;
 
-// In this thread they serve the parser alone.
+// In this thread only the parser uses them.
 Object.assign(globalThis, { Blob: Pieces, TextDecoder: MailDecoder });
 
 const { dnsServers } = workerData as ReaderData;
@@ -33,7 +33,7 @@ function say(message: ReaderMessage, transfer: readonly ArrayBuffer[] = []): voi
   port.postMessage(message, transfer);
 }
 
-/** Those whose bytes belong to the mail alone, and need not be copied. */
+/** The buffers that contain nothing else, so they can be transferred instead of copied. */
 function buffersOf({ html, payload_json, files }: ReadMail): ArrayBuffer[] {
   const all = [payload_json, ...(html ? [html] : []), ...files];
   const owned = all

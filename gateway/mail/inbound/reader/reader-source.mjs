@@ -1,4 +1,4 @@
-// The reader's thread from source, in development: a thread does not take over the loader of TypeScript.
+// Starts the reader's thread from source in development: a thread doesn't inherit the TypeScript loader.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -1,15 +1,15 @@
-/** Longer lines are text that somebody wrote, or no text. */
+/** Longer lines don't mark a quote. */
 const MARK_MAX_CHARS = 500;
-/** An introduction that tells neither time nor address. */
+/** The longest introduction without a time or an address. */
 const NO_TIME_MAX_CHARS = 100;
-/** How many lines an introduction is broken over. */
+/** How many lines an introduction may span. */
 const INTRODUCTION_LINES_MAX = 3;
-/** How many lines behind its first one a block of headers may take. */
+/** How many lines a block of headers may have after its first. */
 const BLOCK_LINES_MAX = 8;
-/** Without its blank, a line of two dashes is a signature only shortly before the end. */
+/** Without its blank, a line of two dashes starts a signature only this close to the end. */
 const SIGNATURE_LINES_MAX = 10;
 
-/** How an introduction such as `On Monday, Ana wrote:` says it, in the languages of common mail programs. */
+/** The verb of an introduction such as `On Monday, Ana wrote:`, in the languages of common mail programs. */
 const WROTE = [
   'wrote',
   'schrieb',
@@ -37,7 +37,7 @@ const WROTE = [
 ];
 const OPENS = /^(?:on|am|le|el|il|op|em|den|dnia|w dniu|dne|pe|στις|在|于|於)[\s\d]/i;
 
-/** `-----Original Message-----`, and what a forwarded mail has in its place. */
+/** `-----Original Message-----`, and its counterparts in forwarded mails. */
 const SEPARATOR =
   /^[-_*\s]{0,20}(?:original message|original appointment|forwarded message|begin forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d.origine|message transféré|mensaje original|mensaje reenviado|messaggio originale|messaggio inoltrato|mensagem original|oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|пересылаемое сообщение|исходное сообщение|原始邮件|原始郵件)[-_*:\s]{0,20}$/i;
 
@@ -46,9 +46,9 @@ const OTHER_FIELD =
   /^\*?(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviado el|fecha|para|asunto|data|inviato|a|oggetto|verzonden|aan|onderwerp|assunto|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|дата|кому|тема|发送时间|收件人|主题|日期)\s*:/i;
 
 /**
- * What is new in a text: without the mails that are quoted above or below it and without its signature. What is quoted
- * between answers stays, as they make no sense without it. The whole text where nothing is left. Takes a time in
- * proportion to the text, whatever it says.
+ * The new part of a text, without the mails quoted above or below it and without its signature. Quotes between answers
+ * stay, because the answers make no sense without them. Returns the whole text if nothing would be left. Takes linear time
+ * for any text.
  */
 export function replyText(text: string): string {
   const lines = text.split(/\r?\n/);
@@ -59,7 +59,7 @@ export function replyText(text: string): string {
   return stripped === '' ? text.trim() || text : stripped;
 }
 
-/** Without a mail that stands at the end as it was, not quoted line by line. */
+/** Removes a mail appended at the end without quoting it line by line. */
 function withoutAppended(lines: readonly string[]): readonly string[] {
   const end = lines.findIndex((_line, index) => isAppended(lines, index));
   return end === -1 ? lines : lines.slice(0, end);
@@ -72,11 +72,11 @@ function isAppended(lines: readonly string[], index: number): boolean {
   if (FROM.test(line)) return startsHeaders(lines, index);
   const introduction = introductionAt(lines, index);
   if (introduction === null || isQuoted(nextText(lines, introduction.end))) return false;
-  // Nothing tells that the rest is quoted, so the line itself must leave no doubt.
+  // Nothing shows that the rest is quoted, so the line itself must leave no doubt.
   return OPENS.test(line) && /\d[:.h]\d\d|@/.test(introduction.text);
 }
 
-/** The header block that Outlook puts above a mail: `From:`, then two more at least. */
+/** The header block that Outlook puts above a mail: `From:`, then at least two more fields. */
 function startsHeaders(lines: readonly string[], index: number): boolean {
   const next = lines.slice(index + 1, index + 1 + BLOCK_LINES_MAX);
   const fields = next.filter(
@@ -85,7 +85,7 @@ function startsHeaders(lines: readonly string[], index: number): boolean {
   return fields.length >= 2;
 }
 
-/** Without the quoted lines at the beginning and at the end, and the lines that introduce them. */
+/** Removes quoted lines at the start and at the end, and the lines that introduce them. */
 function withoutQuotes(lines: readonly string[]): readonly string[] {
   let end = lines.length;
   while (end > 0 && (isEmpty(lines[end - 1]) || isQuoted(lines[end - 1]))) end -= 1;
@@ -101,18 +101,18 @@ function withoutQuotes(lines: readonly string[]): readonly string[] {
   return lines.slice(start, end);
 }
 
-/** Where the introduction that ends before this line begins; the line itself when there is none. */
+/** Where the introduction right before line `end` starts; `end` itself without one. */
 function beforeIntroduction(lines: readonly string[], end: number): number {
   const starts = Array.from({ length: INTRODUCTION_LINES_MAX }, (_, back) => end - 1 - back).filter(
     (from) => from >= 0 && introductionAt(lines, from)?.end === end,
   );
-  // The part of it behind a line end may look like one too.
+  // Its later lines alone may look like one too.
   return starts.find((from) => OPENS.test(markIn(lines, from))) ?? starts[0] ?? end;
 }
 
 interface Introduction {
   readonly text: string;
-  /** The line behind it. */
+  /** The line after it. */
   readonly end: number;
 }
 
@@ -130,13 +130,13 @@ function introductionAt(lines: readonly string[], index: number): Introduction |
 
 function isIntroduction(text: string): boolean {
   if (text.length > MARK_MAX_CHARS) return false;
-  // Without a time or an address it is short: `On Monday Ana wrote:`.
+  // Without a time or an address it must be short: `On Monday Ana wrote:`.
   if (!/\d|@/.test(text) && !(OPENS.test(text) && text.length <= NO_TIME_MAX_CHARS)) return false;
   const lower = text.toLowerCase();
   return WROTE.some((verb) => lower.includes(verb)) || /<[^<>\s]+@[^<>\s]+>\s*[:：]$/.test(text);
 }
 
-/** RFC 3676 section 4.3. Many programs take the blank away. */
+/** RFC 3676 section 4.3. Many programs remove the blank. */
 function signatureAt(lines: readonly string[]): number {
   return lines.findIndex(
     (line, index) =>
@@ -144,7 +144,7 @@ function signatureAt(lines: readonly string[]): number {
   );
 }
 
-/** A line that may be a mark of something; empty where it is too long to be one, or not there. */
+/** A line that may mark a quote; empty if it's too long for that, or missing. */
 function markIn(lines: readonly string[], index: number): string {
   const line = lines[index] ?? '';
   return line.length > MARK_MAX_CHARS ? '' : line.trim();
@@ -155,7 +155,7 @@ function firstText(lines: readonly string[]): number {
   return found === -1 ? lines.length : found;
 }
 
-/** The first line with anything on it, from here on, of a few. */
+/** The first of the next few lines that isn't empty. */
 function nextText(lines: readonly string[], index: number): string | undefined {
   return lines.slice(index, index + INTRODUCTION_LINES_MAX).find((line) => !isEmpty(line));
 }

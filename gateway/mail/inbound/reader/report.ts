@@ -5,7 +5,7 @@ import type { MailReport, ReportedRecipient } from '../../../lib/mail-report.ts'
 import { bytesOf } from './attachments.ts';
 import { messageIds, type MailHeader } from './headers.ts';
 
-/** How much of a part is looked at. */
+/** How much of a part we read. */
 const PART_MAX_BYTES = 256 * 1024;
 const RECIPIENTS_MAX = 100;
 const DIAGNOSTIC_MAX_CHARS = 500;
@@ -18,13 +18,13 @@ const ORIGINALS = [
   'message/global-headers',
 ];
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
-/** Kinds of feedback that complain of a mail (RFC 5965 section 7.3); others report failed checks, or take one back. */
+/** Types of feedback that are complaints (RFC 5965 section 7.3); others report failed checks, or withdraw a complaint. */
 const COMPLAINTS = ['abuse', 'fraud', 'virus', 'other'];
 
-/** Fields in lower case; of a field that is there more than once, each value. */
+/** The values of each field, by its name in lower case. */
 type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** What a mail reports (RFC 3464, RFC 5965); null when it is no report, or only looks like one. */
+/** The report in a mail (RFC 3464, RFC 5965); null if there is none, or it only looks like one. */
 export function reportOf(
   header: MailHeader,
   attachments: readonly Attachment[],
@@ -42,7 +42,7 @@ export function reportOf(
   return feedback === null ? null : complaint(feedback, attachments);
 }
 
-/** The first group of fields is about the mail, each other one about a recipient (RFC 3464 section 2.1). */
+/** The first group of fields is about the mail, each later one about a recipient (RFC 3464 section 2.1). */
 function deliveryReport(status: string, attachments: readonly Attachment[]): MailReport | null {
   const groups = status.split(/\n(?:[ \t]*\n)+/).map(fieldsOf);
   const recipients = groups
@@ -56,7 +56,7 @@ function deliveryReport(status: string, attachments: readonly Attachment[]): Mai
 function recipientOf(fields: Fields): readonly ReportedRecipient[] {
   const action = ACTIONS.find((one) => one === valueOf(fields, 'action').toLowerCase());
   if (action === undefined) return [];
-  // The original one is the one that was written to; the final one may be where it was forwarded.
+  // We wrote to the original recipient; the final one may be where the mail was forwarded.
   const address =
     addressIn(valueOf(fields, 'original-recipient')) ??
     addressIn(valueOf(fields, 'final-recipient'));
@@ -81,7 +81,7 @@ function complaint(feedback: string, attachments: readonly Attachment[]): MailRe
   return { kind: 'complaint', original_message_id: originalId(attachments), recipients };
 }
 
-/** The Message-ID of the mail that a report is about, from what the report has of it. */
+/** The Message-ID of the mail that a report is about, from the report's copy of it. */
 function originalId(attachments: readonly Attachment[]): string | null {
   const original = partOf(attachments, ORIGINALS);
   if (original === null) return null;
@@ -95,7 +95,7 @@ function partOf(attachments: readonly Attachment[], types: readonly string[]): s
   return bytesOf(found).toString('utf8', 0, PART_MAX_BYTES).replaceAll('\r\n', '\n');
 }
 
-/** Unfolds lines (RFC 5322 section 2.2.3) and takes their fields. */
+/** Unfolds lines (RFC 5322 section 2.2.3) and reads their fields. */
 function fieldsOf(text: string): Fields {
   const lines: string[][] = [];
   for (const line of text.split('\n')) {
@@ -120,7 +120,7 @@ function valueOf(fields: Fields, name: string): string {
   return fields.get(name)?.[0] ?? '';
 }
 
-/** `rfc822; ana@example.com`, or the address alone, also in angle brackets. */
+/** Reads `rfc822; ana@example.com`, or the address alone, also in angle brackets. */
 function addressIn(value: string): string | null {
   const address = value
     .replace(/^[\w-]{1,40}\s*;/, '')

@@ -3,21 +3,21 @@ const SIGNED_FIELDS_MAX = 500;
 const ALGORITHMS = ['rsa-sha256', 'ed25519-sha256'];
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
-/** A signature that may count, if its key says so. */
+/** A signature that counts if its key allows it. */
 export interface Signature {
   readonly domain: string;
-  /** Of the agent or user it was made for (`i=`). */
+  /** The domain of the agent or user it was made for (`i=`). */
   readonly identityDomain: string;
   /** `b=`, without blanks. */
   readonly value: string;
 }
 
-/** Why a signature does not count whatever its key says, as RFC 8601 section 2.7.1 names it. */
+/** Why a signature doesn't count, in the terms of RFC 8601 section 2.7.1. */
 export type Refusal = 'policy' | 'permerror';
 
 /**
- * A list of tags, or null when it is none or has a tag twice (RFC 6376 section 3.2). It is read by the letter: mailauth
- * knows quotes and comments there, which would let part of a list go unseen.
+ * Reads a list of tags; null if it's malformed or repeats a tag (RFC 6376 section 3.2). This is strict because mailauth
+ * allows quotes and comments there, which could hide part of a list.
  */
 function readTags(list: string): ReadonlyMap<string, string> | null {
   if (list.length > TAGS_MAX_CHARS) return null;
@@ -33,11 +33,11 @@ function readTags(list: string): ReadonlyMap<string, string> | null {
   return tags;
 }
 
-/** Takes a field `DKIM-Signature` as it came, and tells whether it may count (RFC 6376 section 6.1.1). */
+/** Reads a `DKIM-Signature` field as received, and decides whether it may count (RFC 6376 section 6.1.1). */
 export function readSignature(line: string, now: number): Signature | Refusal {
   const tags = readTags(line.slice(line.indexOf(':') + 1).replace(/\r?\n/g, ''));
   if (tags === null || !isComplete(tags) || isExpired(tags, now)) return 'permerror';
-  // A length leaves room for more text behind what was signed (section 8.2), SHA-1 is broken (RFC 8301).
+  // A length lets anyone append unsigned text (section 8.2), and SHA-1 is broken (RFC 8301).
   if (tags.has('l') || !ALGORITHMS.includes(tags.get('a') ?? '')) return 'policy';
   const domain = (tags.get('d') ?? '').toLowerCase();
   const identity = (tags.get('i') ?? `@${domain}`).toLowerCase();
@@ -65,7 +65,7 @@ function isExpired(tags: ReadonlyMap<string, string>, now: number): boolean {
   return until !== undefined && !(/^\d{1,12}$/.test(until) && Number(until) * 1000 >= now);
 }
 
-/** What the record of its key says against a signature that it verifies (RFC 6376 section 3.6.1). */
+/** Why the key's record rules out a signature that it verifies, or null (RFC 6376 section 3.6.1). */
 export function keyRefusal(record: string, signature: Signature): Refusal | null {
   const tags = readTags(record);
   if (tags === null) return 'permerror';
@@ -76,6 +76,6 @@ export function keyRefusal(record: string, signature: Signature): Refusal | null
   if (!listed('h', 'sha256').includes('sha256')) return 'permerror';
   const flags = listed('t', '');
   if (flags.includes('s') && signature.identityDomain !== signature.domain) return 'permerror';
-  // A domain that tests signs as if it did not.
+  // A signature from a domain in testing mode doesn't count.
   return flags.includes('y') ? 'policy' : null;
 }

@@ -1,12 +1,12 @@
 const QUOTE_DEPTH_MAX = 10;
 
-/** Puts a text together from pieces as a browser would show them: blanks in a row are one. */
+/** Builds a text from pieces as a browser would show them: several blanks in a row become one. */
 export class TextLines {
   readonly #maxChars: number;
   #lines: string[] = [];
   #chars = 0;
   #line = '';
-  /** Known apart: to look at the end of a text that grows, it would be put together each time. */
+  /** Tracked separately: reading the end of a growing string would make V8 join its pieces each time. */
   #endsBlank = true;
   #depth = 0;
   #preformatted = false;
@@ -32,7 +32,7 @@ export class TextLines {
     }
   }
 
-  /** Ends the line that is being written, and adds empty ones behind it. */
+  /** Ends the current line, and adds empty lines up to `count` line ends. */
   newLine(count: number): void {
     const prefix = '> '.repeat(this.#depth);
     for (let done = 0; done < count; done += 1) {
@@ -42,7 +42,7 @@ export class TextLines {
     }
   }
 
-  /** A block begins or ends: at least so many line ends, as one does not leave empty lines behind the other. */
+  /** Starts or ends a block with at least this many line ends. Adjacent blocks share their empty line. */
   block(lineEnds: number): void {
     if (this.#line.trim() !== '') this.newLine(1);
     else this.#emptyLine();
@@ -68,7 +68,7 @@ export class TextLines {
     if (link !== null && link.shown.trim() !== link.address) this.#add(` (${link.address})`);
   }
 
-  /** The whole, without empty lines around it and without more than one in a row. */
+  /** The whole text, without empty lines around it and with at most one in a row. */
   end(): string {
     if (this.#line.trim() !== '') this.newLine(1);
     const kept = this.#lines.filter(

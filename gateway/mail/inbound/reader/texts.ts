@@ -1,19 +1,19 @@
 const MARK_OF_MISSING = '\ufffd';
 
-/** Well-formed Unicode without NUL, which not every program behind us would survive. */
+/** Well-formed Unicode without NUL, which some programs that read it couldn't handle. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', MARK_OF_MISSING);
 }
 
-/** The same on one line, without controls, of at most so many UTF-16 units. */
+/** One line of well-formed Unicode without controls, at most `maxChars` UTF-16 units. */
 export function cleanLine(text: string, maxChars: number): string {
-  // Cut twice: what a header says may be long, and what is left of it may have blanks at its end.
+  // Cut twice: a header may be very long, and replacing its controls makes it shorter.
   const line = cutText(text, maxChars * 4).toWellFormed();
   // oxlint-disable-next-line no-control-regex -- these are the characters to be removed
   return cutText(line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' '), maxChars).trim();
 }
 
-/** Cut where no character is torn apart. */
+/** Cuts without splitting a character. */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const last = text.charCodeAt(maxChars - 1);

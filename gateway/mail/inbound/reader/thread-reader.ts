@@ -4,12 +4,12 @@ import type { MailReader, ReadMail, Seen } from '../read-mail.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
 import { unreadMail } from './unread.ts';
 
-/** Beside the bundle when this is one; from source, in development, beside this file. */
+/** Next to the bundle, or in development next to this source file. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? './reader-source.mjs' : './mail-reader.js',
   import.meta.url,
 );
-/** While one waits for the DNS another is taken apart; more of them where all are small. */
+/** While one mail waits for the DNS, another one is parsed; more run at once if all are small. */
 const AT_ONCE = 2;
 const SMALL_AT_ONCE = 8;
 const SMALL_BYTES = 256 * 1024;
@@ -20,8 +20,8 @@ const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 48 };
 const RETRY_SECONDS = 5;
 
 /**
- * How a mail is tried: first beside another one; alone, when the thread came to an end and it may have been the other's
- * fault; its header alone, when it was its own.
+ * How a mail is tried: first together with others; alone, if the thread ended and another mail may be to blame; only its
+ * header, if the mail itself is to blame.
  */
 type Care = 'beside' | 'alone' | 'header';
 
@@ -36,24 +36,24 @@ interface Job {
 }
 
 interface ReaderOptions {
-  /** `host:port` of each server to ask for keys and policies; the system's own when there are none. */
+  /** `host:port` of each server to ask for keys and policies; the system's own if empty. */
   readonly dnsServers: readonly string[];
-  /** These are there for tests. */
+  /** The rest is for tests. */
   readonly entry?: URL;
   readonly readTimeoutMs?: number;
   readonly idleMs?: number;
 }
 
 /**
- * Reads mails in a thread of their own: nothing that is in a mail holds up this one, and what ends that thread costs a
- * mail its parts and nothing else. It starts with the first mail and ends when there was none for a while.
+ * Reads mails in a thread of their own. No mail can hold up the main thread, and a mail that ends the reader's thread only
+ * loses its own parts. The thread starts with the first mail and ends after a while without any.
  */
 export class ThreadMailReader implements MailReader {
   readonly #entry: URL;
   readonly #data: ReaderData;
   readonly #readTimeoutMs: number;
   readonly #idleMs: number;
-  /** Those that were tried before come first. */
+  /** Mails that were tried before come first. */
   readonly #queue: Job[] = [];
   readonly #underWay = new Map<number, Job>();
   #thread: ReaderThread | null = null;
@@ -158,12 +158,12 @@ export class ThreadMailReader implements MailReader {
 
   #threadEnded(thread: ReaderThread, error: unknown): void {
     this.#thread = null;
-    // It never came to a mail, so that none is to blame.
+    // It never started to read, so no mail is to blame.
     if (!thread.isReady) this.#refuseAll(error);
     else this.#retryAll();
   }
 
-  /** Whoever was alone in the thread has ended it. */
+  /** A mail that was alone in the thread is to blame for its end. */
   #retryAll(): void {
     const jobs = [...this.#underWay.values()];
     this.#underWay.clear();
@@ -201,7 +201,7 @@ export class ThreadMailReader implements MailReader {
     this.#ending.add(ended);
   }
 
-  /** Without work, the thread neither keeps the process alive nor stays for long. */
+  /** Without work, the thread doesn't keep the process alive and soon ends. */
   #rest(): void {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
@@ -247,7 +247,7 @@ class ReaderThread {
     });
   }
 
-  /** The bytes go over as a copy that is handed on: those of the caller stay as they are. */
+  /** Transfers a copy of the bytes, so that the caller keeps its own. */
   ask(request: ReadRequest): void {
     const bytes = new Uint8Array(request.bytes);
     this.#worker.postMessage({ ...request, bytes }, [bytes.buffer]);

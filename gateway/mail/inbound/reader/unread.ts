@@ -4,7 +4,7 @@ import type { MailAuthentication, ReadMail, Seen } from '../read-mail.ts';
 
 const WHOLE = { name: 'message.eml', content_type: 'message/rfc822' };
 
-/** Of a mail whose sender could not be checked. */
+/** The result for a mail whose sender could not be checked. */
 export function unverified(
   dkim: MailAuthentication['dkim'],
   dmarc: MailAuthentication['dmarc'],
@@ -12,9 +12,9 @@ export function unverified(
   return { dkim, dmarc, spf: 'none', from_domain: null, aligned: false };
 }
 
-/** A mail that not even its header could be taken from: it is kept as it is, and nothing is said of it. */
+/** A mail whose header could not be read either: we keep the mail as it is, and say nothing about it. */
 export async function unreadMail(raw: Uint8Array, seen: Seen): Promise<ReadMail> {
-  // By the threads of Node: a large mail would hold up this one.
+  // Hashed in Node's thread pool: a large mail would hold up this thread.
   const digest = Buffer.from(await webcrypto.subtle.digest('SHA-256', raw)).toString('hex');
   const size_bytes = seen.sizeBytes;
   const file = { ...WHOLE, content_id: null, inline: false, sha256: digest, bytes: raw };

@@ -9,11 +9,11 @@ import { keyRefusal, readSignature, type Refusal, type Signature } from './signa
 import { unverified } from './unread.ts';
 
 const RSA_MIN_BITS = 1024;
-/** RFC 6376 section 6.1 lets a verifier stop somewhere: each costs a question to the DNS. */
+/** Each signature costs a DNS question, and RFC 6376 section 6.1 lets a verifier set a limit. */
 const SIGNATURES_MAX = 8;
 /**
- * Fields that a mail has once (RFC 5322 section 3.6, RFC 2045 section 3). Who adds a second one to a signed mail has
- * readers shown what nobody signed (RFC 6376 section 8.15).
+ * Fields that a mail has only once (RFC 5322 section 3.6, RFC 2045 section 3). A second one added to a signed mail would
+ * show readers something that nobody signed (RFC 6376 section 8.15).
  */
 const ONCE = [
   'from',
@@ -34,7 +34,7 @@ const ONCE = [
 type DkimVerdict = MailAuthentication['dkim'];
 type DmarcVerdict = MailAuthentication['dmarc'];
 
-/** What says most about a mail comes first; `pass` is only of a signature that counts. */
+/** The verdict that says most about a mail comes first; only a signature that counts gives `pass`. */
 const BY_WEIGHT: readonly DkimVerdict[] = [
   'pass',
   'temperror',
@@ -50,7 +50,7 @@ interface Checked {
   readonly verdict: DkimVerdict;
 }
 
-/** `address` is the one in From; null when there is none, or more than one, which `froms` tells. */
+/** `froms` is the number of addresses in From; `address` is null unless there is exactly one. */
 interface Claim {
   readonly address: string | null;
   readonly froms: number;
@@ -58,8 +58,8 @@ interface Claim {
 }
 
 /**
- * Checks the signatures of a mail (RFC 6376, RFC 8463) and the policy of its sender's domain (RFC 7489). Headers that
- * claim a result are not looked at. What the DNS does not answer in time is a temporary error; nothing is thrown.
+ * Checks the signatures of a mail (RFC 6376, RFC 8463) and the policy of its sender's domain (RFC 7489). Ignores headers
+ * that claim a result. If the DNS doesn't answer in time, the result is a temporary error; it never throws.
  */
 export async function verifyMail(
   bytes: Buffer,
@@ -99,7 +99,7 @@ async function checkSignatures(
 ): Promise<readonly Checked[]> {
   const verifier = new Verifier(now, resolver);
   try {
-    // In one piece: a long line that comes in many would be gone over for each.
+    // In one piece: mailauth would scan a long line again for every piece of it.
     verifier.end(withCrLf(bytes));
     await finished(verifier);
   } catch {
@@ -108,7 +108,7 @@ async function checkSignatures(
   return verifier.checked();
 }
 
-/** Shows mailauth the signatures that may count, and the whole header to check them against. */
+/** Shows mailauth only the signatures that may count, and the whole header to check them against. */
 class Verifier extends DkimVerifier {
   readonly #now: number;
   readonly #accepted: Signature[] = [];
@@ -142,7 +142,7 @@ class Verifier extends DkimVerifier {
   }
 }
 
-/** A field that is there twice, or a line end that another reader may see elsewhere. */
+/** A repeated field, or a line end that other programs may see elsewhere. */
 function isDoubtful({ parsed, original }: HeaderRows): boolean {
   const keys = parsed.map(({ key }) => key ?? '').filter((key) => ONCE.includes(key));
   const text = original.toString('latin1');
@@ -150,14 +150,14 @@ function isDoubtful({ parsed, original }: HeaderRows): boolean {
 }
 
 function verdictOn(signature: Signature, result: DkimResult | undefined): DkimVerdict {
-  // mailauth read the same field in another way.
+  // mailauth read the same field differently.
   if (result?.signature !== signature.value) return 'permerror';
   if (result.signingDomain?.toLowerCase() !== signature.domain) return 'permerror';
   if (result.status.result !== 'pass') return result.status.result;
   return keyRefusal(result.rr ?? '', signature) ?? 'pass';
 }
 
-/** mailauth does not hold to `adkim=s`, so its own word is only taken for whether there is a policy. */
+/** mailauth ignores `adkim=s`, so we use its result only to see whether there is a policy. */
 async function applyPolicy(
   address: string,
   passed: readonly Checked[],
@@ -178,7 +178,7 @@ function isAligned(domain: string, signer: string): boolean {
   return signer !== '' && getAlignment(domain, [signer]) !== false;
 }
 
-/** Signatures are made over lines that end with CR LF. mailauth adds what is missing too, but a line at a time. */
+/** Signatures cover lines that end in CR LF. mailauth adds missing ones too, but one line at a time. */
 function withCrLf(bytes: Buffer): Buffer {
   const bare: number[] = [];
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) {
