@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { tokensOf } from '../helpers/outbox.ts';
 import { isTold } from './deciding.ts';
 import type { World } from './scenario.ts';
@@ -22,8 +23,12 @@ function isApproved({ status }: Readonly<Record<string, unknown>>): boolean {
   return status === 'approved';
 }
 
+/** Of the outboxes of several gateways, the one that was written last comes last. */
 function tokensBelow(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   const found = entries.filter((entry) => entry.isDirectory() && entry.name === 'outbox');
-  return found.flatMap(({ parentPath }) => tokensOf(parentPath, 'a'));
+  return found
+    .map(({ parentPath, name }) => ({ parentPath, at: statSync(join(parentPath, name)).mtimeMs }))
+    .toSorted((one, other) => one.at - other.at)
+    .flatMap(({ parentPath }) => tokensOf(parentPath, 'a'));
 }
