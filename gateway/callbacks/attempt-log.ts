@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt } from '../commit/push.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 
-/** So many are written down by one job, which others have to wait for, and so many jobs are under way at once. */
+/** How many attempts one job records (other jobs wait for it), and how many jobs run at once. */
 const BATCH_MAX = 32;
 const JOBS_MAX = 4;
-/** A full disk passes. */
+/** Retry: a full disk is temporary. */
 const AGAIN_MS = 1000;
 
 interface Entry {
@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * Writes down how attempts went, those that end about the same time together. What cannot be written is tried again until
- * it is: meanwhile its delivery counts as under way, so that nobody gets the same event over and over.
+ * Records the results of attempts, together if they end at about the same time. A failed record is retried until it
+ * succeeds; until then its delivery counts as under way, so that no receiver gets the same event over and over.
  */
 export class AttemptLog {
   readonly #writes: ProjectWrites;
@@ -29,7 +29,7 @@ export class AttemptLog {
     this.#onError = onError;
   }
 
-  /** Resolves when the attempt is written down, or never will be. */
+  /** Resolves when the attempt is recorded or can't be any more. */
   add(attempt: Attempt): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push({ attempt, written: resolve });
@@ -37,7 +37,7 @@ export class AttemptLog {
     });
   }
 
-  /** Tries each that is left once more. What is not written then is sent again after the next start. */
+  /** Tries the remaining ones once more. The next start sends again whatever is still not recorded. */
   async close(): Promise<void> {
     this.#closing.abort();
     while (this.#jobs.size > 0) await Promise.all(this.#jobs);
@@ -49,7 +49,7 @@ export class AttemptLog {
   }
 
   async #drain(): Promise<void> {
-    // What ends in the same turn of the loop shares a job.
+    // Attempts that end in the same turn of the event loop share a job.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, BATCH_MAX);

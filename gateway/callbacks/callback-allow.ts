@@ -1,8 +1,8 @@
 import { AddressRanges } from '../lib/address-ranges.ts';
 
 /**
- * The addresses that may be called although they are not public, over http too and on any port: SVC_CALLBACK_ALLOW. It is
- * there for tests and development, and empty otherwise.
+ * The private addresses that may be called, also over http and on any port: SVC_CALLBACK_ALLOW. It's meant for tests and
+ * development and is empty by default.
  */
 export class CallbackAllow {
   static readonly none = CallbackAllow.parse(undefined);
@@ -12,7 +12,7 @@ export class CallbackAllow {
     this.#ranges = ranges;
   }
 
-  /** Reads CIDRs separated by commas. Throws an Error that names all the wrong ones. */
+  /** Reads CIDRs separated by commas. Throws an Error that names all invalid ones. */
   static parse(text: string | undefined): CallbackAllow {
     return new CallbackAllow(AddressRanges.parse(text ?? '', 'SVC_CALLBACK_ALLOW'));
   }
@@ -21,7 +21,7 @@ export class CallbackAllow {
     return this.#ranges.isEmpty;
   }
 
-  /** False for text that is no address. */
+  /** False if the text isn't an address. */
   has(text: string): boolean {
     return this.#ranges.has(text);
   }

@@ -9,27 +9,27 @@ const PORT_FREE_MIN = 1024;
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
 
-/** At least two labels: a name of one is completed by the resolver, or means a machine next door. */
+/** At least two labels: the resolver may complete a single label, or it means a machine in the local network. */
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/;
 const SINGLE_LABEL = /^[a-z0-9_-]{1,63}$/;
-/** Endings that only a local network gives a meaning to, with those of clouds, containers and home routers. */
+/** Endings that have a meaning only in a local network, including those of clouds, containers and home routers. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa)$/;
 
-/** An address that may be called, as far as that can be told without asking a resolver. */
+/** A URL that may be called, as far as we can tell without asking a resolver. */
 export interface CallbackUrl {
   readonly url: URL;
   /** A name, or an address without brackets. */
   readonly host: string;
-  /** `host:port`, one text for one place. */
+  /** `host:port`, in one canonical form. */
   readonly destination: string;
-  /** Why only addresses of the allow list will do, as a sentence; null where public ones will, too. */
+  /** Why only addresses in the allow list will do, as a sentence; null if public ones will do too. */
   readonly exception: string | null;
 }
 
 /**
- * Reads the address of a callback; throws CALLBACK_URL_REJECTED with the reason as hint. What the host's name stands for
- * is still to be checked (`checkHost`). A name may pass with an `exception` when there is an allow list.
+ * Reads a callback URL; throws CALLBACK_URL_REJECTED with the reason as hint. The addresses of its host name must still
+ * be checked (`checkHost`). If there is an allow list, a name may pass with an `exception`.
  */
 export function parseCallbackUrl(
   text: string,
@@ -43,12 +43,12 @@ export function parseCallbackUrl(
   return { url, host, destination: `${url.hostname}:${port}`, exception };
 }
 
-/** The refusal of a callback address. */
+/** The error for a rejected callback URL. */
 export function rejected(reason: string): ServiceError {
   return new ServiceError('CALLBACK_URL_REJECTED', { hint: reason });
 }
 
-/** Refuses what no allow list lifts: all that another reader might read in another way. */
+/** Rejects everything that another URL parser might read differently; no allow list changes that. */
 function readUrl(text: string): URL {
   if (text.length > URL_MAX_CHARS) throw rejected(tooLong());
   if (hasControl(text) || /[\s\\]/.test(text)) {
@@ -62,7 +62,7 @@ function readUrl(text: string): URL {
   if (text.includes('#')) throw rejected('The URL has a fragment (#), which is never sent.');
   if (!URL.canParse(text)) throw rejected('The URL has a host or port that cannot be read.');
   const url = new URL(text);
-  // Characters that had to be encoded made it longer.
+  // Encoding characters made it longer.
   if (url.href.length > URL_MAX_CHARS) throw rejected(tooLong());
   if (url.port === '0') throw rejected('Nothing can be reached on port 0.');
   checkSpelling(url.hostname);
@@ -81,7 +81,7 @@ function checkSpelling(host: string): void {
   }
 }
 
-/** Why a URL is no good unless its addresses stand in the allow list. */
+/** Why a URL is rejected unless its addresses are in the allow list. */
 function exceptionOf(url: URL, host: string): string | null {
   if (isIP(host) !== 0) {
     if (!isPublicAddress(host)) return 'The address in the URL is not public.';
@@ -95,7 +95,7 @@ function exceptionOf(url: URL, host: string): string | null {
   return null;
 }
 
-/** Names are looked up first, when there is anything that could allow them. */
+/** Looks up names first if an allow list could permit them. */
 function mayBeAllowed(host: string, allow: CallbackAllow): boolean {
   return isIP(host) === 0 ? !allow.isEmpty : allow.has(host);
 }

@@ -10,25 +10,25 @@ import { CallbackSender } from './post.ts';
 import { newSigningSecret, signatureHeaders } from './sign.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 
-/** To all destinations of all projects together. A delivery with a large body counts as several. */
+/** Over all destinations of all projects. A delivery with a large body counts as several. */
 const SLOTS_MAX = 256;
-/** When the service stops, what is under way may end within this. */
+/** When the service stops, deliveries under way get this long to end. */
 const LAST_WAIT_MS = 1000;
 
 export interface CallbackOptions {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
-  /** Private addresses that may be called all the same. */
+  /** Private addresses that may be called. */
   readonly allow?: CallbackAllow;
-  /** From the beginning of an attempt to the end of its answer. */
+  /** From the start of an attempt to the end of its answer. */
   readonly deadlineMs?: number;
   readonly onError: (projectId: string, error: unknown) => void;
-  /** Told how each attempt went. */
+  /** Receives the result of each attempt. */
   readonly onOutcome?: (outcome: AttemptOutcome) => void;
 }
 
-/** Everything that calls addresses outside: the checks of addresses, and the deliveries of all projects. */
+/** All calls to outside addresses: the checks of addresses and the deliveries of all projects. */
 export class OutboundCallbacks implements Callbacks {
   readonly #options: CallbackOptions;
   readonly #allow: CallbackAllow;
@@ -42,7 +42,7 @@ export class OutboundCallbacks implements Callbacks {
     this.#sender = new CallbackSender({
       allow: this.#allow,
       clock: options.clock,
-      // The queues see to it that a destination is not overrun. Projects that call the same one do not wait for another.
+      // The queues limit the calls to one destination. Projects that call the same one don't wait for each other.
       socketsPerDestination: SLOTS_MAX,
     });
   }
@@ -89,7 +89,7 @@ export class OutboundCallbacks implements Callbacks {
     return deliveries;
   }
 
-  /** Begins nothing more, gives what is under way a moment, and ends it then: it is sent again after the next start. */
+  /** Starts no more attempts, gives those under way a moment, then ends them; the next start sends them again. */
   async close(): Promise<void> {
     const all = [...this.#deliveries];
     for (const deliveries of all) deliveries.stop();

@@ -19,28 +19,28 @@ import { DestinationQueue, type Attempted, type Page } from './destination-queue
 import { SigningSecrets } from './signing-secrets.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 
-/** Bodies of this size are read at once for one destination. */
+/** How many bytes of bodies are read at once for one destination. */
 const PAGE_MAX_BYTES = 1024 * 1024;
-/** Bytes of a body that one slot stands for. */
+/** Bytes of a body per slot. */
 const SLOT_BYTES = 32 * 1024;
-/** So many slots one project may hold. */
+/** How many slots one project may take. */
 const PROJECT_SLOTS_MAX = 128;
-/** So many destinations that failed are remembered while nothing is due to them. */
+/** How many failed destinations are remembered while nothing is due for them. */
 const SLOWED_MAX = 1000;
 const AGAIN_MS = 5000;
-/** How long a claim holds: for two attempts that take as long as they may, with time to write them down. */
+/** How long a claim lasts: enough for two attempts at full length and for recording them. */
 const CLAIM_MS = 60_000;
-/** What of it must be left when an attempt begins. */
+/** How much of it must be left when an attempt starts. */
 const CLAIM_LEFT_MS = 25_000;
-/** So many are claimed at once: no more than are tried in that time. */
+/** How many are claimed at once: no more than can be tried in that time. */
 const CLAIMS_MAX = 32;
 
-/** What deliveries need of their project. */
+/** What deliveries need from their project. */
 export interface PushingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
-  /** Other gateways push for it as well. */
+  /** Whether other gateways push for it too. */
   readonly shared: boolean;
   atLatest(dueAt: number): void;
 }
@@ -49,27 +49,27 @@ export interface DeliveriesDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
-  /** Those of all projects. */
+  /** Shared by all projects. */
   readonly semaphore: Semaphore;
   readonly send: (message: CallbackMessage) => Promise<AttemptOutcome>;
   readonly onError: (projectId: string, error: unknown) => void;
   readonly onClosed: (deliveries: Deliveries) => void;
 }
 
-/** A delivery with the event it carries. */
+/** A delivery with its event. */
 interface Loaded {
   readonly id: string;
   readonly weight: number;
   readonly delivery: DeliveryRow;
   readonly event: EventRow;
-  /** Another gateway may take it up from this time on. */
+  /** From this time on, another gateway may take it. */
   readonly claimedUntil: number;
 }
 
 /**
- * Pushes the events of one project to callbacks. Everything is found from the rows: what is due stays due until its
- * attempt is written down, so a crash at any point leads to another attempt with the same `webhook-id`. Each destination
- * has a queue of its own, so that one that is slow or dead keeps no other waiting.
+ * Pushes one project's events to callbacks. The rows are the only record: a delivery stays due until its attempt is
+ * recorded, so a crash at any point leads to another attempt with the same `webhook-id`. Each destination has its own
+ * queue, so a slow or dead one delays no other.
  */
 export class Deliveries {
   readonly #project: PushingProject;
@@ -79,9 +79,9 @@ export class Deliveries {
   readonly #log: AttemptLog;
   readonly #queues = new Map<string, DestinationQueue<Loaded>>();
   readonly #attempts = new Set<Promise<unknown>>();
-  /** Until when what is not tried yet is claimed, where other gateways push as well. */
+  /** Until when untried deliveries are claimed, if other gateways push too. */
   readonly #claims = new Map<string, number>();
-  /** Tried, and not written down yet. */
+  /** Tried but not recorded yet. */
   readonly #made = new Set<string>();
   #isClosed = false;
 
@@ -93,12 +93,12 @@ export class Deliveries {
     this.#log = new AttemptLog(project.writes, (error) => host.onError(project.info.id, error));
   }
 
-  /** Something is being sent, or about to be. */
+  /** Whether something is being sent or about to be. */
   get isBusy(): boolean {
     return [...this.#queues.values()].some(({ isIdle }) => !isIdle);
   }
 
-  /** Something is due to this destination. */
+  /** Call when something is due for this destination. */
   wake(destination: string): void {
     if (this.#isClosed) return;
     let queue = this.#queues.get(destination);
@@ -106,7 +106,7 @@ export class Deliveries {
     queue.wake();
   }
 
-  /** Looks for what is due to any destination. */
+  /** Looks for due deliveries to any destination. */
   async wakeDue(): Promise<void> {
     if (this.#isClosed) return;
     const now = this.#host.clock.now();
@@ -114,12 +114,12 @@ export class Deliveries {
     for (const destination of due) this.wake(destination);
   }
 
-  /** Routes or secrets have changed. */
+  /** Call when routes or secrets have changed. */
   forget(): void {
     this.#secrets.forget();
   }
 
-  /** Begins nothing more, until it is resumed. */
+  /** Starts nothing more until it's resumed. */
   stop(): void {
     this.#isClosed = true;
     for (const queue of this.#queues.values()) queue.close();
@@ -136,7 +136,7 @@ export class Deliveries {
     while (this.#attempts.size > 0) await Promise.all(this.#attempts);
   }
 
-  /** Writes down what is left of attempts that have ended, and leaves to others what was not tried. */
+  /** Records the remaining results of ended attempts, and leaves untried deliveries to others. */
   async close(): Promise<void> {
     this.stop();
     await this.#log.close();
@@ -155,7 +155,7 @@ export class Deliveries {
     return queue;
   }
 
-  /** What a destination has taught is kept while it is slower than one nobody knows. */
+  /** Remembers a destination's pace as long as it's slower than an unknown one. */
   #forgetIdle(destination: string, queue: DestinationQueue<Loaded>): void {
     if (this.#queues.get(destination) !== queue) return;
     const isFull = this.#queues.size > SLOWED_MAX;
@@ -175,7 +175,7 @@ export class Deliveries {
     const due = await store.read((one) => one.deliveries.dueIds(destination, now, 1));
     if (due.length === 0) return { fresh: [], more: false, passedOver: false };
     const ids = await writes.run('claimDeliveries', { ...claim, destination });
-    // A claim may lapse here, too: while it is at hand, or what came of its attempt is still to be written down.
+    // A claim may also lapse here, while its delivery waits or its result isn't recorded yet.
     const unknown = ids.filter((id) => !this.#claims.has(id) && !this.#made.has(id));
     for (const id of ids) if (this.#claims.has(id)) this.#claims.set(id, claim.until);
     const fresh = await store.read((one) =>
@@ -188,13 +188,13 @@ export class Deliveries {
     return { fresh, more, passedOver: unknown.length < ids.length };
   }
 
-  /** What was claimed and is not to be tried now is due to whoever looks next. */
+  /** Releases claimed deliveries that won't be tried now, for whoever looks next. */
   async #giveBack(ids: readonly string[], claimedUntil: number): Promise<void> {
     const now = this.#host.clock.now();
     await this.#project.writes.run('giveBackDeliveries', { ids, claimedUntil, now });
   }
 
-  /** What was claimed and then not tried is found by another look, here or elsewhere. When this closes, that is left to `close`. */
+  /** Another look, here or elsewhere, finds deliveries that were claimed but not tried. While closing, `close` handles them. */
   #release(forgotten: readonly Loaded[]): void {
     const ids = forgotten.flatMap(({ id }) => (this.#claims.has(id) ? [id] : []));
     if (this.#isClosed || ids.length === 0) return;
@@ -243,17 +243,17 @@ export class Deliveries {
     const { clock } = this.#host;
     const { delivery } = loaded;
     const startedAt = clock.now();
-    // It waited for so long that another may take it up while it is under way.
+    // It waited so long that another gateway may take it while it's under way.
     if (loaded.claimedUntil - startedAt < CLAIM_LEFT_MS) return { kind: 'skipped' };
     const secrets = await this.#secrets.of(delivery.route_id, startedAt);
     if (secrets === null) {
-      // Its route has closed: maintenance gives back what it had under way, and then calls for the rest.
+      // Its route has closed: maintenance returns its deliveries under way and then asks for the rest.
       this.#project.atLatest(startedAt);
       return { kind: 'skipped' };
     }
     if (this.#isClosed) return { kind: 'skipped' };
     const outcome = await this.#send(loaded, secrets, startedAt);
-    // It was cut off because this process ends: that is no failure of the receiver.
+    // It was cut off because this process is ending, so the receiver didn't fail.
     if (this.#isClosed && outcome.kind === 'failed') return { kind: 'skipped' };
     this.#claims.delete(delivery.id);
     this.#made.add(delivery.id);
@@ -264,7 +264,7 @@ export class Deliveries {
     return { kind: 'made', well, recorded };
   }
 
-  /** What we cannot send is a failed attempt as well: it must not stand in the way of what comes after it. */
+  /** A delivery that we can't send counts as a failed attempt too, so that it doesn't block those after it. */
   async #send(
     { delivery, event }: Loaded,
     secrets: readonly string[],
@@ -281,7 +281,7 @@ export class Deliveries {
     }
   }
 
-  /** The event as inbox_claim shows it. Written anew for each attempt: links live for an hour. */
+  /** The event as inbox_claim shows it. Built for each attempt, because its links last an hour. */
   #bodyOf(event: EventRow, now: number): string {
     const { vault, server } = this.#host;
     const project = this.#project.info.id;
@@ -290,7 +290,7 @@ export class Deliveries {
   }
 }
 
-/** The first of them, and more until their bodies are too much to hold. */
+/** The first one, and more until their bodies would take too much memory. */
 async function loadAll(
   store: Repositories,
   ids: readonly string[],

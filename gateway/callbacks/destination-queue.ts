@@ -1,33 +1,33 @@
 import type { Semaphore } from '../lib/semaphore.ts';
 
-/** So many posts to one destination at once: at first, when all goes well, and when nothing does. */
+/** How many posts to one destination run at once: at the start, if all succeed, and if all fail. */
 const PLACES_FIRST = 4;
 const PLACES_MAX = 16;
 const PLACES_MIN = 2;
-/** After so many failures in a row each place pauses this long: a refused connection costs nobody else anything. */
+/** After this many failures in a row, each slot pauses this long, so refused connections cost others nothing. */
 const PATIENCE = 5;
 const PAUSE_MS = 50;
-/** So many deliveries are read at once, and again when no more than these are left. */
+/** How many deliveries are read at once, and how few must be left before reading again. */
 const PAGE = 128;
 const PAGE_LOW = 32;
 
 interface Waiting {
   readonly id: string;
-  /** Slots it takes. */
+  /** How many slots it takes. */
   readonly weight: number;
 }
 
-/** `skipped`: it is not to be sent after all, and what else is at hand may be out of date as well. */
+/** `skipped`: it isn't to be sent after all, and other loaded deliveries may be out of date too. */
 export type Attempted =
   | { readonly kind: 'made'; readonly well: boolean; readonly recorded: Promise<void> }
   | { readonly kind: 'skipped' };
 
-/** The longest waiting that are due and not known yet. */
+/** The due deliveries that waited longest and aren't known yet. */
 export interface Page<D> {
   readonly fresh: readonly D[];
-  /** There may be others behind them. */
+  /** Whether more may follow. */
   readonly more: boolean;
-  /** Some were left out because they are known. */
+  /** Whether some were left out because they're known. */
   readonly passedOver: boolean;
 }
 
@@ -36,21 +36,21 @@ interface Work<D extends Waiting> {
   /** Never rejects. */
   readonly attempt: (delivery: D) => Promise<Attempted>;
   readonly onError: (error: unknown) => void;
-  /** These are not tried now after all; whoever loads next may find them again. */
+  /** These won't be tried now; the next load may find them again. */
   readonly onForgotten: (deliveries: readonly D[]) => void;
-  /** Nothing is under way or at hand any more. */
+  /** Called when nothing is loaded or under way any more. */
   readonly onIdle: () => void;
 }
 
 /**
- * The way to one destination. It reads what is due a page at a time, keeps a few posts under way, and learns how many the
- * destination bears: one more for each that went well, half as many after one that did not. Holds no timer while there
- * is nothing to do.
+ * The queue for one destination. It reads due deliveries a page at a time, keeps a few posts under way, and learns how
+ * many the destination can take: one more after each success, half as many after a failure. It runs no timer while
+ * there's nothing to do.
  */
 export class DestinationQueue<D extends Waiting> {
   readonly #semaphore: Semaphore;
   readonly #work: Work<D>;
-  /** At hand, under way, or done and not yet written down: all that the rows still call due. */
+  /** Loaded, under way, or done but not recorded yet: everything that the rows still show as due. */
   readonly #known = new Set<string>();
   readonly #pumpAgain = (): void => this.#pump();
   #atHand: D[] = [];
@@ -67,23 +67,23 @@ export class DestinationQueue<D extends Waiting> {
     this.#work = work;
   }
 
-  /** Fewer posts at once than a destination starts with: worth remembering while nothing is due. */
+  /** Whether it runs fewer posts at once than a new destination, which is worth remembering while nothing is due. */
   get isSlowed(): boolean {
     return this.#places < PLACES_FIRST;
   }
 
-  /** Nothing is under way or at hand. */
+  /** Whether nothing is loaded or under way. */
   get isIdle(): boolean {
     return this.#known.size === 0 && !this.#isLoading && !this.#mayHaveMore;
   }
 
-  /** Something is due, or may be. */
+  /** Call when something is or may be due. */
   wake(): void {
     this.#mayHaveMore = true;
     this.#pump();
   }
 
-  /** Begins nothing more. */
+  /** Starts nothing more. */
   close(): void {
     this.#isClosed = true;
     this.#rest();
@@ -105,7 +105,7 @@ export class DestinationQueue<D extends Waiting> {
     if (this.#isClosed) return;
     this.#isLoading = true;
     this.#mayHaveMore = false;
-    // What is written down while the page is read was known when its snapshot was taken.
+    // Deliveries recorded while the page is read were still known when its snapshot was taken.
     const known = new Set(this.#known);
     try {
       const { fresh, more, passedOver } = await this.#work.load(PAGE, known);
@@ -136,7 +136,7 @@ export class DestinationQueue<D extends Waiting> {
       void this.#leave();
     }
     this.#known.delete(delivery.id);
-    // Somebody may have asked for it anew between the end of its attempt and now.
+    // Somebody may have asked for another attempt since this one ended.
     this.#mayHaveMore ||= this.#hasPassedOver && !this.#isClosed;
     this.#hasPassedOver = false;
     this.#semaphore.give(delivery.weight);
@@ -144,7 +144,7 @@ export class DestinationQueue<D extends Waiting> {
     this.#tellIfIdle();
   }
 
-  /** Makes room for the next one, when so many failed in a row not at once. */
+  /** Frees a slot for the next one; after many failures in a row, only after a pause. */
   async #leave(): Promise<void> {
     if (this.#failures >= PATIENCE) await pause();
     this.#used -= 1;
@@ -161,7 +161,7 @@ export class DestinationQueue<D extends Waiting> {
     }
   }
 
-  /** Forgets what is at hand, until somebody calls again: the rows know it. */
+  /** Drops loaded deliveries until the next call; the rows still have them. */
   #rest(...skipped: readonly D[]): void {
     const atHand = this.#atHand;
     for (const { id } of atHand) this.#known.delete(id);

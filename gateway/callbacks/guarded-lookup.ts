@@ -6,16 +6,16 @@ import { isPublicAddress } from '../lib/address-classes.ts';
 import { CallbackAllow } from './callback-allow.ts';
 import { rejected, type CallbackUrl } from './callback-url.ts';
 
-/** A resolver has this long when a URL is given; an attempt has its own deadline. */
+/** How long a resolver may take when somebody enters a URL; an attempt has its own deadline. */
 const RESOLVE_MS = 5000;
 
-/** Every IPv4 and IPv6 address of a name. Rejects when there is none. */
+/** Every IPv4 and IPv6 address of a name. Rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
-/** The system's resolver, with its hosts file. */
+/** The system's resolver, including its hosts file. */
 export const systemResolve: Resolve = (host) => lookup(host, { all: true });
 
-/** A connection that the guard did not let happen. It will not do so a minute later either. */
+/** The guard refused a connection. A retry a minute later would be refused too. */
 export class GuardError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -23,19 +23,19 @@ export class GuardError extends Error {
   }
 }
 
-/** No address in it: it would tell outsiders what names mean inside this network. */
+/** Contains no address, which would tell outsiders what names mean inside this network. */
 const NOT_PUBLIC = 'The host has an address that is not public.';
 
 /**
- * Looks up the host of a URL that somebody gives, and throws CALLBACK_URL_REJECTED when it has no address or a single one
- * that may not be called. It may have another one when the time comes: see `guardedLookup`.
+ * Looks up the host of a URL that somebody enters. Throws CALLBACK_URL_REJECTED if it has no address, or even one that
+ * may not be called. Its addresses may have changed by the time of a call: see `guardedLookup`.
  */
 export async function checkHost(
   callback: CallbackUrl,
   allow: CallbackAllow = CallbackAllow.none,
   resolve: Resolve = systemResolve,
 ): Promise<void> {
-  // A literal was checked when it was read.
+  // An address literal was checked when it was parsed.
   if (isIP(callback.host) !== 0) return;
   const addresses = await answerWithin(RESOLVE_MS, resolve(callback.host));
   if (addresses === null || addresses.length === 0) {
@@ -46,9 +46,9 @@ export async function checkHost(
 }
 
 /**
- * The `lookup` of one connection: the connection goes to an address that was checked here, and nobody asks for the name a
- * second time. A name with a single address that may not be called is refused whole, so that no order of attempts and no
- * fallback leads there. Node never calls it for a host that is an address: `parseCallbackUrl` checks those.
+ * The `lookup` of one connection: the connection goes to an address that was checked here, and the name isn't resolved
+ * again. If even one address of a name may not be called, the whole name is refused, so that no order of attempts and no
+ * fallback leads there. Node never calls it for a host that is an address; `parseCallbackUrl` checks those.
  */
 export function guardedLookup(
   callback: CallbackUrl,
@@ -73,9 +73,8 @@ export function guardedLookup(
 }
 
 /**
- * Lets all who ask for a name at the same time share one answer. The system's resolver has few threads, and a name whose
- * servers are silent holds one of them for many seconds: a hundred attempts to it must not hold them all. Nothing is kept
- * once the answer is there.
+ * Simultaneous lookups of a name share one answer. The system's resolver has few threads, and a name with silent servers
+ * blocks one for many seconds; a hundred attempts must not block them all. Answers aren't cached.
  */
 export function sharingResolve(resolve: Resolve): Resolve {
   const asked = new Map<string, Promise<readonly LookupAddress[]>>();
@@ -104,7 +103,7 @@ function unresolved(host: string): Error {
   return Object.assign(new Error(`No address of ${host} was found.`), { code: 'ENOTFOUND' });
 }
 
-/** Null when it rejects or takes longer. */
+/** Null if it rejects or takes longer. */
 async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

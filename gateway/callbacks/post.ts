@@ -24,9 +24,9 @@ import {
 
 const DEADLINE_MS = 15_000;
 const SOCKETS_PER_DESTINATION = 32;
-/** An unused connection is closed after this, or earlier when the receiver says so. */
+/** An unused connection is closed after this, or earlier if the receiver says so. */
 const IDLE_MS = 10_000;
-/** A host with several addresses: Node alone goes on to the next after 250 ms, which is little for the other end of the world. */
+/** For hosts with several addresses: by default Node tries the next one after 250 ms, too soon for distant hosts. */
 const ADDRESS_MS = 2000;
 const RESPONSE_KEPT_BYTES = 1024;
 const RESPONSE_MAX_BYTES = 64 * 1024;
@@ -35,37 +35,37 @@ const RETRY_AFTER_MAX_SECONDS = 86_400;
 export interface CallbackPost {
   readonly url: string;
   readonly body: Buffer | string;
-  /** Host and length are set here. */
+  /** Host and Content-Length are set here. */
   readonly headers: Readonly<Record<string, string>>;
-  /** From the call to the end of the answer, with all that lies between. */
+  /** From the call to the end of the answer. */
   readonly deadlineMs?: number;
 }
 
 interface Answered {
   readonly kind: 'answered';
-  /** As it came: 3xx too, for nobody is led anywhere else. */
+  /** The status as received; redirects aren't followed, so it may be 3xx. */
   readonly status: number;
   readonly retryAfterSeconds: number | null;
-  /** The beginning of the body, at most 1 KB of UTF-8. */
+  /** The start of the body, at most 1 KB of UTF-8. */
   readonly response: string;
 }
 
 interface Failed {
   readonly kind: 'failed';
-  /** A sentence for the owner of the callback. It tells nothing of this network. */
+  /** A sentence for the callback's owner. It reveals nothing about this network. */
   readonly reason: string;
-  /** The address is not allowed, which another attempt will not change. */
+  /** The address isn't allowed, and another attempt won't change that. */
   readonly guard: boolean;
 }
 
-/** What became of one attempt. Once a status came, that is the answer, even if the rest of it was cut off. */
+/** The result of one attempt. Once a status has come, that's the answer, even if the rest was cut off. */
 export type PostResult = (Answered | Failed) & { readonly durationMs: number };
 
 export interface SenderOptions {
   readonly allow?: CallbackAllow;
-  /** Connections to one destination. Posts beyond wait for one while their deadline runs: callers keep below it. */
+  /** Connections per destination. More posts wait for one while their deadline runs, so callers stay below this. */
   readonly socketsPerDestination?: number;
-  /** The rest is there for tests. `ca` stands in place of the public authorities. */
+  /** The rest is for tests. `ca` replaces the public authorities. */
   readonly resolve?: Resolve;
   readonly clock?: Clock;
   readonly idleMs?: number;
@@ -73,9 +73,9 @@ export interface SenderOptions {
 }
 
 /**
- * Sends callbacks, and lets none of them reach an address that is not public: what the URL says is checked before each
- * post, what its name stands for at each connection. Connections are kept for the next post to the same host and port. That
- * passes by no check: an open connection leads where it led when its address was checked, whatever its name says since.
+ * Sends callbacks, but never to a private address: the URL is checked before each post, and the addresses of its name at
+ * each connection. Connections are reused for the same host and port. That skips no check: an open connection still
+ * leads to the address that was checked, whatever its name means now.
  */
 export class CallbackSender {
   readonly #allow: CallbackAllow;
@@ -100,7 +100,7 @@ export class CallbackSender {
     this.#plain = new HttpAgent(kept);
   }
 
-  /** Resolves for whatever the other side does; rejects for headers that cannot be sent. */
+  /** Resolves whatever the other side does; rejects for headers that can't be sent. */
   async post(call: CallbackPost): Promise<PostResult> {
     const startedAt = performance.now();
     const cutoff = new Cutoff(call.deadlineMs ?? DEADLINE_MS);
@@ -114,7 +114,7 @@ export class CallbackSender {
     }
   }
 
-  /** Ends all connections; what is under way fails, and what comes later too. */
+  /** Ends all connections. Posts under way fail, and so do later ones. */
   close(): void {
     this.#isClosed = true;
     for (const cutoff of this.#running) cutoff.cut(STOPPED);
@@ -129,7 +129,7 @@ export class CallbackSender {
     const leave = await this.#turns.enter(target.destination, cutoff);
     if (leave === null) return failed(this.#isClosed ? STOPPED : CROWDED);
     try {
-      // It would reach the receiver, and be cut off before the answer.
+      // The post would reach the receiver but be cut off before the answer.
       if (cutoff.isNear) return failed(CROWDED);
       const first = await this.#exchange(target, call, cutoff, false);
       const last = first === 'stale' ? await this.#exchange(target, call, cutoff, true) : first;
@@ -140,8 +140,8 @@ export class CallbackSender {
   }
 
   /**
-   * One request and its answer. `stale` when the receiver closed a kept connection, which happens when its patience ends as
-   * the post is on its way: that is no failure of the receiver. Receivers know a repeat by its webhook-id.
+   * One request and its answer. `stale` if the receiver closed a reused connection while the post was on its way, which
+   * isn't the receiver's failure. Receivers recognise a repeat by its webhook-id.
    */
   #exchange(
     target: CallbackUrl,
@@ -158,7 +158,7 @@ export class CallbackSender {
         if (isSettled) return;
         isSettled = true;
         resolve(answer?.outcome(this.#clock.now()) ?? failure());
-        // A receiver that answered without reading on would hold the connection.
+        // If a receiver answered without reading on, the connection would stay blocked.
         if (!request.writableFinished) request.destroy();
       };
       const closed = (): void => settle(() => failed(CLOSED));
@@ -195,7 +195,7 @@ export class CallbackSender {
       lookup: guardedLookup(target, this.#allow, this.#resolve),
     };
     if (!isSecure) return httpRequest(options);
-    // Said here, the environment cannot turn it off.
+    // Set explicitly, so that the environment can't turn it off.
     return httpsRequest({ ...options, rejectUnauthorized: true, ca: this.#ca });
   }
 }
@@ -207,7 +207,7 @@ const CLOSED = 'The connection closed before an answer came.';
 const STOPPED = 'The service stopped.';
 const CROWDED = 'It was not sent: too many others to the same host were under way.';
 
-/** The end of one post, whatever it is waiting for: its deadline, or that of the service. */
+/** Ends one post, whatever it's waiting for, at its own deadline or the service's. */
 class Cutoff {
   readonly #timer: NodeJS.Timeout;
   readonly #nearAt: number;
@@ -220,17 +220,17 @@ class Cutoff {
     this.#nearAt = performance.now() + deadlineMs * 0.9;
   }
 
-  /** Nine tenths of the time have passed. */
+  /** Whether nine tenths of the time have passed. */
   get isNear(): boolean {
     return performance.now() > this.#nearAt;
   }
 
-  /** Why it came, or null as long as it has not. */
+  /** Why the post was ended, or null if it wasn't. */
   get reason(): string | null {
     return this.#reason;
   }
 
-  /** What is to be done when it comes, in place of what was to be done before. */
+  /** Sets what happens at the end, in place of the previous callback. */
   onCut(act: (reason: string) => void): void {
     this.#act = act;
   }
@@ -246,8 +246,8 @@ class Cutoff {
 }
 
 /**
- * Lets so many posts to one destination run at a time, the others in the order in which they came. The agents have such a
- * queue, but open a connection for each that left it.
+ * Limits the posts to one destination; the others wait in order. Node's agents have such a queue too, but open a
+ * connection for each post that leaves it.
  */
 class Turns {
   readonly #max: number;
@@ -257,7 +257,7 @@ class Turns {
     this.#max = max;
   }
 
-  /** Resolves with what is to be called in the end; null when its turn did not come before the cutoff. */
+  /** Resolves with the function to call at the end; null if its turn didn't come before the cutoff. */
   enter(destination: string, cutoff: Cutoff): Promise<(() => void) | null> {
     const place = this.#places.get(destination) ?? { running: 0, waiting: new Set() };
     this.#places.set(destination, place);
@@ -315,7 +315,7 @@ function reasonOf(code: string): string {
   return code === '' ? 'The connection failed.' : `The connection failed (${code}).`;
 }
 
-/** An answer of which little is kept, and not much more is read. */
+/** Keeps little of an answer and reads not much more. */
 class Answer {
   readonly #response: IncomingMessage;
   readonly #kept: Buffer[] = [];
@@ -325,7 +325,7 @@ class Answer {
     this.#response = response;
   }
 
-  /** False when it has become too long to read on. */
+  /** False if it's too long to read on. */
   take(chunk: Buffer): boolean {
     if (this.#cameBytes < RESPONSE_KEPT_BYTES) this.#kept.push(chunk);
     this.#cameBytes += chunk.length;
@@ -344,14 +344,14 @@ class Answer {
 
   #text(): string {
     const bytes = Buffer.concat(this.#kept).subarray(0, RESPONSE_KEPT_BYTES);
-    // Leaves out a character of which only the beginning came; what replaces a wrong byte is longer than that was.
+    // Leaves out a character that was cut; the replacement of a wrong byte is longer than the byte.
     return cutUtf8(new StringDecoder('utf8').write(bytes), RESPONSE_KEPT_BYTES);
   }
 }
 
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .{10,30} GMT$/;
 
-/** Seconds from now of a Retry-After, as a number or a date, at most a day; null when there is none that can be read. */
+/** The seconds in a Retry-After, given as a number or a date, at most a day; null if it's missing or unreadable. */
 export function parseRetryAfter(text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   const seconds = /^\d{1,15}$/.test(text) ? Number(text) : secondsUntil(text, nowMs);

@@ -3,15 +3,15 @@ import { signWebhook } from '../../shared/rules/signature.ts';
 
 const SECRET_BYTES = 32;
 
-/** A new secret of Standard Webhooks, in the form in which receivers' libraries take it. */
+/** A new Standard Webhooks secret, in the form that receivers' libraries accept. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 /**
- * The headers of Standard Webhooks for one attempt: the id stays the same on every attempt, the time is that of the attempt.
- * While a secret is being changed there are two signatures, and the receiver needs to know only one of them. Throws
- * TypeError without a secret, for a bad one, and for an id with a dot: nothing goes out unsigned.
+ * The Standard Webhooks headers of one attempt: the id is the same on every attempt, the time is the attempt's. During a
+ * secret's rotation there are two signatures, and a receiver needs only one of the secrets. Throws TypeError for a
+ * missing or invalid secret and for an id with a dot, so nothing is sent unsigned.
  */
 export function signatureHeaders(message: {
   readonly id: string;

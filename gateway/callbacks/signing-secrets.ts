@@ -10,17 +10,17 @@ interface SigningProject {
   readonly shared: boolean;
 }
 
-/** Secrets with the time until which each signs; null is for ever. */
+/** Secrets with the time until which each signs; null means without end. */
 type CachedSecret = readonly { readonly secret: string; readonly until: number | null }[];
 
 /**
- * What the callbacks of a project are signed with: opened once, and read again whenever something changed; each time where
- * others may change it unseen.
+ * The secrets that sign a project's callbacks: unsealed once and read again after a change, or each time if others may
+ * change them unnoticed.
  */
 export class SigningSecrets {
   readonly #project: SigningProject;
   readonly #vault: Vault;
-  /** By route; null for one that has closed. */
+  /** By route; null for a closed one. */
   readonly #cached = new Map<string | null, CachedSecret | null>();
   #changes = 0;
 
@@ -34,7 +34,7 @@ export class SigningSecrets {
     this.#cached.clear();
   }
 
-  /** The secrets of a route, or without one those of requests; null when the route has closed. */
+  /** The secrets of a route, or those for requests if none is given; null if the route has closed. */
   async of(routeId: string | null, now: number): Promise<readonly string[] | null> {
     const cached = this.#cached.get(routeId) ?? (await this.#read(routeId));
     if (cached === null) return null;
@@ -46,7 +46,7 @@ export class SigningSecrets {
     const read = await this.#project.store.read((store) =>
       routeId === null ? this.#ofRequests(store) : this.#ofRoute(store, routeId),
     );
-    // What was changed while it was read is read again by whoever asks next.
+    // If something changed during the read, the next caller reads again.
     if (changes === this.#changes && !this.#project.shared) this.#cached.set(routeId, read);
     return read;
   }
