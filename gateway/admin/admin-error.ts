@@ -1,4 +1,4 @@
-/** Something an operator has to put right; the message says what. */
+/** Something that an operator must fix; the message says what. */
 export class AdminError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

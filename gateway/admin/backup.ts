@@ -13,16 +13,16 @@ import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { watchKey } from './same-key.ts';
 
-/** A blob that went while it was copied is not named by a later snapshot. */
+/** Retry: if a blob is deleted during the copy, a later snapshot doesn't name it. */
 const ATTEMPTS_MAX = 5;
 
 export interface BackupOptions {
   readonly dataFolder: string;
-  /** Made; must not be there. */
+  /** Created; must not exist yet. */
   readonly folder: string;
-  /** The master key, where it is to be in the backup as well. */
+  /** The master key, if it goes into the backup too. */
   readonly keyFile: string | null;
-  /** The bucket that holds the blobs; null when they are beside the databases. */
+  /** The bucket that holds the blobs; null if they're next to the databases. */
   readonly bucket: string | null;
   readonly now: number;
   readonly signal: AbortSignal;
@@ -30,8 +30,8 @@ export interface BackupOptions {
 }
 
 /**
- * Copies everything a gateway has, beside it while it runs or without one. Each project is as it stood at one moment, and
- * has everything that was answered before the backup began. Throws an `AdminError`, and leaves nothing then.
+ * Copies everything a gateway has, whether it's running or not. Each project is copied as of one moment and includes
+ * everything that was acknowledged before the backup began. Throws an `AdminError` and then leaves nothing behind.
  */
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { folder } = options;
@@ -51,7 +51,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 
 async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
   const { dataFolder, keyFile, bucket, now, signal, onProgress } = options;
-  // First the list of the projects: one that is made later began after the backup did.
+  // Read the list of projects first: a project created later began after the backup.
   const control = join(to, 'control.db');
   await snapshot(join(dataFolder, 'control.db'), control);
   const records = await projectsIn(control);
@@ -85,9 +85,9 @@ async function copyProject(
 ): Promise<ProjectEntry> {
   const { id, slug, state } = record;
   if (!existsSync(join(options.dataFolder, databaseFile(id)))) {
-    // Its making was cut short: the next start of a gateway finishes it.
+    // Its creation was interrupted; the gateway's next start finishes it.
     if (state === 'reserved') return emptyEntry(record);
-    // It lives elsewhere, and its data were removed here.
+    // It has moved, and its data here was removed.
     if (state === 'moved') return emptyEntry(record);
     throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
   }

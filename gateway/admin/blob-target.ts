@@ -10,37 +10,37 @@ import { AdminError } from './admin-error.ts';
 import { blobFile, checkFile, copyTo } from './copies.ts';
 import type { StoredBlob } from './project-copy.ts';
 
-/** Larger ones are not held in memory. */
+/** Larger blobs aren't held in memory. */
 const AT_ONCE_MAX_BYTES = 8 * 1024 * 1024;
 
-/** Where a gateway keeps the blobs of one project, seen from outside of it. */
+/** One project's blob store, as seen from outside the gateway. */
 export interface BlobTarget {
-  /** Copies a blob to a new file, and checks it. */
+  /** Copies a blob to a new file and checks it. */
   fetch(blob: StoredBlob, file: string): Promise<void>;
-  /** Takes a blob in whose file was checked. */
+  /** Stores a blob from a checked file. */
   store(blob: StoredBlob, file: string): Promise<void>;
-  /** Takes back what was stored. */
+  /** Removes what was stored. */
   undo(): Promise<void>;
   close(): void;
 }
 
-/** Beside the databases: those of a project in `projects/<id>` below `folder`. */
+/** Blobs next to the databases: a project's are in `projects/<id>` below `folder`. */
 export function folderTarget(folder: string, projectId: string): BlobTarget {
   const at = ({ digest }: StoredBlob): string => join(folder, blobFile(projectId, digest));
   return {
     async fetch(blob, file) {
-      // A blob never changes: a second name for it will do.
+      // A blob never changes, so a hard link is enough.
       await copyTo(at(blob), file, true);
       await checkFile(file, { size_bytes: blob.sizeBytes, sha256: blob.digest });
     },
     store: (blob, file) => copyTo(file, at(blob), false),
-    // Its folder goes with all there is in it.
+    // Its folder is deleted with everything in it.
     undo: async () => undefined,
     close: () => undefined,
   };
 }
 
-/** As `folderTarget`, where other gateways see the folder: a blob is there whole, or not at all. */
+/** Like `folderTarget`, for a folder that other gateways see: a blob is there completely or not at all. */
 export function sharedFolderTarget(folder: string, projectId: string): BlobTarget {
   const store = new FileBlobStore(join(folder, 'projects', projectId, 'blobs'));
   return {
@@ -51,7 +51,7 @@ export function sharedFolderTarget(folder: string, projectId: string): BlobTarge
   };
 }
 
-/** In a bucket. */
+/** Blobs in a bucket. */
 export class BucketTarget implements BlobTarget {
   readonly #client: S3Client;
   readonly #store: S3BlobStore;
@@ -68,7 +68,7 @@ export class BucketTarget implements BlobTarget {
     const key = this.#key(digest);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const found = await this.#client.reading(key, async ({ body }) => {
-      // What an attempt before has left.
+      // Left by an earlier attempt.
       await rm(file, { force: true });
       return writeStreamSynced(file, body, sizeBytes);
     });
@@ -78,7 +78,7 @@ export class BucketTarget implements BlobTarget {
   }
 
   async store({ digest, sizeBytes }: StoredBlob, file: string): Promise<void> {
-    // Two gateways may share a bucket: what is there already is not ours to take back.
+    // Gateways may share a bucket, so don't remove blobs that were there already.
     if ((await this.#client.head(this.#key(digest))) === sizeBytes) return;
     this.#stored.push(digest);
     const blob =

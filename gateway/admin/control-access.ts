@@ -21,16 +21,16 @@ type ControlOptions = Pick<AdminSettings, 'dataFolder' | 'masterKeyFile' | 'data
 
 const LOOK_MS = 500;
 
-/** The rows of the control database about a project, changed by whoever has the data: the running gateway, or else us. */
+/** Changes a project's rows in the control database: through the running gateway, or directly if there is none. */
 export interface ControlAccess {
-  /** Resolves when nothing of the project is being written any more. */
+  /** Resolves once nothing in the project is being written any more. */
   hold(projectId: string): Promise<void>;
-  /** Throws an `OrderRefused` when its id or slug is taken. */
+  /** Throws an `OrderRefused` if its id or slug is taken. */
   adopt(moving: MovingProject): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps a gateway from starting while it is open without one. Throws an `AdminError` when neither way leads to the data. */
+/** If no gateway runs, keeps one from starting while this is open. Throws an `AdminError` if the data can't be reached either way. */
 export async function openControlAccess(settings: ControlOptions): Promise<ControlAccess> {
   const { dataFolder, masterKeyFile } = settings;
   let lock: Lock;
@@ -72,14 +72,14 @@ class RunningGateway implements ControlAccess {
   }
 
   async close(): Promise<void> {
-    // Each order has a connection of its own.
+    // Each order uses its own connection.
   }
 }
 
 class OwnData implements ControlAccess {
   readonly #control: ControlStore;
   readonly #lock: Lock;
-  /** Of the gateway that this folder belongs to, where others may share its store. */
+  /** For the gateway of this folder, if others may share its store. */
   readonly #gatewayId: string | null;
 
   private constructor(control: ControlStore, lock: Lock, gatewayId: string | null) {
@@ -108,7 +108,7 @@ class OwnData implements ControlAccess {
     const adopted = await this.#control.moves.adopt(moving);
     if (adopted !== 'adopted') throw new OrderRefused(`It wasn't imported: ${adopted}.`);
     const id = this.#gatewayId;
-    // Those that run would look after it only from the first call to it on.
+    // Running gateways would look after it only from its first call on.
     if (id !== null) await this.#control.gateways.handOver(id, moving.project.id, Date.now());
   }
 
@@ -118,14 +118,14 @@ class OwnData implements ControlAccess {
   }
 }
 
-/** Of the gateways that have not said that they left, those that give no beat for as long as it takes to be sure. */
+/** The gateways that didn't say they left but have sent no heartbeat for long enough to be sure. */
 async function silent(store: GatewayStore, own: string): Promise<GatewayRow[]> {
   const first = await store.others(own);
   const until = performance.now() + DEAD_AFTER_MS;
   const stands = ({ id, beat }: GatewayRow): boolean =>
     first.some((row) => row.id === id && row.beat === beat);
   let now = first;
-  // When one of them lives, the others do not matter.
+  // If one of them is alive, the others don't matter.
   while (now.length > 0 && now.every(stands) && performance.now() < until) {
     await sleep(LOOK_MS);
     now = await store.others(own);
@@ -133,7 +133,7 @@ async function silent(store: GatewayStore, own: string): Promise<GatewayRow[]> {
   return now.filter(stands);
 }
 
-/** What the control database says of the project with this slug or id, read beside whoever has it; null when there is none. */
+/** The control database's row of the project with this slug or id, read even while a gateway uses it; null if there is none. */
 export async function lookUp(
   { databases }: Pick<AdminSettings, 'databases'>,
   name: string,

@@ -7,12 +7,12 @@ import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import type { StoredFile } from './manifest.ts';
 
-/** Where the database of a project lies, in a data folder as in a backup. */
+/** The path of a project's database, in a data folder and in a backup. */
 export function databaseFile(projectId: string): string {
   return join('projects', projectId, 'project.db');
 }
 
-/** Where a blob of a project lies, in a data folder as in a backup. */
+/** The path of a project's blob, in a data folder and in a backup. */
 export function blobFile(projectId: string, digest: string): string {
   return join('projects', projectId, 'blobs', digest.slice(0, 2), digest);
 }
@@ -23,14 +23,14 @@ async function sha256OfFile(path: string): Promise<string> {
   return sum.digest('hex');
 }
 
-/** Syncs a file and says what it is. */
+/** Syncs a file and returns its size and digest. */
 export async function stored(path: string): Promise<StoredFile> {
   await syncFile(path);
   const { size } = await stat(path);
   return { size_bytes: size, sha256: await sha256OfFile(path) };
 }
 
-/** Throws an `AdminError` that names a file which is not what it should be. */
+/** Throws an `AdminError` that names the file if it's not as it should be. */
 export async function checkFile(path: string, wanted: StoredFile): Promise<void> {
   const size = await sizeOf(path);
   if (size === null) throw new AdminError(`${path} is missing.`);
@@ -42,7 +42,7 @@ export async function checkFile(path: string, wanted: StoredFile): Promise<void>
 async function sizeOf(path: string): Promise<number | null> {
   try {
     const found = await stat(path);
-    // Others may have no end.
+    // Other kinds of files may have no end.
     if (!found.isFile()) throw new AdminError(`${path} isn't a file.`);
     return found.size;
   } catch (error) {
@@ -51,7 +51,7 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-/** Copies a file to a new place and syncs it, or where that may be shares its bytes, which must never change then. */
+/** Copies a file to a new path and syncs it, or hard-links it if possible; then its bytes must never change. */
 export async function copyTo(from: string, to: string, mayShare: boolean): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   if (mayShare && (await linked(from, to))) return;
@@ -59,7 +59,7 @@ export async function copyTo(from: string, to: string, mayShare: boolean): Promi
   await syncFile(to);
 }
 
-/** False where a file cannot have a second name, such as on another disk. */
+/** False if a hard link isn't possible, such as to another disk. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -70,7 +70,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Makes the names of all files survive a power cut. */
+/** Syncs the folders, so that all file names survive a power cut. */
 export async function syncFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await syncFolders(join(folder, entry.name));

@@ -19,41 +19,41 @@ import { projectManifestOf, type ProjectManifest } from './project-manifest.ts';
 import { watchKey } from './same-key.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
-/** The database in an export. Its blobs lie beside it, as in a data folder. */
+/** The database in an export. Its blobs are next to it, as in a data folder. */
 export const DATABASE_FILE = 'project.db';
-/** A blob that goes while it is copied is not named by a later snapshot. */
+/** Retry: if a blob is deleted during the copy, a later snapshot doesn't name it. */
 const ATTEMPTS_MAX = 5;
 
 export interface ExportOptions {
   readonly settings: AdminSettings;
   /** Slug or id. */
   readonly project: string;
-  /** Made; must not be there. */
+  /** Created; must not exist yet. */
   readonly folder: string;
-  /** Whether nothing may be written to it from now on. It stays so, also when the export fails. */
+  /** Whether to make it read-only from now on. It stays read-only even if the export fails. */
   readonly hold: boolean;
   readonly now: number;
   readonly signal: AbortSignal;
   readonly onHeld: (slug: string) => void;
   readonly onProgress: (done: number, total: number) => void;
-  /** Of the rows, where the database is on a server. */
+  /** Progress of the rows, if the database is on a server. */
   readonly onRows: (done: number, total: number) => void;
 }
 
-/** Where a blob lies in an export. */
+/** The path of a blob in an export. */
 export function exportedBlob(folder: string, digest: string): string {
   return join(folder, 'blobs', digest.slice(0, 2), digest);
 }
 
 /**
- * Copies one project as it stands at one moment, beside a gateway while it runs or without one. Throws an `AdminError`, and
- * leaves no folder then.
+ * Copies one project as of one moment, whether a gateway runs or not. Throws an `AdminError` and then leaves no folder
+ * behind.
  */
 export async function exportProject(options: ExportOptions): Promise<ProjectManifest> {
   const { settings, folder } = options;
   refuseExisting(folder);
   const moving = await movable(options);
-  // That of databases on a server cannot be changed.
+  // The key of databases on a server can't be changed.
   const refuseOtherKey = settings.databases.shared ? null : await watchKey(settings.dataFolder);
   const masterKey = existingKey(keyFileOf(settings));
   if (options.hold) await hold(options, moving);
@@ -164,7 +164,7 @@ async function copyOnce(
   }
 }
 
-/** Where this gateway keeps the blobs of a project. */
+/** This gateway's blob store for a project. */
 function placeOf({ blobs, blobsFolder, dataFolder }: AdminSettings, projectId: string): BlobTarget {
   return blobs
     ? new BucketTarget(blobs, projectId)

@@ -8,9 +8,9 @@ import { AdminError } from './admin-error.ts';
 import type { ProjectCopy } from './project-copy.ts';
 import type { ProjectManifest } from './project-manifest.ts';
 
-// An export carries digests and no signature: whoever makes one up gets them right.
+// An export has digests but no signature, so a forged one has the right digests.
 
-/** Throws an `AdminError` for a slug that signing in would not give either. */
+/** Throws an `AdminError` for a slug that sign-in wouldn't accept. */
 export function refuseSlug({ project: { slug } }: MovingProject): void {
   if (SLUG.test(slug) && slug.length <= SLUG_MAX_CHARS && !isReservedSlug(slug)) return;
   throw new AdminError(
@@ -18,7 +18,7 @@ export function refuseSlug({ project: { slug } }: MovingProject): void {
   );
 }
 
-/** Throws an `AdminError` for an account that no sign-in has made: it would stand in the way of whoever has the address. */
+/** Throws an `AdminError` for an account that sign-in can't have created: it would block the address's real owner. */
 export function refuseAccount({ account }: MovingProject, masterKey: Uint8Array): void {
   if (!account) return;
   const vault = createVault(masterKey);
@@ -38,7 +38,7 @@ function strangeAccount(cause?: unknown): AdminError {
   );
 }
 
-/** Throws an `AdminError` for a database that is not as this release, or an earlier one, has made it. */
+/** Throws an `AdminError` for a database that neither this nor an earlier release can have created. */
 export async function refuseBroken(
   copy: ProjectCopy,
   {
@@ -48,7 +48,7 @@ export async function refuseBroken(
     masterKey,
   }: {
     readonly path: string;
-    /** What to call it. */
+    /** Its name in messages. */
     readonly from: string;
     readonly manifest: ProjectManifest;
     readonly masterKey: Uint8Array;

@@ -20,26 +20,26 @@ import { ProjectCopy } from './project-copy.ts';
 import { readProjectManifest, type ProjectManifest } from './project-manifest.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
-/** Where an import keeps everything until all of it is there. */
+/** Where an import keeps everything until it's complete. */
 const STAGE = 'importing';
-/** In the folder of a project that is in place and not yet known to the gateway. */
+/** The mark in the folder of a project that is in place but unknown to the gateway. */
 const MARK = 'importing';
 
 export interface ImportOptions {
   readonly settings: AdminSettings;
   /** The export. Nothing in it is changed. */
   readonly folder: string;
-  /** For the project to have here; null for the one it had. */
+  /** The project's new slug; null keeps the old one. */
   readonly slug: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
-  /** Of the rows, where the database goes to a server. */
+  /** Progress of the rows, if the database goes to a server. */
   readonly onRows: (done: number, total: number) => void;
 }
 
 /**
- * Takes a project in after checking all of it, into a gateway that runs or without one. Its replicas copy it afresh. Throws an
- * `AdminError` that names what is damaged or in the way; the gateway is then as it was before. One that was cut short may be
+ * Imports a project after checking all of it, whether a gateway runs or not. Its replicas copy it again. Throws an
+ * `AdminError` that names what is damaged or in the way, and leaves the gateway unchanged. An interrupted import can be
  * repeated.
  */
 export async function importProject(options: ImportOptions): Promise<ProjectManifest> {
@@ -96,7 +96,7 @@ interface Taking {
   readonly control: ControlAccess;
 }
 
-/** Removes what it has put in place when it fails, unless the gateway may have begun to use it. */
+/** If it fails, removes what it put in place, unless the gateway may have begun to use it. */
 async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
   const { settings } = options;
   const { id } = taking.moving.project;
@@ -116,13 +116,13 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
     });
     await rm(join(place, MARK), { force: true });
     const location = settings.databases.ofProject(id);
-    // Where that fails the mark stays, and says nothing any more.
+    // If this fails, the mark stays but no longer means anything.
     if (location.kind === 'remote') await endServerImport(location).catch(() => undefined);
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     if (!mayBeUsed) {
       await takeAway(place, stage);
-      // What went wrong first is what to tell. An import on another machine may have found them in place, and count on them.
+      // Report the first error. An import on another machine may have found these blobs and rely on them.
       if (!settings.databases.shared) await blobs.undo().catch(() => undefined);
     }
     throw error;
@@ -132,7 +132,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
   }
 }
 
-/** Beside the database, where nothing of it is in use before all of it is there; or where all gateways have them. */
+/** Next to the database, where nothing is used before everything is there, or where all gateways keep them. */
 function placeOf(
   { blobs, blobsFolder }: AdminSettings,
   { id, stage }: { readonly id: string; readonly stage: string },
@@ -141,7 +141,7 @@ function placeOf(
   return blobsFolder === null ? folderTarget(stage, id) : sharedFolderTarget(blobsFolder, id);
 }
 
-/** What an import left that was cut short. */
+/** Removes what an interrupted import left. */
 async function clear(place: string, stage: string): Promise<void> {
   if (existsSync(place) && !existsSync(join(place, MARK))) {
     throw new AdminError(
@@ -153,7 +153,7 @@ async function clear(place: string, stage: string): Promise<void> {
   await mkdir(stage, { recursive: true, mode: 0o700 });
 }
 
-/** All of a project at once: what a kill leaves of a folder whose mark is gone would belong to nobody, and be in the way. */
+/** Removes a whole project at once: after a kill, the rest of a folder without its mark would belong to nobody and be in the way. */
 async function takeAway(place: string, stage: string): Promise<void> {
   if (!existsSync(place)) return;
   await mkdir(stage, { recursive: true, mode: 0o700 });
@@ -197,7 +197,7 @@ async function fill(
   }
 }
 
-/** Where databases are on a server, moves the one at the stage there. */
+/** Copies the staged database to the server, if databases are on one. */
 async function bringToServer(
   { settings: { databases }, signal, onRows }: ImportOptions,
   { manifest, stage }: Taking & { readonly stage: string },
@@ -221,14 +221,14 @@ async function bringToServer(
   await rm(file);
 }
 
-/** Reads the ledger back, which tells whether all of it arrived as it was. */
+/** Reads the ledger back to verify that everything arrived unchanged. */
 async function refuseBrokenCopy(reader: Reader, { project, ledger }: ProjectManifest) {
   const problem = await new ProjectCopy(reader, project.id).ledgerProblem(ledger);
   if (problem !== null)
     throw new AdminError(`The copy on the server: ${problem}. Repeat the import.`);
 }
 
-/** Marked until the gateway knows the project, so that an import which is cut short can be told from anything else. */
+/** Marks the folder until the gateway knows the project, so that an interrupted import can be recognised. */
 async function putInPlace(
   { dataFolder }: AdminSettings,
   { id, stage, place }: { readonly id: string; readonly stage: string; readonly place: string },

@@ -24,11 +24,11 @@ const USAGE = `Usage: backup|restore FOLDER [--include-key]
 each with [--data FOLDER] [--config FILE] [--json]`;
 
 /**
- * Runs what an operator does beside a gateway: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER`,
- * `import FOLDER` or `rekey --new-key FILE`. Prints a summary, progress apart.
+ * Runs the operator's commands on a gateway's data: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER`,
+ * `import FOLDER` or `rekey --new-key FILE`. Prints a summary; progress goes to standard error.
  */
 async function main(): Promise<void> {
-  // Everything it creates is for this user alone.
+  // Only this user may read the files it creates.
   process.umask(0o077);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   const { json, hold, slug } = values;
   const call = { settings, names, json, signal: closing.signal };
   if (task === 'rekey') return runRekey({ ...call, newKey: values['new-key'] ?? null });
-  // A copy of it would have some secrets with one key, and some with another.
+  // In a copy, some secrets would be sealed with one key and some with another.
   refuseHalfRekeyed(settings.dataFolder);
   if (task === 'export') return runExport({ ...call, hold });
   if (task === 'import') return runImport({ ...call, slug: slug ?? null });
@@ -101,7 +101,7 @@ interface Summary {
   readonly projects: number;
   readonly blobs: number;
   readonly size_bytes: number;
-  /** Where the blobs are when they are not in the backup. */
+  /** Where the blobs are if they aren't in the backup. */
   readonly bucket: string | null;
   readonly key_included: boolean;
 }
@@ -143,7 +143,7 @@ function linesOf(task: 'backup' | 'restore', summary: Summary): string {
     : `Restored ${data} from ${folder} of ${created_at}: ${what}.\n${elsewhere}`;
 }
 
-/** Nobody should learn it on the day when the backup is needed. */
+/** Say it now, not on the day when the backup is needed. */
 function aboutKey(masterKeyFile: string | null, { key_included, data }: Summary): string {
   return key_included
     ? 'THE MASTER KEY IS IN THIS BACKUP: anyone who has the folder can read every stored secret.\n'
@@ -159,7 +159,7 @@ main().catch((error: unknown) => {
   process.exit(error instanceof RekeyInterrupted ? EXIT_INTERRUPTED : 1);
 });
 
-/** With a stack only for what nobody has foreseen. */
+/** Shows a stack only for unexpected errors. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

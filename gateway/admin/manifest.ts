@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { AdminError } from './admin-error.ts';
 
-/** Goes up when a backup of an earlier release can no longer be read as it was meant. */
+/** Incremented when backups of earlier releases would be misread. */
 const FORMAT = 1;
 const FILE = 'manifest.json';
-/** The SHA-256 of the manifest itself, as `sha256sum -c` reads it. */
+/** The SHA-256 of the manifest itself, in the format of `sha256sum -c`. */
 const SUM_FILE = 'manifest.sha256';
 
 export const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -19,14 +19,14 @@ export const storedFile = z.object({ size_bytes: count, sha256: digest });
 const projectEntry = z.object({
   id: projectId,
   slug: z.string(),
-  /** Null for one whose making was cut short, and one that has moved. */
+  /** Null for a project whose creation was interrupted or that has moved. */
   database: storedFile.nullable(),
   position: count,
   ledger: z.object({ seq: count, hash: digest }).nullable(),
   blobs: z.object({
     count,
     size_bytes: count,
-    /** Where they are in the bucket; absent where they are in the backup. */
+    /** Where they are in the bucket; absent if they're in the backup. */
     keys: z.array(z.string()).optional(),
   }),
 });
@@ -35,9 +35,9 @@ const manifest = z.object({
   format: z.literal(FORMAT),
   version: z.string(),
   created_at: z.string(),
-  /** Null when the backup holds the blobs itself; otherwise the bucket that holds them. */
+  /** The bucket that holds the blobs; null if the backup contains them. */
   bucket: z.string().nullable(),
-  /** The file of the master key, null when it is not in the backup. */
+  /** The file with the master key; null if it isn't in the backup. */
   key: storedFile.nullable(),
   control: storedFile,
   projects: z.array(projectEntry),
@@ -51,7 +51,7 @@ export function manifestOf(content: Omit<Manifest, 'format'>): Manifest {
   return { format: FORMAT, ...content };
 }
 
-/** Answers the files it has written. */
+/** Returns the files it wrote. */
 export function writeManifest(folder: string, content: object): string[] {
   const text = `${JSON.stringify(content, null, 2)}\n`;
   const files = [join(folder, FILE), join(folder, SUM_FILE)];
@@ -60,12 +60,12 @@ export function writeManifest(folder: string, content: object): string[] {
   return files;
 }
 
-/** Throws an `AdminError` for what is no backup, was damaged, or was made by a newer release. */
+/** Throws an `AdminError` if it isn't a backup, is damaged, or is from a newer release. */
 export function readManifest(folder: string): Manifest {
   return readContent(folder, { schema: manifest, what: 'backup' });
 }
 
-/** What stands in the manifest of a folder, checked; throws an `AdminError` otherwise. */
+/** Reads and checks a folder's manifest; throws an `AdminError` if it's invalid. */
 export function readContent<T>(
   folder: string,
   { schema, what }: { readonly schema: z.ZodType<T>; readonly what: string },

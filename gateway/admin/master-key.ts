@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 
-/** The master key at this place, which must be there: a new one would open nothing. Throws an `AdminError`. */
+/** Reads the master key from this file, which must exist, because a new key would open nothing. Throws an `AdminError`. */
 export function existingKey(file: string): Uint8Array {
   if (!existsSync(file)) {
     throw new AdminError(`The master key ${file} is missing. Name it with SVC_MASTER_KEY_FILE.`);
@@ -11,7 +11,7 @@ export function existingKey(file: string): Uint8Array {
   return loadMasterKey(file);
 }
 
-/** Tells whether two gateways have the same key, and nothing else of it: 8 hex digits of its double SHA-256. */
+/** Shows whether two gateways have the same key without revealing it: 8 hex digits of its double SHA-256. */
 export function fingerprintOf(masterKey: Uint8Array): string {
   const once = createHash('sha256').update(masterKey).digest();
   return createHash('sha256').update(once).digest('hex').slice(0, 8);

@@ -7,7 +7,7 @@ import type { ProjectManifest } from './project-manifest.ts';
 import type { AdminSettings } from './settings.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** A command of an operator as it was typed. */
+/** An operator's command as typed. */
 export interface AdminCall {
   readonly settings: AdminSettings;
   readonly names: readonly string[];

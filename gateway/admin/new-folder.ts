@@ -6,14 +6,15 @@ import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { syncFolders } from './copies.ts';
 
-/** Throws an `AdminError` when the folder is there already. */
+/** Throws an `AdminError` if the folder already exists. */
 export function refuseExisting(folder: string): void {
   if (existsSync(folder)) throw new AdminError(`${folder} already exists. Name a new folder.`);
 }
 
 /**
- * Makes a folder that is there whole, survives a power cut, or is not there at all. `fill` gets the place where it is made and
- * answers what it has written and not synced. Throws an `AdminError` while another one is made there; `kind` says what.
+ * Creates a folder atomically: it's complete and durable, or it doesn't exist. `fill` gets the path to write to and
+ * returns the files that it wrote but didn't sync. Throws an `AdminError` while another one is being created there;
+ * `kind` names it in messages.
  */
 export async function makeFolderWhole<T>(
   folder: string,

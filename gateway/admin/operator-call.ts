@@ -4,11 +4,11 @@ import { operatorSocketPath } from '../../shared/host/gateway-data.ts';
 import { errorCode, isObject, parseObject } from '../../shared/lib/guards.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Longer than a gateway waits for what it is sending. */
+/** Longer than a gateway waits for its sends under way. */
 const SILENCE_MS = 60_000;
 const NOBODY: readonly string[] = ['ENOENT', 'ECONNREFUSED'];
 
-/** The gateway refused an order: nothing has changed. */
+/** The gateway refused an order, so nothing changed. */
 export class OrderRefused extends AdminError {
   constructor(message: string) {
     super(message);
@@ -17,8 +17,8 @@ export class OrderRefused extends AdminError {
 }
 
 /**
- * Gives an order to the gateway that runs over a data folder. Throws an `OrderRefused` when it says no, and an `AdminError`
- * when nobody answers: whether the order was obeyed is not known then, unless nobody listens.
+ * Sends an order to the gateway that uses a data folder. Throws an `OrderRefused` if it refuses, and an `AdminError` if
+ * nobody answers; then the order may have been carried out, unless nobody listens on the socket.
  */
 export async function order(dataFolder: string, path: string, body: unknown = {}): Promise<void> {
   const socketPath = operatorSocketPath(dataFolder);

@@ -1,9 +1,9 @@
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
-/** A line is written at most this often, and for the last one. */
+/** How often a line is written at most; the last one is always written. */
 const EVERY_MS = 1000;
 
-/** Tells how far something is: rewrites its line on a terminal, and writes few lines elsewhere. */
+/** Shows progress: rewrites its line on a terminal and writes few lines elsewhere. */
 export function progressOn(
   stream: NodeJS.WriteStream,
   what: string,

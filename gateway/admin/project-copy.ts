@@ -12,7 +12,7 @@ export interface StoredBlob {
   readonly sizeBytes: number;
 }
 
-/** A copy of a project's database, in which nobody writes. */
+/** A copy of a project's database that nobody writes to. */
 export class ProjectCopy {
   readonly #id: string;
   readonly #reader: ProjectReader;
@@ -27,12 +27,12 @@ export class ProjectCopy {
     return new ProjectCopy(new EmbeddedReader(path, { readOnly: true }), projectId);
   }
 
-  /** How many migrations have made its tables what they are. */
+  /** How many migrations its schema has. */
   schema(): Promise<number> {
     return this.#reader.read((store) => store.meta.schemaVersion());
   }
 
-  /** How far the project had come. */
+  /** The project's position. */
   position(): Promise<{ position: number; ledger: { seq: number; hash: string } | null }> {
     return this.#reader.read(async (store) => {
       const head = await store.ledger.head();
@@ -59,7 +59,7 @@ export class ProjectCopy {
     }
   }
 
-  /** What is wrong with the ledger from its first entry to the head it should have; null when nothing is. */
+  /** What is wrong with the ledger, from its first entry to the expected head; null if nothing is. */
   async ledgerProblem(head: { seq: number; hash: string } | null): Promise<string | null> {
     let state = CHAIN_START;
     const last = head?.seq ?? 0;

@@ -4,7 +4,7 @@ import { SLUG } from '../../shared/rules/slug.ts';
 import { AdminError } from './admin-error.ts';
 import { count, digest, projectId, readContent, storedFile } from './manifest.ts';
 
-/** Goes up when an export of an earlier release can no longer be read as it was meant. */
+/** Incremented when exports of earlier releases would be misread. */
 const FORMAT = 1;
 const KIND = 'project';
 
@@ -13,7 +13,7 @@ const projectManifest = z.object({
   format: z.literal(FORMAT),
   version: z.string(),
   created_at: z.string(),
-  /** Nothing was written to it after it was copied, unless it was released. */
+  /** The project was read-only when it was copied, so nothing was written after that unless it was released. */
   held: z.boolean(),
   project: z.object({
     id: projectId,
@@ -21,7 +21,7 @@ const projectManifest = z.object({
     name: projectInput.shape.name,
     created_at: z.iso.datetime(),
   }),
-  /** Whose it is, null for a project of the machine. The address is sealed, as base64. */
+  /** The owner; null for a project of the machine. The address is sealed, in base64. */
   account: z
     .object({
       id: z.string(),
@@ -30,7 +30,7 @@ const projectManifest = z.object({
       created_at: z.string(),
     })
     .nullable(),
-  /** Names the master key that its secrets are sealed with: see `fingerprintOf`. */
+  /** The fingerprint of the master key that sealed its secrets: see `fingerprintOf`. */
   master_key: z.string().regex(/^[0-9a-f]{8}$/),
   database: storedFile,
   position: count,
@@ -46,7 +46,7 @@ export function projectManifestOf(
   return { kind: KIND, format: FORMAT, ...content };
 }
 
-/** Throws an `AdminError` for what is no export of a project, was damaged, or was made by a newer release. */
+/** Throws an `AdminError` if it isn't an export of a project, is damaged, or is from a newer release. */
 export function readProjectManifest(folder: string): ProjectManifest {
   const kind = z.looseObject({ kind: z.string().optional() });
   const found = readContent(folder, { schema: kind, what: 'export of a project' });

@@ -4,7 +4,7 @@ import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { rekey, type Rekeyed } from './rekey.ts';
 
-/** Nobody should wonder afterwards. */
+/** Say which files matter now, so that nobody wonders afterwards. */
 const WHAT_ENDS =
   'What stops working: links to payloads, to the HTML of mails and to downloads, which last at most an hour. Reload any form that is open in a browser. Everything else keeps working.\n';
 

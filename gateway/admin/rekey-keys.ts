@@ -7,31 +7,31 @@ import { keyText, loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { existingKey, fingerprintOf } from './master-key.ts';
 
-/** Whoever writes a key in the data folder has its lock: what is found here is left of somebody who was killed. */
+/** Writing a key in the data folder needs the folder's lock, so files found here were left by a killed process. */
 const TEMPORARY = 'rekeying.key.tmp';
 
-/** Where the keys of a change are. */
+/** The key files of a change. */
 export interface KeyFiles {
   readonly dataFolder: string;
-  /** Of the key in use. */
+  /** The file of the current key. */
   readonly keyFile: string;
-  /** Absolute; named by whoever runs the command, who may have put it where it does not outlast the machine. */
+  /** Absolute. The operator chose it, perhaps in a place that doesn't outlast the machine. */
   readonly newKeyFile: string;
-  /** The key is in the data folder, where nobody but us has to be told of another one. */
+  /** The key is in the data folder, so nobody else needs to learn of a new file. */
   readonly isOwnKey: boolean;
 }
 
-/** Where the keys are when all is done. */
+/** Where the keys are in the end. */
 export interface KeysNow {
-  /** The file that the next start has to be told of; null where the new key is in its place in the data folder. */
+  /** The file that the next start must be told about; null if the new key is in its usual place in the data folder. */
   readonly nameKeyFile: string | null;
-  /** Where the key of before was put; null where it stays in its own file. */
+  /** Where the old key was moved; null if it stays in its own file. */
   readonly oldKeyFile: string | null;
-  /** The file that was named for the new key does not hold it any more. */
+  /** The file named for the new key no longer contains it. */
   readonly isNewKeyGone: boolean;
 }
 
-/** The new key of a change that has begun; null when it is nowhere. Makes none. */
+/** The new key of a started change; null if it can't be found. Creates none. */
 export function begunKey(places: KeyFiles, { to, newKeyFile }: RekeyMark): Uint8Array | null {
   if (existsSync(places.newKeyFile)) return loadMasterKey(places.newKeyFile, '--new-key');
   if (places.newKeyFile !== newKeyFile) return null;
@@ -39,14 +39,14 @@ export function begunKey(places: KeyFiles, { to, newKeyFile }: RekeyMark): Uint8
   return file === undefined ? null : loadMasterKey(file);
 }
 
-/** Soon nothing opens without the new key: a durable copy of it lies beside the data until all is done. */
+/** Soon everything needs the new key, so a durable copy stays with the data until the end. */
 export async function keepSpare(
   places: KeyFiles,
   { to }: RekeyMark,
   fresh: Uint8Array,
 ): Promise<void> {
   const { dataFolder, keyFile, newKeyFile, isOwnKey } = places;
-  // Whoever has made the file may not have waited for the disk.
+  // The operator may have created the file without syncing it.
   if (existsSync(newKeyFile)) await syncDurably(newKeyFile);
   if (isOwnKey && holds(keyFile, to)) return;
   const spare = spareFile(places, to);
@@ -57,7 +57,7 @@ export async function keepSpare(
   await writeKey(dataFolder, spare, fresh);
 }
 
-/** The key of before is kept, as backups need it. Answers where; there is a key in place at every moment. */
+/** Keeps the old key, because backups need it, and returns where. At every moment there is a key in place. */
 export async function putKeyInPlace(
   { dataFolder, keyFile }: KeyFiles,
   { mark, fresh }: { readonly mark: RekeyMark; readonly fresh: Uint8Array },
@@ -74,8 +74,8 @@ export async function putKeyInPlace(
 }
 
 /**
- * Removes the copy beside the data, unless it is the only one or was named as the file of the new key, and what killed runs
- * have left. Answers where the keys are.
+ * Removes the copy next to the data, unless it's the only one or was named as the new key's file, and the leftovers of
+ * killed runs. Returns where the keys are.
  */
 export async function dropSpare(
   places: KeyFiles,
@@ -110,7 +110,7 @@ async function syncDurably(path: string): Promise<void> {
   await syncFile(dirname(path));
 }
 
-/** Whole and durable, in the place of whatever was there. */
+/** Writes the file atomically and durably, replacing any file there. */
 async function writeKey(dataFolder: string, path: string, key: Uint8Array): Promise<void> {
   const temporary = join(dataFolder, TEMPORARY);
   await rm(temporary, { force: true });

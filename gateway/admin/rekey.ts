@@ -24,7 +24,7 @@ import {
 import { checkSealed, reseal, type ResealTarget, type Vaults } from './reseal.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
-/** Where a crash has consequences of its own. */
+/** The steps between which a crash needs different handling. */
 type RekeyPoint =
   | 'checked'
   | 'new key kept'
@@ -37,15 +37,15 @@ type RekeyPoint =
 
 export interface RekeyOptions {
   readonly settings: AdminSettings;
-  /** The file of the new key, which is made where it is not there. */
+  /** The new key's file; created if it's missing. */
   readonly newKeyFile: string;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
-  /** For tests, which end the process there. */
+  /** For tests, which kill the process at a step. */
   readonly at?: (point: RekeyPoint) => void;
 }
 
-/** What was done. Keys are named by their fingerprints. */
+/** What was done. Keys appear as fingerprints. */
 export interface Rekeyed extends KeysNow {
   readonly from: string;
   readonly to: string;
@@ -54,7 +54,7 @@ export interface Rekeyed extends KeysNow {
   readonly hashes: number;
 }
 
-/** It was interrupted, and says what that has left. */
+/** The error says what the interruption left. */
 export class RekeyInterrupted extends AdminError {}
 
 interface Rekeying extends KeyFiles {
@@ -62,9 +62,9 @@ interface Rekeying extends KeyFiles {
 }
 
 /**
- * Seals all secrets of a data folder that nobody uses with another master key. Each database changes in one transaction; until
- * the last has changed and the key is in its place, a mark keeps a gateway from starting, both keys are there, and whoever
- * repeats it goes on. Throws an `AdminError`; nothing has changed then, unless it says so.
+ * Seals all secrets of an unused data folder with another master key. Each database changes in one transaction. Until the
+ * last one has changed and the key is in place, a mark keeps gateways from starting, both keys exist, and a repeat
+ * continues the change. Throws an `AdminError`; then nothing has changed unless it says so.
  */
 export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
   const { settings } = options;
@@ -81,7 +81,7 @@ export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
   }
   const lock = claimWhosever(dataFolder);
   try {
-    // A local daemon looks for its key nowhere else.
+    // A local daemon looks for its key only here.
     const ownKey = join(dataFolder, 'master.key');
     const keyFile = modeOf(dataFolder) === 'local' ? ownKey : keyFileOf(settings);
     const newKeyFile = resolve(options.newKeyFile);
@@ -97,7 +97,7 @@ async function rekeyFolder(rekeying: Rekeying): Promise<Rekeyed> {
   const at = options.at ?? (() => undefined);
   const { fresh, vaults, mark, isBegun } = keysOf(rekeying);
   const targets = await targetsIn(dataFolder);
-  // What cannot be opened is found before anything has changed.
+  // Find values that can't be opened before changing anything.
   for (const target of targets) {
     if (options.signal.aborted) throw isBegun ? halfDone() : notBegun(mark);
     await checkSealed(target, vaults);
@@ -132,7 +132,7 @@ interface Keys {
   readonly fresh: Uint8Array;
   readonly vaults: Vaults;
   readonly mark: RekeyMark;
-  /** An earlier run has written the mark. */
+  /** An earlier run wrote the mark. */
   readonly isBegun: boolean;
 }
 
@@ -143,7 +143,7 @@ function keysOf(rekeying: Rekeying): Keys {
   const from = fingerprintOf(old);
   if (begun) {
     const fresh = begunKey(rekeying, begun);
-    // It may have been cut short when the new key was in its place already.
+    // It may have been interrupted after the new key was in place.
     const isOld = from === begun.from || from === begun.to;
     if (!fresh || fingerprintOf(fresh) !== begun.to || !isOld) throw otherKeys(dataFolder, begun);
     return { fresh, vaults: vaultsOf(old, fresh), mark: begun, isBegun: true };
@@ -168,7 +168,7 @@ function otherKeys(dataFolder: string, { from, to, newKeyFile }: RekeyMark): Adm
   );
 }
 
-/** The databases, the control database last: a key that is named too early is refused by it. */
+/** The databases, the control database last, because it refuses a key that is used too early. */
 async function targetsIn(dataFolder: string): Promise<ResealTarget[]> {
   const control = join(dataFolder, 'control.db');
   const targets: ResealTarget[] = [];
@@ -181,7 +181,7 @@ async function targetsIn(dataFolder: string): Promise<ResealTarget[]> {
   return [...targets, { path: control, name: 'the control database', projectId: null }];
 }
 
-/** One whose making was cut short has nothing yet, and one that has moved may have nothing any more. */
+/** A project whose creation was interrupted has no data yet, and one that has moved may have none any more. */
 function refuseLost({ id, slug, state }: ProjectRecord): void {
   if (state === 'reserved' || state === 'moved') return;
   throw new AdminError(`The database of project ${slug} (${id}) is missing.`);

@@ -4,7 +4,7 @@ import type { OwnVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { CONTROL_VALUES, messageHash, PROJECT_VALUES, type SealedValue } from './sealed-values.ts';
 
-/** The keys of before and after. */
+/** The old and the new key. */
 export interface Vaults {
   readonly old: OwnVault;
   readonly fresh: OwnVault;
@@ -16,10 +16,10 @@ export interface Resealed {
   readonly hashes: number;
 }
 
-/** A database whose secrets get another key. */
+/** A database whose secrets are resealed. */
 export interface ResealTarget {
   readonly path: string;
-  /** What to call it. */
+  /** Its name in messages. */
   readonly name: string;
   /** Null for the control database. */
   readonly projectId: string | null;
@@ -29,8 +29,8 @@ const NOTHING: Resealed = { values: 0, hashes: 0 };
 const MESSAGES = 500;
 
 /**
- * Opens every secret, and changes nothing but tables of an earlier release. Throws an `AdminError` that names what does not open,
- * or whose keyed hash is another one.
+ * Opens every secret and changes nothing except to migrate tables of an earlier release. Throws an `AdminError` that names
+ * each value that doesn't open or whose keyed hash differs.
  */
 export async function checkSealed(target: ResealTarget, vaults: Vaults): Promise<void> {
   await within(target, (database) =>
@@ -43,7 +43,7 @@ export async function checkSealed(target: ResealTarget, vaults: Vaults): Promise
   );
 }
 
-/** Seals every secret with the new key and makes keyed hashes anew, in one transaction; nothing where that was done before. */
+/** Seals every secret with the new key and recomputes keyed hashes, in one transaction; does nothing if that was done before. */
 export async function reseal(target: ResealTarget, vaults: Vaults): Promise<Resealed> {
   return within(target, async (database) => {
     if (await database.read((rows) => isDone(rows, target, vaults))) return NOTHING;
@@ -55,7 +55,7 @@ export async function reseal(target: ResealTarget, vaults: Vaults): Promise<Rese
           values += 1;
         }
       }
-      // From now on a start with another key is refused.
+      // From now on, a start with another key is refused.
       if (target.projectId === null) {
         await rows.meta.set('key_sample', vaults.fresh.seal(SAMPLE_PLACE, 'svc'));
       }
@@ -81,7 +81,7 @@ function valuesOf({ projectId }: ResealTarget): readonly SealedValue[] {
   return projectId === null ? CONTROL_VALUES : PROJECT_VALUES;
 }
 
-/** One value tells for all, as they change together. */
+/** One value is enough to check, because all change together. */
 async function isDone(
   { meta }: SealedRows,
   { projectId }: ResealTarget,
@@ -121,7 +121,7 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   return plain;
 }
 
-/** Answers how many hashes were made anew. */
+/** Returns how many hashes it recomputed. */
 async function resealRow(
   rows: SealedRows,
   target: ResealTarget,
@@ -143,8 +143,8 @@ async function resealRow(
 }
 
 /**
- * The address that answers to a message come back to is made when it is sent. Those that were sent keep the one that their readers
- * have.
+ * A message's reply address is created when it's sent. Messages already sent keep theirs, because their readers have
+ * it.
  */
 async function resealMessages(
   { emails }: SealedRows,

@@ -15,25 +15,25 @@ import { readManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { ProjectCopy } from './project-copy.ts';
 
 const LOCK_FILES = ['lock', 'lock-journal'];
-/** What may be in the data folder beforehand: the key, which is not part of most backups, and our own lock. */
+/** What the data folder may already contain: the key, which most backups don't include, and our own lock. */
 const EXPECTED = ['master.key', ...LOCK_FILES];
 
 export interface RestoreOptions {
   /** The backup. Nothing in it is changed. */
   readonly folder: string;
-  /** Made when it is not there; must be empty but for the master key. */
+  /** Created if it's missing; must be empty except for the master key. */
   readonly dataFolder: string;
-  /** Null takes it from the data folder, or else from the backup. */
+  /** Null means: in the data folder, or else in the backup. */
   readonly keyFile: string | null;
-  /** The bucket that the gateway will look for blobs in; null for none. */
+  /** The bucket where the gateway will look for blobs; null for none. */
   readonly bucket: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /**
- * Puts a backup into an empty data folder, after checking every file of it. Replicas of the projects copy them afresh.
- * Throws an `AdminError` that names what is damaged or in the way; the data folder is then as it was before.
+ * Restores a backup into an empty data folder after checking every file. Replicas of its projects copy them again.
+ * Throws an `AdminError` that names what is damaged or in the way, and leaves the data folder unchanged.
  */
 export async function restore(options: RestoreOptions): Promise<Manifest> {
   const { folder, dataFolder, bucket } = options;
@@ -56,19 +56,19 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     isDone = true;
     return manifest;
   } finally {
-    // While the lock is held, so that no other process comes to rely on it.
+    // Hold the lock meanwhile, so that no other process relies on the folder.
     if (!isDone) await removeAll(newLocks);
     lock.release();
     if (!isDone) await removeEmpty(made);
   }
 }
 
-/** Where something came to lie in the meantime it stays. */
+/** Leaves a folder in place if it isn't empty any more. */
 async function removeEmpty(folders: readonly string[]): Promise<void> {
   for (const folder of folders) await rmdir(folder).catch(() => undefined);
 }
 
-/** The folders that were made, the deepest first. */
+/** The folders that were created, deepest first. */
 function makeData(dataFolder: string): string[] {
   try {
     return makeFolder(dataFolder);
@@ -81,7 +81,7 @@ function makeData(dataFolder: string): string[] {
   }
 }
 
-/** Removes what it made when it fails. */
+/** If it fails, removes what it created. */
 async function fill(options: RestoreOptions, manifest: Manifest): Promise<void> {
   const { dataFolder, keyFile } = options;
   const stage = join(dataFolder, RESTORE_STAGE);
@@ -89,17 +89,17 @@ async function fill(options: RestoreOptions, manifest: Manifest): Promise<void> 
   const key = keyFile ?? join(dataFolder, 'master.key');
   const made = [...inPlace, stage, ...(existsSync(key) ? [] : [key])];
   try {
-    // One that was cut short is begun anew.
+    // An interrupted restore starts over.
     await removeAll([join(dataFolder, 'projects'), stage]);
     await mkdir(stage, { mode: 0o700 });
     await mkdir(join(stage, 'projects'), { mode: 0o700 });
     const keySource = await keyOf(options, manifest);
     await copyAll(options, manifest, loadMasterKey(keySource), stage);
-    // Late, so that a restore which is killed leaves no key behind that looks like one of before.
+    // Do this late, so that a killed restore leaves no key that looks like an earlier one.
     if (keySource !== key) await copyTo(keySource, key, false);
     await putInPlace(stage, dataFolder);
   } catch (error) {
-    // What went wrong first is what to tell.
+    // Report the first error.
     await removeAll(made).catch(() => undefined);
     throw error;
   }
@@ -109,7 +109,7 @@ async function removeAll(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
-/** Projects without a control database beside the stage are of a restore that was cut short while it put them in place. */
+/** Projects next to the stage without a control database come from a restore that was interrupted while moving them. */
 async function refuseUsed(dataFolder: string): Promise<void> {
   const found = await readdir(dataFolder);
   const isCutShort = found.includes(RESTORE_STAGE);
@@ -121,7 +121,7 @@ async function refuseUsed(dataFolder: string): Promise<void> {
   );
 }
 
-/** The file with the key: where the gateway looks for it, or else in the backup. */
+/** The key's file: where the gateway looks for it, or else in the backup. */
 async function keyOf(options: RestoreOptions, { key }: Manifest): Promise<string> {
   const { folder, dataFolder, keyFile } = options;
   const place = keyFile ?? join(dataFolder, 'master.key');
@@ -154,7 +154,7 @@ async function copyAll(
     if (entry.database) await copyProject(options, entry, masterKey, stage);
     onProgress(index + 1, projects.length);
   }
-  // What falls due in each is found by looking: the notes of that are older than the copies.
+  // Find what is due by reading each project, because the stored due times are older than the copies.
   const store = await ControlStore.open(
     { kind: 'file', path: join(stage, 'control.db') },
     () => undefined,
@@ -200,7 +200,7 @@ function refuseBroken(copy: string, original: string): void {
   if (problem !== undefined) throw new AdminError(`${original} is damaged: ${problem}`);
 }
 
-/** The control database comes last: without it there is no gateway. */
+/** Moves the control database last, because a gateway can't start without it. */
 async function putInPlace(stage: string, dataFolder: string): Promise<void> {
   await syncFolders(stage);
   await rename(join(stage, 'projects'), join(dataFolder, 'projects'));

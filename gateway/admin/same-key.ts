@@ -4,12 +4,13 @@ import { readRekeyMark, refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 
 /**
- * Begins to watch the master key of a data folder that is copied. Answers what throws an `AdminError` where a change of it has
- * begun since, also one that has ended: the copy may have secrets of both keys. Throws a `StartRefused` where one is half done.
+ * Starts watching the master key of a data folder that is being copied. Returns a function that throws an `AdminError` if
+ * a key change has begun since, even if it has ended: the copy may have secrets of both keys. Throws a `StartRefused` if a
+ * change is half done.
  */
 export async function watchKey(dataFolder: string): Promise<() => Promise<void>> {
   const control = join(dataFolder, 'control.db');
-  // A change is marked first and makes the sample anew before its mark goes: they are looked at from its two ends.
+  // A change writes its mark first and replaces the sample before it removes the mark, so check both.
   const before = await keySampleIn(control);
   refuseHalfRekeyed(dataFolder);
   return async () => {

@@ -15,11 +15,11 @@ import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
 import { linkAad, linkRateText, sessionAad } from '../web/inbox/sessions.ts';
 
-/** A column that is sealed with the master key, and the keyed hashes of what is sealed there. */
+/** A column sealed with the master key, and the keyed hashes of its values. */
 export interface SealedValue extends SealedColumn {
-  /** Where the value of a row is sealed for. */
+  /** The `aad` of a row's value. */
   readonly aad: (row: Row, projectId: string) => string;
-  /** What is signed for other columns of the row, made of the value: whoever looks it up signs the same. */
+  /** Hashes of the value for other columns of the row; lookups compute the same hash. */
   readonly signed?: (
     plain: string,
     row: Row,
@@ -27,7 +27,7 @@ export interface SealedValue extends SealedColumn {
   ) => Readonly<Record<string, string>>;
 }
 
-/** All there is of them in the control database. A column that is sealed and not here would be lost with the old key. */
+/** All sealed columns of the control database. A sealed column missing here would be lost with the old key. */
 export const CONTROL_VALUES: readonly SealedValue[] = [
   {
     table: 'account',
@@ -77,7 +77,7 @@ export const CONTROL_VALUES: readonly SealedValue[] = [
   },
 ];
 
-/** All there is of them in the database of a project. */
+/** All sealed columns of a project's database. */
 export const PROJECT_VALUES: readonly SealedValue[] = [
   {
     table: 'meta',
@@ -154,7 +154,7 @@ function chatOf(address: string): { chatId: number; userId: number } {
   return JSON.parse(address) as { chatId: number; userId: number };
 }
 
-/** What finds a message by the address that answers to it come back to. It is made of no sealed value, but of the id. */
+/** The hash that finds a message by its reply address. It's made from the id, not from a sealed value. */
 export function messageHash(vault: Vault, projectId: string, messageId: string): string {
   return hash('sha256', replyTokenOf(reportToken(vault, projectId, messageId)));
 }

@@ -7,22 +7,22 @@ import { readStoreConfig } from '../projects/store-config.ts';
 import { readOr } from '../settings.ts';
 import { AdminError } from './admin-error.ts';
 
-/** Where a gateway has its data: the part of its settings that commands beside it need. */
+/** Where a gateway has its data: the settings that operator commands need. */
 export interface AdminSettings {
   readonly dataFolder: string;
-  /** Null when it is in the data folder. */
+  /** Null if it's in the data folder. */
   readonly masterKeyFile: string | null;
-  /** The bucket that holds the blobs, as `s3://name`; null when they are in the data folder. */
+  /** The bucket that holds the blobs, as `s3://name`; null if they're in the data folder. */
   readonly bucket: string | null;
-  /** How to reach it; null when there is none. */
+  /** How to reach the bucket; null if there is none. */
   readonly blobs: S3Config | null;
-  /** The folder that holds the blobs beside other gateways; null when there is none. */
+  /** The blob folder shared with other gateways; null if there is none. */
   readonly blobsFolder: string | null;
   /** In the data folder, or on a server. */
   readonly databases: Databases;
 }
 
-/** Reads them as the gateway does. `data` wins over SVC_DATA. Throws an `AdminError` with all that is wrong. */
+/** Reads the settings as the gateway does. `data` overrides SVC_DATA. Throws an `AdminError` with all problems. */
 export function readAdminSettings(
   processEnv: NodeJS.ProcessEnv,
   options: { readonly config?: string; readonly data?: string },
@@ -52,7 +52,7 @@ function placeOf(
   return { bucket: null, blobs: null, blobsFolder: blobs?.folder ?? null };
 }
 
-/** Where the key of the data is. */
+/** The file of the master key. */
 export function keyFileOf({
   masterKeyFile,
   dataFolder,

@@ -10,17 +10,17 @@ interface MigrationDeps {
   readonly projects: Projects;
 }
 
-/** What came of an order about where a project is. */
+/** The result of an order about a project's location. */
 export interface TransitionResult {
   readonly project: { readonly id: string; readonly slug: string; readonly name: string };
   readonly state: 'active' | 'held' | 'moved';
-  /** Where it moved to; null where it is here, and where nobody said. */
+  /** Where it moved; null if it's here or nobody said where. */
   readonly moved_to: string | null;
-  /** False where it was so before. */
+  /** False if nothing changed. */
   readonly changed: boolean;
 }
 
-/** Moves projects from this gateway to another, and takes them in from there. */
+/** Moves projects between gateways. */
 export class MigrationService {
   readonly #deps: MigrationDeps;
 
@@ -28,7 +28,7 @@ export class MigrationService {
     this.#deps = deps;
   }
 
-  /** Lets nothing of a project be written. Answers when what was begun before is done. */
+  /** Makes a project read-only. Resolves when writes under way are done. */
   hold(name: string): Promise<TransitionResult> {
     return this.#order(name, { state: 'held', to: null }, (id) => this.#deps.projects.hold(id));
   }
@@ -39,14 +39,14 @@ export class MigrationService {
     );
   }
 
-  /** Closes a project that is held for good: it lives at the gateway with this address now, where one is given. */
+  /** Closes a read-only project for good: it's now at the gateway with this address, if one is given. */
   leave(name: string, to: string | null): Promise<TransitionResult> {
     return this.#order(name, { state: 'moved', to }, (id) => this.#deps.projects.moveAway(id, to));
   }
 
   /**
-   * Takes in a project whose database and blobs are in place. `store` is the fingerprint of where they were put.
-   * PRECONDITION_FAILED when that is not where this gateway looks for them, and when its id or slug is taken.
+   * Adds a project whose database and blobs are in place. `store` is the fingerprint of their location.
+   * PRECONDITION_FAILED if this gateway looks elsewhere, or if its id or slug is taken.
    */
   async adopt(moving: MovingProject, store: string): Promise<TransitionResult> {
     if (store !== this.#deps.projects.storeFingerprint) {

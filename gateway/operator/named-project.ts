@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
 
-/** The project with this slug or id; NOT_FOUND when there is none, or it is still being made. */
+/** The project with this slug or id; NOT_FOUND if there is none or it's still being created. */
 export async function namedProject(control: ControlStore, name: string): Promise<ProjectRecord> {
   const record = (await control.findProjectBySlug(name)) ?? (await control.findProject(name));
   if (record && record.state !== 'reserved') return record;

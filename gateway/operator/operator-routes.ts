@@ -38,13 +38,13 @@ const movedInput = z.strictObject({
   to: z
     .url({ protocol: /^https?$/, error: 'Give the http or https address of the other gateway.' })
     .max(ADDRESS_MAX_CHARS)
-    // Callers are shown it as it stands.
+    // Callers see it unchanged.
     .refine(isPlain, 'Give it in visible ASCII, without a user or a password.')
     .nullable(),
 });
 
 const adoptInput = z.strictObject({
-  /** See `Databases.fingerprint`: whoever put it in place must have the same databases in mind. */
+  /** See `Databases.fingerprint`: it must have been put into the databases that this gateway uses. */
   store: z.string(),
   project: z.strictObject({
     id: z.string().regex(/^prj_[0-9a-z]{16}$/),
@@ -63,9 +63,9 @@ const adoptInput = z.strictObject({
 });
 
 /**
- * What the operator may ask for, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` and `block` with
+ * The operator's routes, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` followed by `block` with
  * `{"reason": …}`, `unblock`, `hold`, `release`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
- * whose database and blobs are in place, with what the control database has to know of it. Errors are those of the interface.
+ * whose database and blobs are in place, with its facts for the control database. Errors are those of the public API.
  */
 export function operatorRoutes(deps: RoutesDeps): Handler {
   return (request, response) => {
@@ -152,7 +152,7 @@ function json(body: Uint8Array): unknown {
   }
 }
 
-/** A name that is not well encoded belongs to no project. */
+/** A badly encoded name belongs to no project. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

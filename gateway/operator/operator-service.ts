@@ -16,7 +16,7 @@ interface OperatorDeps {
   readonly projects: Projects;
   readonly vault: Vault;
   readonly clock: Clock;
-  /** A project could not be read. */
+  /** A project couldn't be read. */
   readonly onError: (projectId: string, error: unknown) => void;
 }
 
@@ -26,22 +26,22 @@ interface Block {
   readonly since: string;
 }
 
-/** A project as the operator sees it. */
+/** A project as shown to the operator. */
 interface ProjectLine {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly created_at: string;
-  /** `held`: it is read and not written. `moved`: it is at another gateway. */
+  /** `held`: it's read-only. `moved`: it's at another gateway. */
   readonly state: ListedProject['state'];
   readonly moved_to: string | null;
-  /** The address of the account, masked; null for a project that nobody signed in for. */
+  /** The account's address, masked; null for a project without an account. */
   readonly owner: string | null;
-  /** Null when the database of the project cannot be read, or it has moved. */
+  /** Null if the project's database can't be read or the project has moved. */
   readonly emails: {
-    /** Messages asked to be sent in this calendar month (UTC). */
+    /** Messages requested in this calendar month (UTC). */
     readonly this_month: number;
-    /** Null when it may send. */
+    /** Null if it may send. */
     readonly blocked: Block | null;
   } | null;
 }
@@ -51,15 +51,15 @@ interface ProjectPage {
   readonly next_cursor: string | null;
 }
 
-/** What came of an order. */
+/** The result of an order. */
 export interface Obeyed {
   readonly project: { readonly id: string; readonly slug: string; readonly name: string };
   readonly blocked: Block | null;
-  /** False where it was so before. */
+  /** False if nothing changed. */
   readonly changed: boolean;
 }
 
-/** What whoever runs the gateway may see of its projects, and do about them. */
+/** What the operator may see of the projects and do with them. */
 export class OperatorService {
   readonly moves: MigrationService;
   readonly #deps: OperatorDeps;
@@ -70,8 +70,8 @@ export class OperatorService {
   }
 
   /**
-   * A page of all projects, the oldest first. Each is opened for it, one after the other and as calls open them: there are
-   * never more databases open than usual, though one that was not used just now may have to be opened again.
+   * A page of all projects, oldest first. Opens them one after another, as calls do, so there are never more databases
+   * open than usual; an idle one may have to be opened again.
    */
   async list(limit: number, cursor: string | undefined): Promise<ProjectPage> {
     const after = decodeIdCursor(cursor, PROJECT_ID);
@@ -85,14 +85,14 @@ export class OperatorService {
   }
 
   /**
-   * Blocks sending for this reason, which callers are told, or with null lets the project send again. `name` is its slug or
-   * id; NOT_FOUND when no project has it.
+   * Blocks sending for this reason, which callers see; null lets the project send again. `name` is its slug or id;
+   * NOT_FOUND if no project has it.
    */
   async setSendBlock(name: string, reason: string | null): Promise<Obeyed> {
     const { projects, clock } = this.#deps;
     const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     const project = await projects.find(id);
-    // Only while the gateway ends.
+    // This happens only while the gateway is stopping.
     if (!project) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
     const order = { reason, now: clock.now() };
     const { blocked, changed } = await project.writes.run('setSendBlock', order);
@@ -112,7 +112,7 @@ export class OperatorService {
     return maskedAddress(Buffer.from(opened).toString('utf8'));
   }
 
-  /** One that is damaged must not hide the others. */
+  /** A damaged project must not hide the others. */
   async #emails(projectId: string): Promise<ProjectLine['emails']> {
     const { projects, clock, onError } = this.#deps;
     try {

@@ -13,8 +13,8 @@ interface SocketOptions {
 }
 
 /**
- * Where the operator gives orders to a running gateway: HTTP on the socket `operator.sock` in its data folder. There is no
- * token: whoever may open the socket may read the data, too. To be opened by whoever holds the lock of the folder.
+ * Takes the operator's orders to a running gateway: HTTP on the socket `operator.sock` in its data folder. It needs no
+ * token, because anyone who may open the socket may also read the data. Open it only with the folder's lock held.
  */
 export class OperatorSocket {
   readonly #http: HttpServer;
@@ -23,12 +23,12 @@ export class OperatorSocket {
     this.#http = http;
   }
 
-  /** Null, and a warning, where there can be none: a gateway does its work without. */
+  /** Null, with a warning, if it can't be opened: a gateway works without it. */
   static async open(options: SocketOptions): Promise<OperatorSocket | null> {
     const { dataFolder, log } = options;
     const path = operatorSocketPath(dataFolder);
     const bytes = Buffer.byteLength(path);
-    // Longer ones are cut off by the system, or refused.
+    // The system cuts off or refuses longer paths.
     if (bytes > SOCKET_PATH_MAX_BYTES) {
       const limit = `${bytes} bytes, ${SOCKET_PATH_MAX_BYTES} at most`;
       log.warn(
@@ -48,14 +48,14 @@ export class OperatorSocket {
     }
   }
 
-  /** Accepts no more orders and removes the socket. What is not answered by then is cut off. */
+  /** Accepts no more orders and removes the socket. Unanswered orders are cut off. */
   close(withinMs: number): Promise<void> {
     return this.#http.close(withinMs);
   }
 }
 
 async function listenAt(path: string, { approvals, log }: SocketOptions): Promise<HttpServer> {
-  // Of a process that was killed: nobody else has the folder now.
+  // A killed process left it; nobody else uses the folder now.
   if (statSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path, { force: true });
   const http = await HttpServer.listen({ path }, () => operatorRoutes({ approvals, log }));
   chmodSync(path, 0o600);
