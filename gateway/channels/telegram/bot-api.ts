@@ -8,35 +8,35 @@ import { fitText } from './display-text.ts';
 import { failureOf, TelegramFailure } from './failure.ts';
 
 const CALL_MAX_MS = 15_000;
-/** What a long poll may take beyond the time it asks for. */
+/** How much longer than requested a long poll may take. */
 const POLL_GRACE_MS = 10_000;
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 const TOAST_MAX_CHARS = 200;
 
-/** The kinds of updates that are asked for: everything else stays at Telegram. */
+/** The kinds of updates we request; Telegram keeps all others. */
 const UPDATES = ['message', 'callback_query'] as const;
 
 export interface BotApiOptions {
   readonly token: string;
   readonly apiRoot: string;
-  /** There for tests. */
+  /** For tests. */
   readonly callMaxMs?: number;
-  /** Told how each call ended; null is an answer. Calls that were aborted here tell nothing. */
+  /** Receives the outcome of each call; null is an answer. Calls aborted here report nothing. */
   readonly onOutcome?: (failure: TelegramFailure | null) => void;
 }
 
-/** grammY names the type of a package of old; the signals of the runtime serve. */
+/** grammY's type comes from an old package; the runtime's own signals work. */
 type Signal = NonNullable<Parameters<Api['getMe']>[0]>;
 
 type Markup = Keyboard | ForceReply | null;
 
 /**
- * The few calls of the Bot API that are made here, each with a deadline. They throw `TelegramFailure` and nothing else, so the
- * token cannot get into a log by an error.
+ * The few Bot API calls that we make, each with a deadline. They throw only `TelegramFailure`, so no error can carry the
+ * token into a log.
  */
 export class BotApi {
   readonly #api: Api;
-  /** What must not be shown: the token, and the part of it that is secret. */
+  /** Texts that must not be shown: the token and its secret part. */
   readonly #secrets: readonly string[];
   readonly #callMaxMs: number;
   readonly #agent: HttpAgent;
@@ -59,10 +59,10 @@ export class BotApi {
       : new HttpsAgent({ keepAlive: true });
     this.#api = new Api(token, {
       apiRoot: apiRoot.replace(/\/+$/, ''),
-      // Whoever answers with a redirect would be sent the token.
+      // A redirect would send the token to its target.
       baseFetchConfig: { agent: this.#agent, redirect: 'error', size: ANSWER_MAX_BYTES },
     });
-    // The library reads members of whatever was answered.
+    // The library reads members of any answer.
     this.#api.config.use(async (call, method, ...rest) => {
       const answer = await call(method, ...rest);
       if (isObject(answer)) return answer;
@@ -78,7 +78,7 @@ export class BotApi {
     throw senseless('getMe');
   }
 
-  /** Updates as they came: nothing is known of them yet. */
+  /** Updates as received, unchecked. */
   async updates(
     offset: number | null,
     timeoutSeconds: number,
@@ -96,7 +96,7 @@ export class BotApi {
     throw senseless('getUpdates');
   }
 
-  /** Tells Telegram that everything before this update has been dealt with. */
+  /** Confirms to Telegram all updates before this one. */
   async confirm(offset: number, maxMs: number): Promise<void> {
     const payload = { offset, limit: 1, timeout: 0, allowed_updates: UPDATES };
     await this.#call('getUpdates', (signal) => this.#api.getUpdates(payload, signal), { maxMs });
@@ -107,7 +107,7 @@ export class BotApi {
     await this.#call('setWebhook', (signal) => this.#api.setWebhook(url, other, signal));
   }
 
-  /** Updates that wait there are kept. */
+  /** Keeps updates that wait at Telegram. */
   async deleteWebhook(): Promise<void> {
     await this.#call('deleteWebhook', (signal) => this.#api.deleteWebhook({}, signal));
   }
@@ -134,7 +134,7 @@ export class BotApi {
     throw senseless('sendMessage');
   }
 
-  /** Replaces the text of a message and takes its buttons away. */
+  /** Replaces the text of a message and removes its buttons. */
   async replace(
     chatId: number,
     messageId: number,
@@ -162,12 +162,12 @@ export class BotApi {
     );
   }
 
-  /** Resolves when no call is open. */
+  /** Resolves when no call is under way. */
   async idle(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open.values());
   }
 
-  /** Ends every call that is open. Later ones fail at once. */
+  /** Aborts every call under way. Later ones fail at once. */
   close(): void {
     this.#isClosed = true;
     for (const controller of this.#open.keys()) controller.abort();
@@ -206,10 +206,10 @@ export class BotApi {
   }
 }
 
-/** No preview: it would make Telegram's servers open links that an agent wrote, and the person's own. */
+/** No previews: Telegram's servers would open links from the agent, and the person's own. */
 const PLAIN = { parse_mode: 'HTML', link_preview_options: { is_disabled: true } } as const;
 
-/** The library passes on whatever was called a result. */
+/** Checks the result, because the library passes on anything. */
 function senseless(method: string): TelegramFailure {
   const description = 'an answer without sense';
   return new TelegramFailure(method, { code: null, description, retryAfterSeconds: null });

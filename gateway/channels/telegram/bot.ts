@@ -15,22 +15,22 @@ interface TelegramConfig {
   readonly token: string;
   readonly apiRoot: string;
   readonly mode: 'poll' | 'webhook';
-  /** Base of the pages for people, and of the webhook. */
+  /** The base URL of the pages for people and of the webhook. */
   readonly publicUrl: string;
 }
 
-/** Something an operator should know of. It holds no token and nothing that was written by people or agents. */
+/** Something an operator should know. It contains no token and no text by people or agents. */
 export interface BotProblem {
   readonly kind:
-    /** Another process fetches the same updates. Told once. */
+    /** Another process fetches the same updates. Reported once. */
     | 'conflict'
-    /** Telegram does not take the token or the webhook: nothing works until somebody changes the configuration. */
+    /** Telegram refuses the token or the webhook, so nothing works until somebody changes the configuration. */
     | 'refused'
-    /** Told once, until Telegram answers again. */
+    /** Reported once until Telegram answers again. */
     | 'unreachable'
     | 'failed';
   readonly message: string;
-  /** What our own side threw. */
+  /** An error in our own code. */
   readonly cause?: unknown;
 }
 
@@ -39,14 +39,14 @@ interface TelegramBotOptions {
   readonly approvals: ApprovalService;
   readonly clock: Clock;
   readonly onTrouble: (trouble: BotProblem) => void;
-  /** Others may fetch the updates of the bot: this process does while it holds the task. */
+  /** Other processes may fetch the bot's updates: this one does while it holds the task. */
   readonly isOneOfMany?: boolean;
-  /** There for tests. */
+  /** For tests. */
   readonly pauses?: Pauses;
   readonly callMaxMs?: number;
 }
 
-/** How long a stop waits for toasts and edits that are on their way. */
+/** How long a stop waits for toasts and edits under way. */
 const FAREWELL_MS = 1000;
 
 const NOT_YET = "Telegram hasn't answered yet.";
@@ -54,10 +54,10 @@ const CONFLICT =
   'Something else is fetching the updates of this bot: another gateway with the same token, or a webhook. ' +
   'Decisions may get lost until only one is left.';
 
-/** One bot: sends notifications, and passes what people tap and write to the approval service. Started once and stopped once. */
+/** One bot: sends notifications and passes people's taps and texts to the approval service. Started and stopped once. */
 export class TelegramBot {
   readonly carrier: Carrier;
-  /** Null where updates are fetched. */
+  /** Null if updates are fetched. */
   readonly webhook: Webhook | null;
   readonly #options: TelegramBotOptions;
   readonly #publicUrl: string;
@@ -69,9 +69,9 @@ export class TelegramBot {
   #username: string | null = null;
   /** Why it doesn't get updates. */
   #trouble: string | null = NOT_YET;
-  /** Why the last call of any kind shows that the others would fail, too. */
+  /** Why all calls would fail, according to the last one. */
   #lastCall: string | null = null;
-  /** What need not be told again: a conflict never, the rest until Telegram answers. */
+  /** Problems already reported: a conflict is reported once, others again after Telegram has answered. */
   readonly #told = new Set<BotProblem['kind']>();
 
   constructor(options: TelegramBotOptions) {
@@ -104,24 +104,24 @@ export class TelegramBot {
         : null;
   }
 
-  /** The name of the bot without `@`; null until Telegram has told it. */
+  /** The bot's name without `@`; null until Telegram has said it. */
   get username(): string | null {
     return this.#username;
   }
 
-  /** Why the bot doesn't work just now; null while it does. */
+  /** Why the bot doesn't work right now; null while it works. */
   get trouble(): string | null {
     return this.#trouble ?? this.#lastCall;
   }
 
-  /** What a person opens to connect a chat; null until the bot knows its name. */
+  /** The link that connects a person's chat; null until the bot knows its name. */
   startUrl(token: string): string | null {
     return this.#username && `https://t.me/${this.#username}?start=${encodeURIComponent(token)}`;
   }
 
   /**
-   * Resolves when the bot is ready, or when Telegram could not be reached: then it goes on trying behind the scenes. Rejects
-   * with a `TelegramFailure` where Telegram refuses the token or the webhook, as trying again would not help.
+   * Resolves when the bot is ready, or when Telegram can't be reached; then it keeps trying in the background. Rejects
+   * with a `TelegramFailure` if Telegram refuses the token or the webhook, because a retry wouldn't help.
    */
   async start(): Promise<void> {
     try {
@@ -138,8 +138,8 @@ export class TelegramBot {
   }
 
   /**
-   * Ends the long poll at once. Decisions at hand are written down; what is on its way to people gets a second. Stop what
-   * sends notifications first: a notification that is cut off here may have arrived.
+   * Ends the long poll at once. Records the decisions under way and gives messages to people a second. Stop the sender of
+   * notifications first: one that is cut off here may have arrived.
    */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -152,7 +152,7 @@ export class TelegramBot {
     await all();
   }
 
-  /** To fetch updates, where one of several processes is to do that; null where Telegram brings them. */
+  /** The task of fetching updates, for one of several processes; null if Telegram delivers them. */
   get leaderTask(): LeaderTask | null {
     if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
     let ending = new AbortController();
@@ -203,7 +203,7 @@ export class TelegramBot {
     for (const kind of ['refused', 'unreachable', 'failed'] as const) this.#told.delete(kind);
   }
 
-  /** A call on which everything depends went wrong, and will be tried again. */
+  /** An essential call failed and will be retried. */
   #unanswered(error: unknown): void {
     if (this.#stopping.signal.aborted) return;
     const { kind, message } = troubleOf(error);
@@ -213,7 +213,7 @@ export class TelegramBot {
     this.#tell({ kind, message });
   }
 
-  /** A toast, an edit or a reply went wrong, which changes nothing about what was decided. */
+  /** A toast, an edit or a reply failed, which doesn't change any decision. */
   #courtesyFailed(error: unknown): void {
     const isExpected =
       error instanceof TelegramFailure &&

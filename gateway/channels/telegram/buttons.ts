@@ -3,12 +3,12 @@ import type { Opened, RequestView } from '../../lib/approvals.ts';
 import { fitText, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 
-/** A tap that lets the agent go on. `sure` is the second tap, which a high risk asks for. */
+/** A tap that lets the agent go on. `sure` is the second tap that a high risk requires. */
 export type GoAhead =
   | { readonly verb: 'approve'; readonly sure: boolean }
   | { readonly verb: 'option'; readonly index: number; readonly sure: boolean };
 
-/** What a tap on a button says. */
+/** The meaning of a tap on a button. */
 export type Tap =
   | GoAhead
   | { readonly verb: 'deny' }
@@ -18,10 +18,10 @@ export type Tap =
 
 export type Keyboard = readonly (readonly InlineKeyboardButton[])[];
 
-/** Of 64 bytes that Telegram lets a button carry, the verb takes three at most. */
+/** The verb takes at most three of the 64 bytes that Telegram allows for a button. */
 const DATA = /^(a|A|d|n|r|x|[oO]\d):([\w-]{1,61})$/;
 
-/** Capitals are second taps, so that two taps on one button are never first and second. */
+/** Second taps have capitals, so two taps on the same button never count as first and second. */
 export function tapData(tap: Tap, token: string): string {
   return `${verbOf(tap)}:${token}`;
 }
@@ -52,7 +52,7 @@ const PLAIN_TAPS: Readonly<Record<string, Tap>> = {
   x: { verb: 'back' },
 };
 
-/** The reverse of `tapData`; null for anything else. */
+/** Reverses `tapData`; null for any other text. */
 export function parseTap(data: string): { tap: Tap; token: string } | null {
   const [, verb = '', token = ''] = DATA.exec(data) ?? [];
   if (token === '') return null;
@@ -61,7 +61,7 @@ export function parseTap(data: string): { tap: Tap; token: string } | null {
   return { tap, token };
 }
 
-/** The buttons of a request that waits for a decision; a person who approved can only take that back. */
+/** The buttons of a pending request; a person who has approved can only take that back. */
 export function askButtons({ request, votedAt }: Opened, token: string, page: PageLink): Keyboard {
   const first =
     votedAt === null ? choices(request, token) : [[button('⛔ Deny', { verb: 'deny' }, token)]];
@@ -69,8 +69,8 @@ export function askButtons({ request, votedAt }: Opened, token: string, page: Pa
 }
 
 /**
- * The same buttons in the same places, but for the row that asks again: whoever taps twice in haste hits what they hit
- * before, and only that.
+ * The same buttons in the same places, except for the row that asks again: a hasty double tap hits the same button
+ * twice.
  */
 export function confirmButtons(
   request: RequestView,
@@ -96,7 +96,7 @@ function choices(request: RequestView, token: string): InlineKeyboardButton[][] 
   ];
   const options = request.options.map((_, index) => {
     const text = optionText(request.options, index);
-    // The words are the agent's, and could be "Deny": what the button does stands before them.
+    // The agent writes the words, and they could be "Deny", so the button's effect comes first.
     const label = isQuestion ? text : `✅ Approve as ${text}`;
     return [button(label, { verb: 'option', index, sure: false }, token)];
   });

@@ -1,12 +1,12 @@
-/** Beyond this much that waits, the chat or Telegram itself is in trouble, and courtesies are left out. */
+/** If more than this waits, the chat or Telegram has a problem, and we skip courtesies. */
 const PER_CHAT_MAX = 20;
 const TOTAL_MAX = 500;
-/** Beyond this much, strangers get no answer. */
+/** If more than this waits, strangers get no answer. */
 const BUSY_FROM = 50;
 
 /**
- * What is told to people after their decision has been written down: toasts, edits, replies. Nobody waits for it but the next
- * call in the same chat, so that one slow call holds up neither the decisions of others nor the order of one person's.
+ * Messages to people after their decision was recorded: toasts, edits and replies. Only the next call in the same chat
+ * waits for one, so a slow call delays nobody else's decisions and keeps one person's messages in order.
  */
 export class CallQueue {
   readonly #onFailure: (error: unknown) => void;
@@ -21,7 +21,7 @@ export class CallQueue {
     return this.#total >= BUSY_FROM;
   }
 
-  /** Runs after everything else that is to be done in this chat. False where it is left out. */
+  /** Runs after all other calls in this chat. False if it's skipped. */
   run(chatId: number, call: () => Promise<unknown>): boolean {
     const before = this.#last.get(chatId);
     const count = before?.count ?? 0;
@@ -35,7 +35,7 @@ export class CallQueue {
     return true;
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when all calls are done. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) {
       await Promise.all([...this.#last.values()].map(({ done }) => done));

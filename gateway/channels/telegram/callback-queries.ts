@@ -25,7 +25,7 @@ const PROMPTS = {
   },
 } as const;
 
-/** A tap of somebody who may tap, on a request that waits for it. */
+/** A tap by somebody who may decide, on a pending request. */
 interface AllowedTap {
   readonly query: CallbackQuery;
   readonly token: string;
@@ -33,7 +33,7 @@ interface AllowedTap {
   readonly asked: ChatRef;
 }
 
-/** What follows from a tap on a button. */
+/** Handles taps on buttons. */
 export class CallbackQueries {
   readonly #chat: Chat;
 
@@ -57,7 +57,7 @@ export class CallbackQueries {
     return this.#act(tap, { query, token, opened, asked });
   }
 
-  /** For a tap of which nobody knows what became. */
+  /** For a tap whose outcome is unknown. */
   sorry(query: CallbackQuery): void {
     this.#toast(query, SORRY, true);
   }
@@ -112,7 +112,7 @@ export class CallbackQueries {
     this.#setButtons(asked, askButtons(opened, token, this.#page(token)));
   }
 
-  /** Opens the reply field on the person's device. A reply to the request itself serves as well. */
+  /** Opens the reply field on the person's device. A reply to the request itself works too. */
   #prompt(verb: 'answer' | 'needs_context', { query, token, asked }: AllowedTap): void {
     const { api, calls } = this.#chat;
     const { text, hint } = PROMPTS[verb];

@@ -6,8 +6,8 @@ import { askHtml, overHtml, tellHtml } from './messages.ts';
 import { pageLink } from './page-link.ts';
 
 /**
- * Sends notifications as messages of the bot. Telegram knows no key that would make a repeated call one message: when its answer is
- * lost, the next attempt may ask twice. Both messages then decide the same request.
+ * Sends notifications as messages of the bot. Telegram has no idempotency key, so if its answer is lost, the next attempt
+ * may send the message twice. Both messages then decide the same request.
  */
 export function telegramCarrier(api: BotApi, publicUrl: string): Carrier {
   return {
@@ -62,7 +62,7 @@ async function deliver(
   }
 }
 
-/** Done as well when the message says so already or is gone. */
+/** Succeeds too if the message already says so or is gone. */
 export async function replaceOnce(
   api: BotApi,
   { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
@@ -79,7 +79,7 @@ function sent(messageId: number): Sent {
   return { outcome: 'sent', messageId: String(messageId) };
 }
 
-/** A refusal is final only where the chat or the message is what Telegram refuses: a token can be mended. */
+/** A refusal is final only if Telegram refuses the chat or the message; a token can be fixed. */
 function outcomeOf(error: unknown): Sent {
   if (!(error instanceof TelegramFailure)) {
     const reason = error instanceof Error ? error.message : 'Telegram: unknown trouble';

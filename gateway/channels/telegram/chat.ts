@@ -14,15 +14,15 @@ export interface ChatRef {
   readonly messageId: number;
 }
 
-/** What the next reply to a message will be taken for, because its reader tapped a button that asks for words. */
+/** How to read the next reply to a message, after a tap on a button that asks for words. */
 interface Expected {
   readonly token: string;
   readonly verb: 'answer' | 'needs_context';
-  /** The message of the request, which may be another than the one that is replied to. */
+  /** The request's message, which may not be the one that is replied to. */
   readonly asked: ChatRef;
 }
 
-/** Who tapped "Needs context" and thinks about the words for longer than this, taps again. */
+/** After tapping "Needs context", a person who takes longer than this must tap again. */
 const EXPECTED_MS = 3_600_000;
 const EXPECTED_MAX = 5000;
 
@@ -34,13 +34,13 @@ interface ChatDeps {
   readonly publicUrl: string;
 }
 
-/** What button taps and text messages share: the approval service, the way to answer a person, and the replies we expect. */
+/** Shared by button taps and text messages: the approval service, the calls to answer a person, and the expected replies. */
 export class Chat {
   readonly api: BotApi;
   readonly approvals: ApprovalService;
   readonly calls: CallQueue;
   readonly publicUrl: string;
-  /** In memory alone: after a restart a person is asked to tap again. */
+  /** Only in memory: after a restart, a person is asked to tap again. */
   readonly #expected: Recent<string, Expected>;
 
   constructor(deps: ChatDeps) {
@@ -61,8 +61,8 @@ export class Chat {
   }
 
   /**
-   * Ends the very message that was used. The notification that says the request is over goes to the one that was remembered when it
-   * was sent; after a lost answer that may be its twin.
+   * Ends exactly the message that was used. The notification about the end of the request edits the message recorded when
+   * it was sent; after a lost answer that may be its duplicate.
    */
   showOver(asked: ChatRef, opened: Opened): void {
     this.#expected.delete(keyOf(asked));
@@ -70,7 +70,7 @@ export class Chat {
     this.calls.run(chatId, () => replaceOnce(this.api, asked, { html: overHtml(opened) }));
   }
 
-  /** Shows in the very message that was used that the approval counts, and that more people must approve. */
+  /** Shows in exactly the message that was used that the approval counts and that more people must approve. */
   showVoted(asked: ChatRef, opened: Opened, token: string): void {
     const page = pageLink(this.publicUrl, token);
     const edit = { html: askHtml(opened, page), buttons: askButtons(opened, token, page) };

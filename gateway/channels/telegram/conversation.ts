@@ -5,10 +5,10 @@ import { CallbackQueries } from './callback-queries.ts';
 import { Texts } from './texts.ts';
 import { parseUpdate, updateId, type Update } from './update.ts';
 
-/** Telegram repeats what was not confirmed for a day. */
+/** Telegram repeats unconfirmed updates for a day. */
 const SEEN = { keptMs: 86_400_000, maxCount: 10_000 };
 
-/** Takes updates, each of them once, whichever way they come. */
+/** Handles each update once, however it arrives. */
 export class Conversation {
   readonly #callbackQueries: CallbackQueries;
   readonly #texts: Texts;
@@ -23,8 +23,8 @@ export class Conversation {
   }
 
   /**
-   * Resolves once what a person decided is written down. Never rejects: a person whose tap failed is told to tap again, and
-   * an update that fails always must not come back for ever. False for one that was seen before.
+   * Resolves once the person's decision is recorded. Never rejects: if a tap fails, the person is asked to tap again, and
+   * an update that always fails must not come back forever. False for an update seen before.
    */
   async handle(raw: unknown): Promise<boolean> {
     const id = updateId(raw);

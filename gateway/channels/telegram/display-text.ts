@@ -1,19 +1,19 @@
-/** What a character that shows nothing, or changes how others show, is replaced with. */
+/** The replacement for characters that are invisible or change how others are shown. */
 const REPLACED = '\uFFFD';
 
 /**
  * Control, format, private and ignorable characters and lone surrogates: they hide text, turn its direction or draw nothing.
- * Unassigned ones stay, since emoji newer than this runtime are among them.
+ * Unassigned characters stay, because they include emoji newer than this runtime.
  */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
-/** More marks on one letter than any language writes cover the lines above and below. */
+/** More marks on a letter than any language uses; they would cover neighbouring lines. */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 const EMOJI_BEFORE = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?\uFE0F?$/u;
 const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
 
 /**
- * A text of several lines as a person may be shown it: what cannot be seen is made visible, and line breaks are few enough
- * not to push away what follows.
+ * Makes a text of several lines safe to show: invisible characters become visible, and line breaks are limited so that
+ * they can't push away what follows.
  */
 export function shownText(text: string): string {
   const lines = text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n');
@@ -30,7 +30,7 @@ export function shownLine(text: string): string {
   return shownText(text).replace(/\s+/g, ' ').trimStart();
 }
 
-/** Line breaks and tabs, and what holds the parts of an emoji together. */
+/** Line breaks, tabs and the joiners of emoji parts. */
 function isHarmless(text: string, char: string, at: number): boolean {
   if (char === '\n' || char === '\t') return true;
   if (char !== '\uFE0F' && char !== '\u200D') return false;
@@ -46,14 +46,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Text as HTML that shows just this text, also within an attribute. */
+/** Escapes text for HTML, including attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (char) => ESCAPES[char] ?? char);
 }
 
 const ELLIPSIS = '…';
 
-/** Text as HTML of at most so many characters. It is cut between characters, never within one or within its escape. */
+/** Text as HTML of at most this many characters, cut between characters and never within an escape. */
 export function fitHtml(text: string, maxChars: number): { html: string; isCut: boolean } {
   if (text.length <= maxChars) {
     const whole = escapeHtml(text);
@@ -68,7 +68,7 @@ export function fitHtml(text: string, maxChars: number): { html: string; isCut: 
   return { html: html + ELLIPSIS, isCut: true };
 }
 
-/** Plain text of at most so many characters, cut between characters. */
+/** Plain text of at most this many characters, cut between characters. */
 export function fitText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   let kept = '';

@@ -2,17 +2,17 @@ import { GrammyError, HttpError } from 'grammy';
 import { errorCode } from '../../../shared/lib/guards.ts';
 
 interface FailureDetails {
-  /** The code of Telegram's answer; null where there was none. */
+  /** The code of Telegram's answer; null without an answer. */
   readonly code: number | null;
   readonly description: string;
   readonly retryAfterSeconds: number | null;
-  /** True where this program failed, and not the network or Telegram. */
+  /** Whether this program failed, rather than the network or Telegram. */
   readonly isOurs?: boolean;
 }
 
 /**
- * A call that Telegram refused or did not answer, or that failed here. It holds only words that are safe to log: the errors of
- * the library hold the address, which has the bot's token in it, and the message.
+ * A call that Telegram refused or didn't answer, or that failed here. Its text is safe to log, unlike the library's
+ * errors, which contain the URL with the bot's token, and the message.
  */
 export class TelegramFailure extends Error {
   override readonly name = 'TelegramFailure';
@@ -30,28 +30,28 @@ export class TelegramFailure extends Error {
     this.isOurs = details.isOurs ?? false;
   }
 
-  /** Telegram will not answer otherwise until somebody changes the token or the address of the API. */
+  /** Whether it will fail until somebody changes the token or the API's address. */
   get isTokenRefused(): boolean {
     return this.code === 401 || this.code === 404;
   }
 
-  /** Nobody can be reached there: blocked, gone, or never met. */
+  /** Whether nobody can be reached in this chat: blocked, gone or never started. */
   get isChatGone(): boolean {
     return this.code === 403 || (this.code === 400 && CHAT_GONE.test(this.description));
   }
 
-  /** The person is not looking at the button any more. */
+  /** Whether the person no longer sees the button. */
   get isTapOld(): boolean {
     return this.code === 400 && TAP_OLD.test(this.description);
   }
 
-  /** There is nothing to change any more: it stands there already, or the message is gone. */
+  /** Whether there's nothing to change: the message already says so, or it's gone. */
   get isEditDone(): boolean {
     return this.code === 400 && EDIT_DONE.test(this.description);
   }
 }
 
-/** What Telegram says of a toast that comes too late to be shown. */
+/** Telegram's words for a toast that comes too late. */
 const TAP_OLD = /query is too old|query ID is invalid/i;
 const CHAT_GONE =
   /chat not found|user not found|user is deactivated|PEER_ID_INVALID|upgraded to a supergroup/i;
@@ -59,10 +59,10 @@ const EDIT_DONE =
   /message is not modified|MESSAGE_NOT_MODIFIED|message to edit not found|message can't be edited|message not found|MESSAGE_ID_INVALID/i;
 
 const DESCRIPTION_MAX_CHARS = 300;
-/** What Telegram may ask for, and no more: a number out of a wrong clock must not silence a bot for days. */
+/** The longest pause that Telegram may ask for, so that a wrong number can't silence a bot for days. */
 const RETRY_AFTER_MAX_SECONDS = 3600;
 
-/** Any error of a call as one that is safe to show. `redact` takes the token out of its words. */
+/** Turns any error of a call into one that is safe to show. `redact` removes the token. */
 export function failureOf(
   method: string,
   error: unknown,
@@ -72,7 +72,7 @@ export function failureOf(
   const shown = (text: string): string => redact(text).slice(0, DESCRIPTION_MAX_CHARS);
   if (!(error instanceof GrammyError)) return unanswered(method, error, shown);
   const { error_code: code, parameters } = error;
-  // Typed as text by the library, which passes on what it was sent.
+  // The library's type says text, but it passes on anything.
   const description: unknown = error.description;
   return new TelegramFailure(method, {
     code: Number.isInteger(code) ? code : null,
@@ -103,8 +103,8 @@ function retryAfter(value: unknown): number | null {
 }
 
 /**
- * A code such as ECONNREFUSED, or the kind of trouble; null for an error that is no trouble of the network. Node-fetch gives
- * those of the network, and only those, a type.
+ * A code such as ECONNREFUSED, or the kind of network error; null for other errors. Node-fetch sets a type on network
+ * errors only.
  */
 function networkReason(error: unknown): string | null {
   if (!(error instanceof Error && 'type' in error && typeof error.type === 'string')) return null;

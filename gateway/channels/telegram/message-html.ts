@@ -1,14 +1,14 @@
 import { escapeHtml, fitHtml, shownLine, shownText } from './display-text.ts';
 
-/** Less room than this for a text says nothing. */
+/** With less room than this, a text is useless. */
 const ROOM_MIN_CHARS = 12;
 
-/** More of a text than this is never looked at: it would be cut anyway. */
+/** Longer texts are cut to this first, because the rest wouldn't fit anyway. */
 const READ_MAX_CHARS = 8000;
 
 /**
- * The HTML of one message, which never grows beyond its limit. Words of ours are escaped here like everybody's; monospace is
- * for what others wrote: Telegram makes no links, mentions or commands of it, and it cannot pass for our own words.
+ * The HTML of one message, which never exceeds its limit. It escapes all text, ours too. Texts by others are monospace:
+ * Telegram makes no links, mentions or commands of them, and they can't pass for our own words.
  */
 export class MessageHtml {
   readonly #maxChars: number;
@@ -23,7 +23,7 @@ export class MessageHtml {
     return this.#html.trimEnd();
   }
 
-  /** Whether something did not fit. */
+  /** Whether something didn't fit. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -40,14 +40,14 @@ export class MessageHtml {
     this.#add('', '', '\n');
   }
 
-  /** One line that somebody wrote, behind its label. */
+  /** A label and one line that somebody wrote. */
   field(label: string, text: string, maxChars = 240): void {
     const read = text.slice(0, READ_MAX_CHARS);
     this.#isCut ||= read.length < text.length;
     this.#add(`${escapeHtml(label)} <code>`, shownLine(read), '</code>\n', maxChars);
   }
 
-  /** A text of several lines that somebody wrote, under its label; false where not all of it fits. */
+  /** A label and below it a text that somebody wrote; false if not all of it fits. */
   block(
     label: string,
     text: string,
@@ -63,7 +63,7 @@ export class MessageHtml {
     return this.#add(before, shownText(read), close, options.maxChars) && isWhole;
   }
 
-  /** False where not all of it fits. */
+  /** False if not all of it fits. */
   #add(before: string, text: string, after: string, maxChars = Number.POSITIVE_INFINITY): boolean {
     const left = this.#maxChars - this.#html.length - before.length - after.length;
     const width = Math.min(left, maxChars);

@@ -14,9 +14,9 @@ import {
   statusWords,
 } from './status.ts';
 
-/** Telegram takes 4,096 after it has read the tags; the rest is left to it. */
+/** Telegram allows 4,096 without the tags; the rest is reserve. */
 const MESSAGE_MAX_CHARS = 3500;
-/** What one part may take from those behind it. */
+/** How much one part may take from those after it. */
 const SUMMARY_MAX_CHARS = 900;
 const NOTE_MAX_CHARS = 800;
 const WARNINGS_MAX_CHARS = 700;
@@ -66,7 +66,7 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
 };
 
-/** Asks a person. `page` is where the whole text stands. */
+/** Asks a person. `page` shows the whole text. */
 export function askHtml(opened: Opened, page: PageLink, isReminder = false): string {
   const { request, now } = opened;
   const footer = (isCut: boolean): string => (isCut ? cutNotice(page) : '');
@@ -101,7 +101,7 @@ function quorum(message: MessageHtml, { request: { approvals }, now }: Opened): 
   message.field(`${needs};`, approvedText(approvals, { name: shownLine, time }), WHY_MAX_CHARS);
 }
 
-/** Tells of what a rule approved. */
+/** Reports what a rule approved. */
 export function tellHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
@@ -116,7 +116,7 @@ export function tellHtml(opened: Opened): string {
   });
 }
 
-/** What an asking message becomes when the request is over: how it ended, above what it was. */
+/** The asking message after the end of the request: how it ended, then what it asked. */
 export function overHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
@@ -150,7 +150,7 @@ function outcome(message: MessageHtml, { request, now }: Opened): void {
   else message.field(`${line}:`, words, RESULT_MAX_CHARS);
 }
 
-/** Leaves room for the footer that says something was cut, whether it is needed or not. */
+/** Always leaves room for the footer that says something was cut. */
 function compose(footer: (isCut: boolean) => string, fill: (message: MessageHtml) => void): string {
   const message = new MessageHtml(MESSAGE_MAX_CHARS - footer(true).length - 1);
   fill(message);
@@ -197,7 +197,7 @@ function substance(message: MessageHtml, request: RequestView): void {
   }
 }
 
-/** The values come before longer texts of the agent, which could push them out. */
+/** The values come before the agent's longer texts, which could push them out. */
 function bound(message: MessageHtml, { bound: values }: RequestView): void {
   if (values === null) return;
   const room = { maxChars: BOUND_MAX_CHARS };
@@ -228,7 +228,7 @@ function longTexts(message: MessageHtml, request: RequestView): void {
     message.block('⚠️ Warnings', lines, { maxChars: WARNINGS_MAX_CHARS });
   }
   if (diff.length > 0) {
-    // A break within a line would begin one that the change does not have.
+    // A line break within a line would look like another line of the change.
     const lines = diff.map((line) => line.replace(BREAKS, ' ')).join('\n');
     message.block('Change', lines, { isDiff: true });
   }
@@ -241,7 +241,7 @@ const BREAKS = /[\r\n\u0085\u2028\u2029]+/g;
 
 const AMOUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
 
-/** Every digit, in groups of three: one zero more or less must show. Beyond reason, as it is written in JSON. */
+/** Every digit, in groups of three, so that an extra zero shows. Extreme numbers appear as in JSON. */
 function shownAmount(amount: number): string {
   const size = Math.abs(amount);
   return size === 0 || (size >= 1e-6 && size < 1e21) ? AMOUNT.format(amount) : String(amount);

@@ -1,14 +1,14 @@
-/** Where the whole text of a request can be read. */
+/** Links to the page with a request's whole text. */
 export interface PageLink {
   readonly url: string;
-  /** Telegram refuses a whole message for a link whose host has no dot. */
+  /** Telegram refuses a message with a link whose host has no dot. */
   readonly isTappable: boolean;
 }
 
-/** The page of a token under the public address. */
+/** The page of a token at the public address. */
 export function pageLink(publicUrl: string, token: string): PageLink {
   const base = new URL(publicUrl);
-  // The same machine, by a name that Telegram takes.
+  // The same machine, under a name that Telegram accepts.
   if (base.hostname === 'localhost') base.hostname = '127.0.0.1';
   const url = `${base.href.replace(/\/+$/, '')}/a/${encodeURIComponent(token)}`;
   return { url, isTappable: base.hostname.includes('.') || base.hostname.startsWith('[') };

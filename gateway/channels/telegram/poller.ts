@@ -4,13 +4,13 @@ import { TelegramFailure } from './failure.ts';
 import { updateId } from './update.ts';
 
 const POLL_SECONDS = 30;
-/** Polls that bring nothing new follow one another no faster than this, whatever the other side does. */
+/** The shortest time between polls that bring nothing new, whatever the other side does. */
 const EMPTY_MIN_MS = 1000;
 const CONFIRM_MAX_MS = 1000;
 
 interface PollerDeps {
   readonly api: BotApi;
-  /** Never rejects. False for an update that is not new. */
+  /** Never rejects. False for an update that isn't new. */
   readonly handle: (update: unknown) => Promise<boolean>;
   readonly onFailure: (failure: unknown) => void;
   readonly onSuccess: () => void;
@@ -18,20 +18,20 @@ interface PollerDeps {
 }
 
 /**
- * Asks Telegram for updates, one long poll after another. The library's own loop gives up for ever on a conflict, sleeps
- * where it cannot be stopped and always waits the same time.
+ * Fetches updates from Telegram with long polls. The library's own loop gives up forever after a conflict, can't be
+ * stopped while it sleeps, and always waits the same time.
  */
 export class Poller {
   readonly #deps: PollerDeps;
   #offset: number | null = null;
-  /** What Telegram has been told. */
+  /** The offset confirmed to Telegram. */
   #confirmed: number | null = null;
 
   constructor(deps: PollerDeps) {
     this.#deps = deps;
   }
 
-  /** Until it is aborted. */
+  /** Runs until it's aborted. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
@@ -59,14 +59,14 @@ export class Poller {
     let hasNews = false;
     for (const update of updates) {
       if (await this.#deps.handle(update)) hasNews = true;
-      // The last one counts, not the highest: after a quiet week Telegram begins at another number.
+      // Use the last number, not the highest: after a quiet week, Telegram starts at another number.
       const id = updateId(update);
       if (id !== null) this.#offset = id + 1;
     }
     return hasNews;
   }
 
-  /** What was handled last need not come again after a restart. */
+  /** Confirms the last handled update, so that it doesn't come again after a restart. */
   async #confirm(): Promise<void> {
     if (this.#offset === null || this.#offset === this.#confirmed) return;
     await this.#deps.api.confirm(this.#offset, CONFIRM_MAX_MS).catch(() => undefined);

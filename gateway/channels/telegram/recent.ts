@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 
-/** What is remembered for a while, up to a number of things: the oldest is forgotten first. */
+/** Remembers a limited number of things for a while and forgets the oldest first. */
 export class Recent<K, V> {
   readonly #clock: Clock;
   readonly #keptMs: number;
@@ -19,7 +19,7 @@ export class Recent<K, V> {
   }
 
   set(key: K, value: V): void {
-    // Set anew, so that the order of the map is the order of time.
+    // Insert it again, so that the map stays in order of time.
     this.#entries.delete(key);
     this.#entries.set(key, { value, until: this.#clock.now() + this.#keptMs });
     for (const oldest of this.#entries.keys()) {

@@ -3,7 +3,7 @@ import type { Opened, RequestStatus, RequestView } from '../../lib/approvals.ts'
 import { moreNeeded } from '../../lib/quorum.ts';
 import { shownLine } from './display-text.ts';
 
-/** How a request stands, in plain words. */
+/** A request's status in plain words. */
 export function statusWords({
   status,
   withdrawn,
@@ -63,7 +63,7 @@ export function outcomeLine(outcome: Outcome, status: RequestStatus, now: number
   return status === 'denied' || status === 'needs_context' ? `🏁 Closed, ${at}` : `🏁 Done, ${at}`;
 }
 
-/** The time alone for a moment of today. */
+/** Only the time if it's today. */
 export function shortTime(ms: number, now: number): string {
   const [shown, today] = [shownTime(ms), shownTime(now)];
   return shown.slice(0, 10) === today.slice(0, 10) ? shown.slice(11) : shown;
@@ -77,7 +77,7 @@ export function statusLine(request: RequestView): string {
   return statusWords(request).words + by + at;
 }
 
-/** `2026-01-02 03:04 UTC`: people who decide may sit in different zones. */
+/** `2026-01-02 03:04 UTC`: approvers may be in different time zones. */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,27 +1,27 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A Telegram bot, as the environment names it. */
+/** The Telegram bot in the environment's settings. */
 export interface TelegramSettings {
   readonly token: string;
-  /** Scheme, host and path of the Bot API, without a slash at the end. */
+  /** The Bot API's scheme, host and path, without a trailing slash. */
   readonly apiRoot: string;
   readonly mode: 'poll' | 'webhook';
 }
 
 const API_ROOT = 'https://api.telegram.org';
-/** As BotFather hands it out. */
+/** As BotFather shows it. */
 const TOKEN = /^\d{1,20}:[A-Za-z0-9_-]{8,128}$/;
 
 /**
- * Reads SVC_TELEGRAM_TOKEN, SVC_TELEGRAM_API_ROOT and SVC_TELEGRAM_MODE: null without a token, or the problems. They name
- * settings and show no value, as one of them is a secret.
+ * Reads SVC_TELEGRAM_TOKEN, SVC_TELEGRAM_API_ROOT and SVC_TELEGRAM_MODE: null without a token, or the problems. Problems
+ * name settings but show no values, because one is a secret.
  */
 export function readTelegramSettings(
   env: Env,
 ): TelegramSettings | null | { readonly problems: readonly string[] } {
   const token = env['SVC_TELEGRAM_TOKEN'] ?? '';
   const apiRoot = env['SVC_TELEGRAM_API_ROOT'] || API_ROOT;
-  // A machine of one's own has no address that Telegram could bring updates to.
+  // A local machine has no address that Telegram could deliver updates to.
   const mode = env['SVC_TELEGRAM_MODE'] || 'poll';
   const problems: string[] = [];
   if (token !== '' && !TOKEN.test(token)) {

@@ -20,13 +20,13 @@ const USE_BUTTONS =
   'To send your words to the agent instead, tap "Needs context" and reply again.';
 const SORRY = "That didn't work. Please send it again.";
 
-/** Strangers may write as much as they like; they are answered this often. */
+/** How often a stranger gets an answer, however much they write. */
 const STRANGERS = { keptMs: 10_000, maxCount: 5000 };
 const NAME_MAX_CHARS = 64;
 
 type Verb = 'answer' | 'needs_context';
 
-/** A reply of somebody who may decide. */
+/** A reply by somebody who may decide. */
 interface GoodReply {
   readonly message: Message;
   readonly token: string;
@@ -35,7 +35,7 @@ interface GoodReply {
   readonly asked: ChatRef;
 }
 
-/** What follows from a message: a start link, an answer, or words that a button asked for. */
+/** Handles messages: a start link, an answer, or words that a button asked for. */
 export class Texts {
   readonly #chat: Chat;
   readonly #answered: Recent<number, true>;
@@ -45,7 +45,7 @@ export class Texts {
     this.#answered = new Recent(clock, STRANGERS);
   }
 
-  /** In private chats only: what is asked is for one person's eyes, and a group is not one person. */
+  /** Only in private chats: a question is for one person, and a group isn't one person. */
   async handle(message: Message): Promise<void> {
     if (message.chat.type !== 'private') return;
     const start = START.exec(message.text ?? '');
@@ -54,7 +54,7 @@ export class Texts {
     this.#sayToStranger(message, HELP);
   }
 
-  /** For a message of which nobody knows what became. */
+  /** For a message whose outcome is unknown. */
   sorry(message: Message): void {
     if (message.chat.type === 'private') this.#sayToStranger(message, SORRY);
   }

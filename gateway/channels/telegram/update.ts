@@ -23,7 +23,7 @@ const callbackQuery = z.object({
   message: z.object({ message_id: z.int(), chat }),
 });
 
-/** What is read of an update. */
+/** The parts of an update that we read. */
 const update = z.union([
   z.object({ update_id: z.int(), callback_query: callbackQuery }),
   z.object({ update_id: z.int(), message }),
@@ -33,7 +33,7 @@ export type Update = z.infer<typeof update>;
 export type Message = z.infer<typeof message>;
 export type CallbackQuery = z.infer<typeof callbackQuery>;
 
-/** Null for updates that nothing is done about, and for what is none. */
+/** Null for updates that we ignore and for anything else. */
 export function parseUpdate(value: unknown): Update | null {
   const parsed = update.safeParse(value);
   return parsed.success ? parsed.data : null;
@@ -41,7 +41,7 @@ export function parseUpdate(value: unknown): Update | null {
 
 const numbered = z.object({ update_id: z.int().nonnegative() });
 
-/** The number of an update, which even one that is not understood has. */
+/** The number of an update; even one that we don't understand has it. */
 export function updateId(value: unknown): number | null {
   const parsed = numbered.safeParse(value);
   return parsed.success ? parsed.data.update_id : null;

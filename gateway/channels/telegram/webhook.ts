@@ -1,24 +1,24 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
-/** Updates are a few KB: one message of 4,096 characters and what it replies to. */
+/** Updates are a few KB: a message of 4,096 characters and the one it replies to. */
 const BODY_MAX_BYTES = 1024 * 1024;
 
-/** Where Telegram brings updates. */
+/** Where Telegram delivers updates. */
 export interface Webhook {
   readonly path: string;
   handle(request: Request): Promise<Response>;
 }
 
 /**
- * The secret that Telegram sends along. Derived from the token, so that what Telegram sends around a restart is not refused;
- * who has the token needs no secret.
+ * The secret that Telegram sends with updates. It's derived from the token, so that updates around a restart aren't
+ * refused; anyone with the token wouldn't need the secret.
  */
 export function webhookSecret(token: string): string {
   return createHmac('sha256', token).update('svc webhook secret 1').digest('base64url');
 }
 
-/** Answers after the update has been dealt with, so that Telegram repeats what died with the process. */
+/** Answers after the update was handled, so that Telegram repeats it if the process dies. */
 export function webhookHandler(
   secret: string,
   take: (update: unknown) => Promise<unknown>,
@@ -28,7 +28,7 @@ export function webhookHandler(
     path: '/telegram/updates',
     async handle(request) {
       if (request.method !== 'POST') return empty(405, { Allow: 'POST' });
-      // Digests are of one length, whatever was sent.
+      // Compare digests, because they have equal lengths.
       const given = digest(request.headers.get(SECRET_HEADER) ?? '');
       if (!timingSafeEqual(given, wanted)) return empty(401);
       const body = await readText(request).catch(() => '');
@@ -57,7 +57,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The body as text; null as soon as it is known to be too long. */
+/** The body as text; null as soon as it's too long. */
 async function readText(request: Request): Promise<string | null> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_MAX_BYTES) return null;
   const chunks: Uint8Array[] = [];
