@@ -161,7 +161,7 @@ describe('the OpenAPI document', () => {
       operationId: 'test_ask_or_test_question',
       summary: 'Test. Or: Test.',
       description:
-        'A test. With `question` in the body it is test_question. A test. Any valid key may call it.',
+        'A test. With `question` in the body, this is test_question. A test. Any valid key may call it.',
     });
     const body = either.requestBody?.content['application/json'];
     expect(body?.schema).toMatchObject({
