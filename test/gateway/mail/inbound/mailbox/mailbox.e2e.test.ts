@@ -155,7 +155,7 @@ describe.runIf(hasMailLab())('a mailbox', () => {
     world.append((index) => mailAbout(`${index}`), 5);
     const first = await world.open();
     await world.taken(5);
-    await vi.waitFor(() => expect(world.messages().join()).toContain('cannot be moved'), SOON);
+    await vi.waitFor(() => expect(world.messages().join()).toContain("can't be moved"), SOON);
     await first.close();
     // With the first in the way of the cursor, only the mark tells.
     expect(await world.control.mailboxes.cursor(world.cursorName)).toBeUndefined();
