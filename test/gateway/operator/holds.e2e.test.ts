@@ -50,7 +50,7 @@ describe('a project that is held', () => {
     const refused = await put('after');
     expect(refused).toMatchObject(HELD);
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect(JSON.stringify(refused.body)).toContain('is being moved to another gateway');
+    expect(JSON.stringify(refused.body)).toContain('is moving to another gateway');
     expect(await gateway.deliver(hook, '{"n":1}')).toMatchObject(HELD);
     const upload = { 'content-type': 'text/plain', authorization: `Bearer ${gateway.apiKey}` };
     const file = await fetch(`${gateway.url}/v1/files/a`, {
