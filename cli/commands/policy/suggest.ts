@@ -70,6 +70,8 @@ async function propose(context: CommandContext, suggested: Suggestion): Promise<
   return proposePolicy(context, set, callFor(set, input));
 }
 
+const NO_LIMIT = 'No request had an amount, so this rule has no limit for amounts.';
+
 function suggestionsView(answer: unknown): View {
   const suggested = suggestionsIn(answer);
   if (suggested.length === 0) {
@@ -84,6 +86,7 @@ function suggestionsView(answer: unknown): View {
       ...suggested.flatMap((one) => [
         look.bold(safeLine(suggestionText(one))),
         look.green(`+ ${safeLine(describeRule(one.rule))}`),
+        ...(one.rule.amount_lte === undefined ? [`  ${NO_LIMIT}`] : []),
         `  Next     svc policy suggest --apply ${shellWord(plainText(one.action))}`,
         '',
       ]),

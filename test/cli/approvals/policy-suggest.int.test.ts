@@ -54,10 +54,12 @@ describe('policy suggest', () => {
     expect(stdout.split('\n')).toEqual([
       '14 of 14 pr.merge approved by 2 people since 2026-10-24.',
       '+ auto-pr-merge: auto_approve_notify when action is pr.merge',
+      '  No request had an amount, so this rule has no limit for amounts.',
       '  Next     svc policy suggest --apply pr.merge',
       '',
       "5 of 5 it's approved by 1 person since 2026-10-24.",
       '+ auto-pr-merge: auto_approve_notify when action is pr.merge',
+      '  No request had an amount, so this rule has no limit for amounts.',
       "  Next     svc policy suggest --apply 'it'\\''s'",
       '',
       'The rule approves at once and tells people. It holds once a person approves it.',
