@@ -188,7 +188,7 @@ export class Deliveries {
     return { fresh, more, passedOver: unknown.length < ids.length };
   }
 
-  /** Releases claimed deliveries that won't be tried now, for whoever looks next. */
+  /** Releases claimed deliveries that won't be tried now, so that the next look finds them. */
   async #giveBack(ids: readonly string[], claimedUntil: number): Promise<void> {
     const now = this.#host.clock.now();
     await this.#project.writes.run('giveBackDeliveries', { ids, claimedUntil, now });

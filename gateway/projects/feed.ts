@@ -50,7 +50,7 @@ export class Feed {
   #isUnclear = false;
   #isDue = false;
   #toldAt = 0;
-  /** Key changes still being looked up: until we know whose key changed, nobody is told anything. */
+  /** Key changes being looked up: until we know whose key changed, no follower gets an update. */
   #holds = 0;
   #ticker: NodeJS.Timeout | undefined;
   #isClosed = false;

@@ -86,7 +86,7 @@ export class Project {
   /** Sends agents' mail. */
   readonly mails: Sender;
   readonly waits: Waits;
-  /** Followers who are told of every commit. */
+  /** Followers that get every commit. */
   readonly feed: Feed;
   /** Open pages that want to know what changed. */
   readonly watchers: Watchers;
@@ -322,7 +322,7 @@ export class Project {
     );
   }
 
-  /** Drops what is read again when the files are next opened. */
+  /** Clears caches that the next opening fills again. */
   #forget(): void {
     this.#replication = { position: this.#replication.position, log: null };
     this.sourceCache.clear();

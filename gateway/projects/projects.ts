@@ -24,7 +24,7 @@ type ProjectsDeps = Omit<
   /** Its id among the gateways that share a store; null if the store can't be shared. */
   readonly gatewayId: string | null;
   readonly deletionClock: DeletionClock;
-  /** A disk or a writer has failed: what the databases contain is known only after they are read again. */
+  /** A disk or a writer has failed, so the databases must be read again before anyone relies on them. */
   isInDoubt(): boolean;
   /** How many databases may be open at once, and how long an unused one stays open. */
   readonly poolOptions: DatabasePoolOptions;

@@ -141,7 +141,7 @@ export function overHtml(opened: Opened): string {
   });
 }
 
-/** What became of it, below how it ended. */
+/** The outcome, below the decision. */
 function outcome(message: MessageHtml, { request, now }: Opened): void {
   if (request.outcome === null) return;
   const line = outcomeLine(request.outcome, request.status, now);
