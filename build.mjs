@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
+import { buildClient } from './clients/typescript/build.mjs';
 
 rmSync('dist', { recursive: true, force: true });
 
@@ -56,12 +57,12 @@ await build({
 
 // The command is one CommonJS file with everything in it, in plain ASCII: Node starts that fastest, and on Node 20 it is
 // the only kind that can be kept compiled. `import()` doesn't work in code that is run that way: `require` takes its place.
-// Only `svc mcp` needs the SDK, and loads it from node_modules.
+// Only `svc mcp` needs the SDK and only `--jq` needs jq; both are loaded from node_modules.
 const command = {
   ...common,
   format: 'cjs',
   supported: { 'dynamic-import': false },
-  external: ['@modelcontextprotocol/sdk/*'],
+  external: ['@modelcontextprotocol/sdk/*', 'jq-wasm'],
 };
 
 /** The shapes of operations and what commands declare, written out: the command starts without schemas and without its commands. */
@@ -117,6 +118,8 @@ await build({
   banner: { js: VERSION_ANSWER },
 });
 chmodSync('dist/svc.cjs', 0o755);
+
+await buildClient(common);
 
 // Found beside the processes as they are beside the source.
 cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });

@@ -1,5 +1,9 @@
 import { statfsSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// Terminals show local times, and the tests spell them out.
+process.env['TZ'] = 'UTC';
 
 /** Those that hold the program to short times or need most of the memory: one by one, after the others of their kind. */
 const ALONE = [
@@ -82,8 +86,11 @@ const inProcess = {
   setupFiles: ['test/helpers/answered.ts'],
   ...(hasRoom(IN_MEMORY) && { env: { TMPDIR: IN_MEMORY } }),
 };
-/** The program is built once, before them; what they leave behind is ended after them. */
-const built = { globalSetup: ['test/helpers/build.ts', 'test/helpers/reaper.ts'] };
+/** The program is built once, before them, and `svc` on PATH is it; what they leave behind is ended after them. */
+const built = {
+  globalSetup: ['test/helpers/build.ts', 'test/helpers/reaper.ts'],
+  env: { PATH: [resolve('test/helpers/bin'), process.env['PATH']].join(delimiter) },
+};
 
 /** The kind of a test stands in its name: `*.unit.test.ts`, `*.int.test.ts`, `*.e2e.test.ts`, `*.torture.test.ts`. */
 export default defineConfig({

@@ -13,8 +13,17 @@ import { isTlsRefusal } from '../shared/host/tls-refusal.ts';
 import { staleNote } from '../shared/api/answer-marks.ts';
 import { errorCode } from '../shared/lib/guards.ts';
 import { VERSION } from '../shared/lib/version.ts';
-import { notListening, notTrusted, resolveConnection, type Connection } from './connection.ts';
-import { badAnswer, CallError, CliError, LostAnswer, unreachable, usageError } from './errors.ts';
+import { resolveConnection, type Connection } from '../clients/typescript/node/connection.ts';
+import { notListening, notTrusted } from './connection.ts';
+import {
+  asCliError,
+  badAnswer,
+  CallError,
+  CliError,
+  LostAnswer,
+  unreachable,
+  usageError,
+} from './errors.ts';
 
 export interface CallOptions {
   readonly query?: Readonly<
@@ -115,7 +124,7 @@ export class HttpClient implements Client {
 
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const { refusal, warning } = this.#connection;
-    if (refusal) throw refusal;
+    if (refusal) throw asCliError(refusal);
     if (warning !== undefined && !this.#hasCalled) this.#options.warn(warning);
     this.#hasCalled = true;
     const headers = this.#headers(method, options);
@@ -153,7 +162,11 @@ export class HttpClient implements Client {
 
   #resolve(): Connection {
     const { home, env, profile, connection } = this.#options;
-    return connection ?? resolveConnection(home, env, profile);
+    try {
+      return connection ?? resolveConnection(home, env, profile);
+    } catch (error) {
+      throw asCliError(error);
+    }
   }
 
   #useNewKey(headers: Record<string, string>): void {

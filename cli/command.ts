@@ -12,6 +12,8 @@ export interface OptionSpec {
   readonly short?: string;
   /** In square brackets the value is optional and defaults to the first of `choices`. */
   readonly value?: string;
+  /** An earlier name, which still works but isn't shown. */
+  readonly former?: string;
   readonly summary: string;
   /** Completion offers these, and no other value is accepted. */
   readonly choices?: readonly string[];
@@ -23,7 +25,7 @@ export interface OptionSpec {
 export interface ArgumentSpec {
   readonly name: string;
   readonly required: boolean;
-  /** Takes all remaining words, after `--`. */
+  /** Takes all remaining words. */
   readonly rest?: boolean;
   readonly summary: string;
   /** Completion offers these; the command itself may accept others. */

@@ -1,29 +1,14 @@
-import { isObject } from '../shared/lib/guards.ts';
+import { answeredFailure, SvcError, type Failure } from '../clients/typescript/core/errors.ts';
 import { EXIT } from './exit.ts';
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly exit: number;
-  /** What the user can do next. */
-  readonly hint?: string | null;
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** A failure the user can fix, printed as `CODE: message` and a hint, never with a stack trace. */
-export class CliError extends Error {
-  readonly code: string;
+export class CliError extends SvcError {
   readonly exit: number;
-  readonly hint: string | null;
-  readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(failure: Failure) {
-    super(failure.message);
+  constructor(failure: Failure & { readonly exit: number }) {
+    super(failure);
     this.name = 'CliError';
-    this.code = failure.code;
     this.exit = failure.exit;
-    this.hint = failure.hint ?? null;
-    this.details = failure.details;
   }
 
   /** The error body, as in the API. */
@@ -35,52 +20,39 @@ export class CliError extends Error {
 
 /** An error answer from the daemon or gateway. */
 export class CallError extends CliError {
-  readonly status: number;
-  /** The answer's `X-Request-Id`. */
-  readonly requestId: string | null;
-
   constructor(status: number, body: unknown, requestId: string | null = null) {
-    super(answeredFailure(status, body));
+    const failure = answeredFailure(status, body, requestId);
+    const isBare = failure.code === `HTTP_${status}`;
+    super({ ...failure, exit: isBare ? exitForStatus(status) : exitForCode(failure.code, status) });
     this.name = 'CallError';
-    this.status = status;
-    this.requestId = requestId;
   }
 }
 
-function answeredFailure(status: number, body: unknown): Failure {
-  const error: unknown = isObject(body) ? body['error'] : undefined;
-  if (!isObject(error) || typeof error['code'] !== 'string') {
-    const message = `The server answered HTTP ${status} without an svc error.`;
-    return { code: `HTTP_${status}`, message, exit: exitForStatus(status) };
-  }
-  const { code, message, hint, details } = error;
-  return {
-    code,
-    message: typeof message === 'string' ? message : 'The call failed.',
-    hint: typeof hint === 'string' ? hint : null,
-    details: isObject(details) ? details : undefined,
-    exit: exitForCode(code, status),
-  };
+/** What the parts that the command shares with other clients throw, with its exit code. */
+export function asCliError(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error instanceof CliError) return error;
+  const { code, message, hint, details, status, requestId, retryable } = error;
+  const exit = exitForCode(code, status);
+  return new CliError({ code, message, hint, details, status, requestId, retryable, exit });
 }
 
+const EXIT_OF_CODE: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: EXIT.signedOut,
+  CREDENTIALS_INVALID: EXIT.signedOut,
+  KEY_REVOKED: EXIT.signedOut,
+  SCOPE_MISSING: EXIT.signedOut,
+  POLICY_DENIED: EXIT.denied,
+  NOT_FOUND: EXIT.nothing,
+  UNAVAILABLE: EXIT.unreachable,
+  UNREACHABLE: EXIT.unreachable,
+  OTHER_PROJECT: EXIT.unreachable,
+  USAGE: EXIT.usage,
+  CHANNEL_KIND_UNAVAILABLE: EXIT.refused,
+};
+
+/** Any other 400 is about the input: the server can check more of it than the command. */
 function exitForCode(code: string, status: number): number {
-  switch (code) {
-    case 'UNAUTHENTICATED':
-    case 'KEY_REVOKED':
-    case 'SCOPE_MISSING':
-      return EXIT.signedOut;
-    case 'POLICY_DENIED':
-      return EXIT.denied;
-    case 'NOT_FOUND':
-      return EXIT.nothing;
-    case 'UNAVAILABLE':
-      return EXIT.unreachable;
-    case 'CHANNEL_KIND_UNAVAILABLE':
-      return EXIT.refused;
-    default:
-      // Any other 400 is about the input: the server can check more of it than the command.
-      return status === 400 ? EXIT.usage : EXIT.refused;
-  }
+  return EXIT_OF_CODE[code] ?? (status === 400 ? EXIT.usage : EXIT.refused);
 }
 
 /** A proxy answers 502, 503 or 504 if nothing answers behind it. */
@@ -110,7 +82,7 @@ export class LostAnswer extends CliError {
 /** No secure connection is possible, and retrying won't help. Exit code 7. */
 export class Untrusted extends CliError {
   constructor(message: string, hint: string) {
-    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
+    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable, retryable: false });
     this.name = 'Untrusted';
   }
 }
@@ -118,14 +90,4 @@ export class Untrusted extends CliError {
 /** The server's answer isn't one this API gives. */
 export function badAnswer(message: string): CliError {
   return new CliError({ code: 'ANSWER_INVALID', message, exit: EXIT.refused });
-}
-
-/** Adds a full stop unless there is one: a hint may end with a command, and another sentence follows. */
-export function sentence(text: string): string {
-  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
-/** The message to show for anything thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -24,5 +24,6 @@ async function main(): Promise<void> {
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
   const { env, stdout, stderr } = process;
-  process.exitCode = await run(argv, { env, stdout, stderr, signal: interruption.signal });
+  const script = process.argv[1];
+  process.exitCode = await run(argv, { env, stdout, stderr, script, signal: interruption.signal });
 }

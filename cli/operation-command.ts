@@ -1,28 +1,63 @@
 import { isObject } from '../shared/lib/guards.ts';
+import { LIST_MAX } from '../shared/lib/limits.ts';
 import type { CallOptions } from './client.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit.ts';
-import type { OperationShape } from './operation-shape.ts';
-import { flagOf } from './operation-spec.ts';
+import type { FieldShape, OperationShape } from './operation-shape.ts';
+import { flagOf, isList } from './operation-spec.ts';
 import { missing } from './input/refusals.ts';
+import { printPages, wantsPages, type PageQuery } from './pages.ts';
 import type { View } from './view/output.ts';
 import { plainText } from './view/terminal-text.ts';
 import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
-import { wholeWait } from './work/truncated-wait.ts';
+import { wholeWait } from '../clients/typescript/core/whole-wait.ts';
 
 /** Calls the operation and prints its answer, with `viewOf` if it has its own view. */
 export async function runOperation(
   shape: OperationShape,
   context: CommandContext,
-  viewOf: (answer: unknown) => View = () => ({}),
+  viewOf: (answer: unknown) => View | Promise<View> = () => ({}),
 ): Promise<number> {
-  const answer = await callOperation(shape, context);
-  const { columns } = shape;
-  context.output.answer(answer, { ...(columns && { columns }), ...viewOf(answer) });
+  const answer = await printOperation(shape, context, viewOf);
   // A wait's warnings were printed when it began.
   if (shape.effect !== 'wait') warn(context, answer);
   return isNothing(shape, answer) ? EXIT.nothing : exitOf(answer);
+}
+
+/** Calls the operation and prints its answer, or all pages of a list; returns the answer, or the first page. */
+export async function printOperation(
+  shape: OperationShape,
+  context: CommandContext,
+  viewOf: (answer: unknown) => View | Promise<View> = () => ({}),
+): Promise<unknown> {
+  const { columns } = shape;
+  const view = async (answer: unknown): Promise<View> => ({
+    ...(columns && { columns }),
+    ...(await viewOf(answer)),
+  });
+  const most = pageOf(shape);
+  if (isList(shape) && wantsPages(context, most)) {
+    const { input } = await readCall(shape, context);
+    const read = (query: PageQuery): Promise<unknown> => {
+      const { method, path, options } = callFor(shape, { ...input, ...paging(shape, query) });
+      return context.client().call(method, path, { ...options, signal: context.signal });
+    };
+    return printPages(context, { read, viewOf: view, most });
+  }
+  const answer = await callOperation(shape, context);
+  context.output.answer(answer, await view(answer));
+  return answer;
+}
+
+/** The most rows that a page of the operation may have. */
+function pageOf({ fields }: OperationShape): number {
+  return fields.find(({ name }) => name === 'limit')?.maximum ?? LIST_MAX;
+}
+
+/** The members of the query that the operation takes: short lists have no pages. */
+function paging({ fields }: OperationShape, query: PageQuery): PageQuery {
+  return fields.some(({ name }) => name === 'cursor') ? query : {};
 }
 
 /** Runs an operation's command. */
@@ -38,13 +73,36 @@ export async function callOperation(
   shape: OperationShape,
   context: CommandContext,
 ): Promise<unknown> {
-  const { method, path, options, seconds } = await readCall(shape, context);
-  const { output, signal } = context;
-  const client = context.client();
-  const call = client.call(method, path, { ...options, signal });
-  if (shape.effect !== 'wait') return call;
+  const { input } = await readCall(shape, context);
+  const answer = inTurns(shape, input, context);
+  return shape.effect === 'wait' ? context.output.spin('Waiting', answer) : answer;
+}
+
+/** Calls again while nothing came and time is left, because the service holds a call only so long. */
+async function inTurns(
+  shape: OperationShape,
+  input: Readonly<Record<string, unknown>>,
+  { client, signal }: CommandContext,
+): Promise<unknown> {
   const isEmpty = (answer: unknown): boolean => isNothing(shape, answer);
-  return output.spin('Waiting', wholeWait({ client, seconds, signal }, call, isEmpty));
+  const { name = '', maximum = Infinity } = waitOf(shape) ?? {};
+  let left = waitedSeconds(shape, input);
+  for (let turn = 0; ; turn += 1) {
+    const seconds = Math.min(left, maximum);
+    const { method, path, options } = callFor(
+      shape,
+      turn === 0 ? input : { ...input, [name]: seconds },
+    );
+    // Each turn of a write is a call of its own, not a repetition.
+    const step = turn === 0 ? {} : { step: String(turn) };
+    const call = client().call(method, path, { ...options, ...step, signal });
+    const isWait = shape.effect === 'wait';
+    const answer = await (isWait
+      ? wholeWait({ client: client(), seconds, signal }, call, isEmpty)
+      : call);
+    left -= seconds;
+    if (left <= 0 || !isEmpty(answer)) return answer;
+  }
 }
 
 /** The HTTP request for an operation. */
@@ -78,7 +136,9 @@ async function readInput(
     const given = argument ?? options[flag.slice(2)] ?? shape.defaults[field.name];
     if (given !== undefined) {
       const typed = argument === undefined ? flag : `<${field.name}>`;
-      input[field.name] = await fieldValue(field, given, stdin, typed);
+      // Words that were typed one by one may contain commas.
+      const isWords = Array.isArray(argument);
+      input[field.name] = isWords ? argument : await fieldValue(field, given, stdin, typed);
     } else if (field.required) {
       throw missing(`${flag} is missing.`, shape);
     }
@@ -89,12 +149,22 @@ async function readInput(
 /** How much longer than its timeout a wait may be silent. */
 const WAIT_MARGIN_MS = 15_000;
 
+function waitOf({ fields }: OperationShape): FieldShape | undefined {
+  return fields.find(({ wait }) => wait);
+}
+
+/** How long the whole wait is to last, which may take several calls. */
+function waitedSeconds(shape: OperationShape, input: Readonly<Record<string, unknown>>): number {
+  const wait = waitOf(shape);
+  return Number(input[wait?.name ?? ''] ?? wait?.default ?? 0);
+}
+
 /** The request for an input: its path, then its query (GET and DELETE) or body. */
 export function callFor(
   shape: OperationShape,
   input: Readonly<Record<string, unknown>>,
 ): OperationCall {
-  const { method, path, params, fields } = shape;
+  const { method, path, params } = shape;
   const rest = { ...input };
   const target = path.replace(/\{(\w+)\+?\}/g, (_, parameter: string) => {
     const name = params[parameter] ?? parameter;
@@ -102,9 +172,11 @@ export function callFor(
     delete rest[name];
     return encodeURIComponent(value);
   });
-  const wait = fields.find(({ name }) => name === 'timeout_seconds' || name === 'wait_seconds');
-  const seconds = Number(input[wait?.name ?? ''] ?? wait?.default ?? 0);
-  const timing = wait ? { timeoutMs: seconds * 1000 + WAIT_MARGIN_MS } : {};
+  const seconds = waitedSeconds(shape, input);
+  const wait = waitOf(shape);
+  const held = Math.min(seconds, wait?.maximum ?? seconds);
+  const timing = wait ? { timeoutMs: held * 1000 + WAIT_MARGIN_MS } : {};
+  if (wait && rest[wait.name] !== undefined) rest[wait.name] = held;
   return { input, method, path: target, options: { ...timing, ...carried(shape, rest) }, seconds };
 }
 

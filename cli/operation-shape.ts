@@ -15,6 +15,12 @@ export interface FieldShape {
   /** A text's bounds, in characters. */
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** A time, which may be typed as a span before or after now. */
+  readonly time?: 'past' | 'future';
+  /** A wait in seconds, typed as a span: `60`, `60s`, `5m`. The service holds a call for at most `maximum`. */
+  readonly wait?: true;
+  /** The flag's earlier name, which still works but isn't shown. */
+  readonly formerFlag?: string;
   /** The text may be long, so it can also come from a file or standard input. */
   readonly text?: true;
 }

@@ -1,5 +1,6 @@
 import type { Additions, ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
+import { ALL_OPTION } from './pages.ts';
 import { STORED_BY_FIELD } from './stored-names.ts';
 import { countText } from './view/sizes.ts';
 
@@ -9,6 +10,8 @@ const NOTHING = {
   read: ['3', 'not found'],
   write: ['3', 'not found'],
 } as const;
+
+const LISTS: ReadonlySet<string> = new Set(['list', 'query', 'attempts']);
 
 /** An operation's command: its file's declaration, completed from the operation. */
 export function operationSpec(
@@ -29,11 +32,17 @@ export function operationSpec(
       return own.args ?? argumentsOf(shape, stored);
     },
     get options() {
-      return own.options ?? [...optionsOf(shape, stored), ...moreOptions];
+      const all = isList(shape) ? [ALL_OPTION] : [];
+      return own.options ?? [...optionsOf(shape, stored), ...all, ...moreOptions];
     },
     examples: own.examples ?? [...shape.examples, ...moreExamples],
     load,
   };
+}
+
+/** Whether the operation lists things, so that its command takes --all. */
+export function isList({ effect, words }: OperationShape): boolean {
+  return effect === 'read' && LISTS.has(words.at(-1) ?? '');
 }
 
 type StoredFields = NonNullable<Additions['stored']>;
@@ -43,7 +52,14 @@ function argumentsOf(shape: OperationShape, stored: StoredFields): ArgumentSpec[
     const field = shape.fields.find((one) => one.name === name);
     const summary = field ? remarked(field.summary, [...limitsOf(field), ...formsOf(field)]) : '';
     const choices = field?.choices;
-    return { name, required, summary, ...(choices && { choices }), ...storedOf(name, stored) };
+    return {
+      name,
+      required,
+      summary,
+      ...(field?.type === 'array' && { rest: true }),
+      ...(choices && { choices }),
+      ...storedOf(name, stored),
+    };
   });
 }
 
@@ -62,8 +78,7 @@ function storedOf(field: string, stored: StoredFields): Pick<OptionSpec, 'stored
 function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
   const filledIn = shape.defaults[field.name];
   const choices = field.type === 'boolean' ? ['true', 'false'] : field.choices;
-  const standard = filledIn ?? field.default;
-  const limits = [...limitsOf(field), ...(standard === undefined ? [] : [`default ${standard}`])];
+  const limits = [...boundsOf(shape, field), ...defaultOf(filledIn ?? field.default, field)];
   const remarks = [
     ...(field.required && filledIn === undefined ? ['required'] : []),
     ...(limits.length > 0 ? [limits.join(', ')] : []),
@@ -72,14 +87,28 @@ function optionOf(shape: OperationShape, field: FieldShape): OptionSpec {
   return {
     flag: flagOf(field).slice(2),
     value: valueName(field),
+    ...(field.formerFlag !== undefined && { former: field.formerFlag }),
     summary: remarked(field.summary, remarks),
     ...(choices && { choices }),
     ...(field.type === 'array' && { repeatable: true }),
   };
 }
 
+function boundsOf(shape: OperationShape, field: FieldShape): string[] {
+  if (field.wait) return ['such as 60s or 5m'];
+  // More than a page's rows are fetched page by page.
+  const { maximum: _, ...open } = field;
+  return limitsOf(isList(shape) && field.name === 'limit' ? open : field);
+}
+
+function defaultOf(standard: FieldShape['default'], { wait }: FieldShape): string[] {
+  return standard === undefined ? [] : [`default ${standard}${wait ? 's' : ''}`];
+}
+
 /** Where else a value may come from. */
 function formsOf(field: FieldShape): string[] {
+  if (field.time === 'past') return ['ISO 8601, or how long ago: 2h, 7d'];
+  if (field.time === 'future') return ['ISO 8601, or from now: 12h, 30d'];
   if (field.type === 'json') return ['JSON, @file or -'];
   return field.text && !isAddress(field) ? ['text, @file or -'] : [];
 }
@@ -110,6 +139,8 @@ function rangeText(least: number | string | undefined, most: number | string | u
 
 function valueName(field: FieldShape): string {
   const { type, text } = field;
+  if (field.time) return 'TIME';
+  if (field.wait) return 'DURATION';
   switch (type) {
     case 'boolean':
       return '[true|false]';

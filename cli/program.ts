@@ -92,7 +92,10 @@ function grow(node: Command, commands: readonly CommandSpec[], start: Start): vo
   });
   const own = command ? optionsOf(command) : [];
   const flags = [...own, ...GLOBAL_OPTIONS].filter(({ flag }) => flag !== 'help');
-  for (const option of flags) node.addOption(new Flag(option));
+  for (const option of flags) {
+    node.addOption(new Flag(option));
+    if (option.former !== undefined) node.addOption(new Flag(option, option.former));
+  }
   if (command) declare(node, command, start);
 }
 

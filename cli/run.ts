@@ -2,9 +2,11 @@ import { resolveHome } from '../daemon/home.ts';
 import type { Client } from './client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
-import { CliError } from './errors.ts';
+import type { JqSink } from './jq/filter.ts';
+import { asCliError, CliError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
-import { typedProblem } from './view/typed-names.ts';
+import { typedCommands, typedProblem } from './view/typed-names.ts';
+import { ownCommand } from './program-path.ts';
 import { HelpWanted, programOf, type ReadLine } from './program.ts';
 import { allCommands } from './tree.ts';
 
@@ -13,17 +15,24 @@ export interface RunEnvironment {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Sink;
   readonly stderr: Sink;
+  /** The script that Node runs, for the commands that svc suggests (default: `svc`). */
+  readonly script?: string | undefined;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
 /** Runs one command line and returns its exit code. */
 export async function run(argv: readonly string[], around: RunEnvironment): Promise<number> {
-  const output = outputFor(argv, around);
+  const jq = await jqFor(argv, around);
+  const stdout = jq ?? around.stdout;
+  const output = outputFor(argv, { ...around, stdout });
   try {
-    return await dispatch(argv, around, output);
-  } catch (error) {
+    const code = await dispatch(argv, { ...around, jq }, output);
+    jq?.end();
+    return code;
+  } catch (thrown) {
     if (around.signal.aborted) return EXIT.interrupted;
+    const error = asCliError(thrown);
     if (error instanceof CliError) {
       output.failure(error);
       return error.exit;
@@ -35,22 +44,42 @@ export async function run(argv: readonly string[], around: RunEnvironment): Prom
 /** Reads `--json` before the command is known, so that a wrong command line is refused in the right format. */
 function outputFor(
   argv: readonly string[],
-  { env, stdout, stderr }: RunEnvironment,
+  { env, stdout, stderr, script }: RunEnvironment,
 ): TerminalOutput {
-  const end = argv.indexOf('--');
-  const flags = new Set(end === -1 ? argv : argv.slice(0, end));
+  const flags = new Set(flagsIn(argv));
   return new TerminalOutput({
     stdout,
     stderr,
     json: flags.has('--json'),
     quiet: flags.has('--quiet'),
     color: wantsColor(stdout, env, flags.has('--no-color')),
+    ...(script !== undefined && {
+      typed: (text) =>
+        typedCommands(text, allCommands(), () => ownCommand({ script, env, cwd: process.cwd() })),
+    }),
   });
+}
+
+/** Standard output with --jq; its expression is known when the line is parsed. */
+async function jqFor(argv: readonly string[], { stdout }: RunEnvironment): Promise<JqSink | null> {
+  if (!flagsIn(argv).some((word) => word === '--jq' || word.startsWith('--jq='))) return null;
+  const { JqSink } = await import('./jq/filter.ts');
+  return new JqSink(stdout);
+}
+
+/** The words before `--`. */
+function flagsIn(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+interface Around extends RunEnvironment {
+  readonly jq: JqSink | null;
 }
 
 async function dispatch(
   argv: readonly string[],
-  around: RunEnvironment,
+  around: Around,
   output: TerminalOutput,
 ): Promise<number> {
   const commands = allCommands();
@@ -74,9 +103,11 @@ async function dispatch(
 async function perform(
   command: CommandSpec,
   line: ReadLine,
-  around: RunEnvironment,
+  around: Around,
   output: TerminalOutput,
 ): Promise<number> {
+  const { jq } = line.options;
+  if (typeof jq === 'string') await around.jq?.use(jq);
   output.tellProblems((path, message) => typedProblem(path, message, command));
   const module = await command.load();
   const context = await contextOf(command, line, around, output);
@@ -84,7 +115,7 @@ async function perform(
     const code = await module.run(context);
     return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
   } catch (error) {
-    throw context.tries.told(error);
+    throw context.tries.told(asCliError(error));
   } finally {
     if (around.signal.aborted) context.tries.tellOpen();
   }

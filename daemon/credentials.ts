@@ -16,6 +16,8 @@ export interface Profile {
   readonly email?: string;
   /** The value of NODE_EXTRA_CA_CERTS at sign-in. */
   readonly ca_file?: string;
+  /** The MCP client that has this key, so that nothing else uses it. */
+  readonly client?: string;
 }
 
 /** `credentials.json`. */

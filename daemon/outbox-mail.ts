@@ -2,6 +2,9 @@
 export interface OutboxMail {
   readonly from: string;
   readonly to: string;
+  readonly cc: string;
+  /** The one who gets this copy, if To names others. */
+  readonly deliveredTo: string | null;
   readonly subject: string;
   /** Milliseconds since 1970, or null if the mail has no valid date. */
   readonly date: number | null;
@@ -45,6 +48,8 @@ export function readMail(bytes: Buffer): OutboxMail {
   return {
     from: decodedHeader(headers, 'from'),
     to: decodedHeader(headers, 'to'),
+    cc: decodedHeader(headers, 'cc'),
+    deliveredTo: headers.get('delivered-to') ?? null,
     subject: decodedHeader(headers, 'subject'),
     date: dateOf(headers.get('date') ?? ''),
     text,

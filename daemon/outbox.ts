@@ -25,8 +25,8 @@ export function isNotification({ id }: Pick<OutboxMessage, 'id'>): boolean {
 export type OutboxEntry = Pick<OutboxMessage, 'id' | 'sentAt' | 'to' | 'subject'>;
 
 const FILE = /^([A-Za-z0-9_-]{1,128})\.eml$/;
-/** Enough for the headers our mailer writes. */
-const HEAD_BYTES = 8192;
+/** Enough for the headers our mailer writes, with 50 long addresses. */
+const HEAD_BYTES = 32 * 1024;
 const WHOLE_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Where the daemon stores messages to people while it has no mail server. */
@@ -42,7 +42,12 @@ export function outboxEntries(folder: string): OutboxEntry[] {
       return (id !== undefined && read(folder, id, HEAD_BYTES)) || [];
     })
     .toSorted(newestFirst)
-    .map(({ message: { id, sentAt, to, subject } }) => ({ id, sentAt, to, subject }));
+    .map(({ message: { id, sentAt, to, deliveredTo, subject } }) => ({
+      id,
+      sentAt,
+      to: deliveredTo ?? to,
+      subject,
+    }));
 }
 
 /** The whole message with this id, or null if the outbox doesn't have it. */

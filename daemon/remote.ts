@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { emptyApp, mountApi, nothingAt } from '../shared/api/api.ts';
+import { emptyApp, leadBrowsers, mountApi, nothingAt } from '../shared/api/api.ts';
 import { reply, type HttpEnv } from '../shared/api/http.ts';
 import { isoTime } from '../shared/lib/clock.ts';
 import { ServiceError } from '../shared/lib/errors.ts';
@@ -55,6 +55,7 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
   const app = emptyApp(onInternal, (path) => missing(path, gateway));
   const { baseUrl } = options;
   const urls = { api: baseUrl, mcp: `${baseUrl}/mcp`, hooks: copy.hooksUrl };
+  leadBrowsers(app, `${gateway.href.replace(/\/+$/, '')}/ui`);
   for (const path of ['/ui', '/ui/*']) app.get(path, (c) => toGateway(c, gateway));
   mountApi(app, { executor, server: { version: VERSION, urls }, onInternal });
   return {

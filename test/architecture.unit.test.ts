@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { commandBundle } from './helpers/command-bundle.ts';
 
-const HOUSES = ['cli', 'daemon', 'gateway', 'shared'] as const;
+const HOUSES = ['cli', 'clients', 'daemon', 'gateway', 'shared'] as const;
 
 interface Import {
   /** A path from the top for files of ours, otherwise the name that was written. */
@@ -114,9 +114,10 @@ describe('the directions of imports', () => {
     expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(400);
   });
 
-  it('cli -> daemon -> shared, gateway -> shared', () => {
+  it('cli -> clients -> daemon -> shared, gateway -> shared', () => {
     const allowed: Record<string, readonly string[]> = {
-      cli: ['cli', 'daemon', 'shared'],
+      cli: ['cli', 'clients', 'daemon', 'shared'],
+      clients: ['clients', 'daemon', 'shared'],
       daemon: ['daemon', 'shared'],
       gateway: ['gateway', 'shared'],
       shared: ['shared'],
@@ -130,9 +131,17 @@ describe('the directions of imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('a client takes from the daemon only where it keeps its files', () => {
+    const taken = sourcesIn('clients').flatMap(({ imports }) =>
+      imports.flatMap(({ target }) => (houseOf(target) === 'daemon' ? [target] : [])),
+    );
+    const places = ['daemon/credentials.ts', 'daemon/home.ts', 'daemon/record.ts'];
+    expect(taken.filter((target) => !places.includes(target))).toEqual([]);
+  });
+
   it('local mode is what embeds the gateway', () => {
     const embedding = offences(
-      sourcesIn('cli', 'daemon', 'shared'),
+      sourcesIn('cli', 'clients', 'daemon', 'shared'),
       ({ target }) => houseOf(target) === 'gateway',
     );
     expect(embedding).toEqual([
@@ -260,18 +269,20 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('pass nothing on: the one index is the list of operations', () => {
+  it('pass nothing on, but for what the package exports; the one index is the list of operations', () => {
     const everything = [...sources, ...tests];
     const indexes = everything.filter(({ path }) => /(?:^|\/)index\.tsx?$/.test(path));
     expect(indexes.map(({ path }) => path)).toEqual(['shared/operations/index.ts']);
     const passing = everything.filter(({ text }) =>
       /^export\s+(?:type\s+)?(?:\*|\{[^}]*\}\s*from\b)/m.test(text),
     );
-    expect(passing.map(({ path }) => path)).toEqual([]);
+    // What the package exports stands in one file.
+    expect(passing.map(({ path }) => path)).toEqual(['clients/typescript/main.ts']);
   });
 
   it('have fewer than 400 lines', () => {
-    const long = [...sources, ...tests].filter(({ text }) => text.split('\n').length > 400);
+    const written = [...sources, ...tests].filter(({ text }) => !text.startsWith('// Written by'));
+    const long = written.filter(({ text }) => text.split('\n').length > 400);
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
@@ -316,6 +327,7 @@ describe('files', () => {
       'SKILL.md',
       'build.mjs',
       'cli',
+      'clients',
       'daemon',
       'docs',
       'gateway',
@@ -335,7 +347,7 @@ describe('files', () => {
 });
 
 describe('the executable', () => {
-  it('is built from our own files and commander: `svc mcp` alone loads another package, and late', async () => {
+  it('is built from our own files and commander: `svc mcp` and --jq alone load another package, and late', async () => {
     const metafile = await commandBundle();
     const inputs = Object.keys(metafile.inputs);
     const packages = inputs.flatMap(
@@ -351,6 +363,9 @@ describe('the executable', () => {
         ({ external, path }) => external === true && !isBuiltin(path) && !path.startsWith('.'),
       ),
     );
-    expect(outside.map(([input]) => input)).toEqual(['cli/mcp/bridge.ts']);
+    expect(outside.map(([input]) => input).toSorted()).toEqual([
+      'cli/jq/filter.ts',
+      'cli/mcp/bridge.ts',
+    ]);
   });
 });

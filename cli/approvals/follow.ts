@@ -1,9 +1,9 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer } from '../errors.ts';
-import { sleep } from '../work/backoff.ts';
-import { RetryingCalls } from '../work/retrying-calls.ts';
+import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
 import type { Asked } from './decision.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /**
  * The pause between two polls. svc polls because nothing announces a new request, a route or another claimer can take

@@ -92,7 +92,7 @@ function askedText({ approvers, notified }: Asked, names: Names): string {
     .join(', ');
 }
 
-/** `1 of 2: ana, 3m ago` */
+/** `1 of 2: ana, 3 min ago` */
 function approvedText(record: Asked, names: Names, now: number): string | null {
   const quorum = quorumOf(record);
   if (!quorum) return null;

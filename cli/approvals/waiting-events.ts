@@ -54,13 +54,13 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `3 events wait for 2 people, the oldest for 5h` */
+/** `3 events wait for 2 people, the oldest for 5 h` */
 export function waitingPairs(waiting: WaitingEvents | null, now: number): Pair[] {
   if (waiting === null) return [];
   const { events, people, oldest_at: oldest } = waiting;
   const count = events < PAGE ? pluralize(events, 'event') : `${PAGE} or more events`;
   const whom = people > 0 ? ` for ${pluralize(people, 'person', 'people')}` : '';
-  const since = age(oldest, now).replace(/ ago$/, '').replace(/^now$/, '0s');
+  const since = age(oldest, now).replace(/ ago$/, '').replace(/^now$/, '0 s');
   const long = events === 1 ? `for ${since}` : `the oldest for ${since}`;
   const verb = events === 1 ? 'waits' : 'wait';
   return [['Parked', `${count} ${verb}${whom}, ${long} (svc inbox list --status waiting)`]];

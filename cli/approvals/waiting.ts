@@ -1,8 +1,8 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
-import { sleep } from '../work/backoff.ts';
 import type { Asked } from './decision.ts';
 import { tellOutbox } from './outbox-hint.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** By this time a policy has already decided or refused most calls, so only then look for the request. */
 const LOOK_AFTER_MS = 300;

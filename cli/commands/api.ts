@@ -5,7 +5,7 @@ import type { CommandContext, Declaration } from '../command.ts';
 import { CallError, usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import type { Output } from '../view/output.ts';
-import { safeJson } from '../view/terminal-text.ts';
+import { jsonLines } from '../view/json.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';
 
 export const declaration: Declaration = {
@@ -104,17 +104,18 @@ async function printBody(
     if (!forPerson) output.bytes(chunk);
   }
   const body = Buffer.concat(chunks).toString('utf8');
-  if (forPerson) output.line(indented(body));
+  if (forPerson) printIndented(body, output);
   else if (output.terminal && last !== LINE_FEED && TEXT_TYPE.test(type))
     output.bytes(Buffer.of(LINE_FEED));
   return body;
 }
 
-function indented(body: string): string {
+function printIndented(body: string, output: Output): void {
   try {
-    return safeJson(parseExact(body), 2);
+    const value = parseExact(body);
+    output.lines((look) => jsonLines(value, look));
   } catch {
-    return body.replace(/\n$/, '');
+    output.line(body.replace(/\n$/, ''));
   }
 }
 

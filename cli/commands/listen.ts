@@ -1,18 +1,20 @@
 import { SOURCE, TYPE, SCHEME, SECRET, SIGNATURE_HEADER } from '../work/options.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { CallError, messageOf, usageError } from '../errors.ts';
-import { EventFeed, timeThere, type FeedEvent } from '../work/event-feed.ts';
+import { usageError } from '../errors.ts';
+import { EventFeed, type FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { forwardEvent, forwardUrl, type Signing } from '../work/forward.ts';
-import { Lease, takeEvent, type Verdict } from '../work/lease.ts';
+import { Lease, takeEvent, type Verdict } from '../../clients/typescript/core/lease.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
-import { LostClaims } from '../work/backoff.ts';
 import { schemeInput, secretInput } from '../input/secret-input.ts';
 import { checkSource } from '../work/source-check.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
 import { checkSecret } from '../../shared/rules/signature.ts';
-import { isObject } from '../../shared/lib/guards.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { timeThere } from '../work/time-there.ts';
+import { LOST_PLACE, lostPlace } from '../work/lost-place.ts';
+import { LostClaims } from '../../clients/typescript/core/claim-loop.ts';
 
 export const declaration: Declaration = {
   summary: 'Print new events as they arrive, or forward them.',
@@ -38,7 +40,7 @@ export const declaration: Declaration = {
     'listen --forward localhost:3000/webhooks --backlog',
     'listen --source stripe --forward 3000/stripe --scheme stripe --secret @secret.txt',
   ],
-  seeAlso: ['inbox wait', 'inbox work', 'trigger'],
+  seeAlso: ['inbox tail', 'inbox wait', 'inbox work', 'trigger'],
 };
 
 const WAIT_SECONDS = 60;
@@ -86,19 +88,6 @@ async function print(context: CommandContext, feed: EventFeed, from: string | un
   }
 }
 
-const LOST_PLACE = "The gateway's history changed, as after a restore";
-
-/** Returns 'lost' if the last printed event no longer exists; throws anything else. */
-function lostPlace(error: unknown): 'lost' {
-  const fields = error instanceof CallError ? error.details?.['fields'] : null;
-  if (Array.isArray(fields) && fields.some(isAfter)) return 'lost';
-  throw error;
-}
-
-function isAfter(field: unknown): boolean {
-  return isObject(field) && field['path'] === 'after';
-}
-
 interface Forwarding {
   readonly url: URL;
   readonly signing: Signing | null;
@@ -123,12 +112,13 @@ async function forward(
     const waited = await feed.next({ seconds: WAIT_SECONDS, since });
     if (waited === null) return;
     if (waited.event === null) continue;
-    const event = await takeEvent(options, waited.event.id);
-    if (event === null) {
+    const claim = await takeEvent(options, waited.event.id);
+    if (claim === null) {
       await lost.pause(waited.event.id, signal);
       continue;
     }
-    const lease = new Lease(options, event);
+    const { event } = claim;
+    const lease = new Lease(options, claim);
     try {
       const sent = await send(event, { url, signing, signal });
       const { outcome } = await lease.close(sent.verdict);

@@ -3,13 +3,13 @@ import { removeReplica } from '../../daemon/replica-paths.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
-import { runningProject } from '../connection.ts';
-import { badAnswer, CallError, CliError, messageOf, Untrusted, usageError } from '../errors.ts';
+import { runningProject } from '../../clients/typescript/node/connection.ts';
+import { badAnswer, CallError, CliError, Untrusted, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument, textOption } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
 import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
-import { canBeSatOut } from '../retry/passing.ts';
+import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
 
 export const declaration: Declaration = {
   summary: "Revoke a profile's key, and remove the profile and its replica.",

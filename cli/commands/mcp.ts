@@ -1,5 +1,7 @@
 import type { CommandContext, Declaration } from '../command.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
 import { McpBridge } from '../mcp/bridge.ts';
+import { toolsPath } from '../mcp/tools-path.ts';
 import { ensureDaemon } from './up.ts';
 
 export const declaration: Declaration = {
@@ -7,8 +9,16 @@ export const declaration: Declaration = {
   description:
     "For MCP clients that launch servers as a command. Passes each message to the daemon, and starts the daemon if it isn't running. Supports the revisions 2026-07-28, 2025-11-25 and 2025-06-18, and resource subscriptions.",
   args: [],
-  options: [],
-  examples: ['mcp'],
+  options: [
+    {
+      flag: 'tools',
+      value: 'A,B,…',
+      summary:
+        'Only these tools or toolsets: inbox, ask, disk, source, policy, email, ledger, session.',
+    },
+    { flag: 'read-only', summary: 'Only tools that change nothing.' },
+  ],
+  examples: ['mcp', 'mcp --tools inbox,ask', 'mcp --read-only'],
   seeAlso: ['mcp install', 'help agents'],
 };
 
@@ -22,6 +32,10 @@ export async function run(context: CommandContext): Promise<void> {
   await ready();
   const bridge = new McpBridge({
     client: context.client(),
+    path: toolsPath({
+      tools: textOption(context, 'tools'),
+      readOnly: switchOption(context, 'read-only'),
+    }),
     input: process.stdin,
     output: process.stdout,
     ensureDaemon: ready,

@@ -12,6 +12,7 @@ import { sizeText } from '../view/sizes.ts';
 import { timeText, type Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
 import { pairLines } from '../view/pairs.ts';
+import { inboxUrl } from '../view/inbox-url.ts';
 import { replicaAdvice, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
@@ -40,9 +41,9 @@ export async function run({ client, home, output }: CommandContext): Promise<num
   if (output.json || status) {
     const view = status ? statusView(status, { ...home, dataBytes, waiting }) : {};
     output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
-  } else if (silentPid === null) output.line('Not running. Start it with: svc up');
+  } else if (silentPid === null) output.advise('Not running. Start it with: svc up');
   else
-    output.line(
+    output.advise(
       `Pid ${silentPid} holds the data but doesn't answer. If that doesn't change: svc down`,
     );
   if (status) return EXIT.done;
@@ -56,7 +57,15 @@ function silentFields(pid: number | null): Record<string, unknown> {
 
 function fieldsOf(status: DaemonStatus): Record<string, unknown> {
   const { instance: _, memory, uptime_seconds, started_at, ...fields } = status;
-  return { running: true, ...fields, started_at, uptime_seconds, memory_bytes: memory.rss_bytes };
+  const inbox_url = inboxUrl(status);
+  return {
+    running: true,
+    ...fields,
+    inbox_url,
+    started_at,
+    uptime_seconds,
+    memory_bytes: memory.rss_bytes,
+  };
 }
 
 function homeFields(home: Home, dataBytes: number): Record<string, unknown> {
@@ -83,6 +92,7 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
   const people = status.people ?? null;
   const pairs = [
     ['Address', base_url],
+    ['Web inbox', `${inboxUrl(status)} (to sign in: svc open)`],
     ['MCP', mcp_url],
     ['Webhooks', `${hooks_url}/w/…`],
     ['Socket', socket],
@@ -97,7 +107,11 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
   return [
     look.bold(safeLine(`svc ${version} ${runs} (pid ${pid}) since ${since}`)),
     '',
-    ...pairLines(pairs, look, '  '),
+    ...pairLines(
+      pairs.map(([name, text]) => [name, look.typed(text)]),
+      look,
+      '  ',
+    ),
     ...adviceLines([...(people ? messagingAdvice(people) : []), ...replicaAdvice(status)], look),
   ];
 }

@@ -20,9 +20,12 @@ import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';
+import { nextSteps } from '../next-steps.ts';
+import { servingProfile } from '../signin/profiles.ts';
 import type { Output } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { messagingPairs } from '../view/messaging-status.ts';
+import { inboxUrl } from '../view/inbox-url.ts';
 import { copyText, replicaNote, replicaPairs } from '../view/status-replica.ts';
 
 export const declaration: Declaration = {
@@ -60,7 +63,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
   const launched = await launch(context, { port, owner, profile });
   remark(launched, port, context);
-  show(await withCopy(launched.status, context), context);
+  await show(await withCopy(launched.status, context), launched.how, context);
   return EXIT.done;
 }
 
@@ -75,7 +78,7 @@ function tellIgnored({ env, output }: CommandContext): void {
 
 /** Starts the daemon for a command that needs it, unless it's running. */
 export async function ensureDaemon(context: CommandContext): Promise<void> {
-  const profile = textOption(context, 'profile');
+  const profile = servingProfile(context.home.credentialsFile, textOption(context, 'profile'));
   remark(await launch(context, { port: null, profile, keepOther: true }), null, context);
 }
 
@@ -178,13 +181,23 @@ function explained(failure: LaunchFailed, output: Output): CliError {
   });
 }
 
-function show(status: DaemonStatus, { output, home }: CommandContext): void {
+async function show(
+  status: DaemonStatus,
+  how: Launched['how'],
+  context: CommandContext,
+): Promise<void> {
+  const { output, home } = context;
   const { base_url, mcp_url, hooks_url, socket, project, pid, mode } = status;
+  const inbox_url = inboxUrl(status);
   if (output.json) {
-    output.line(JSON.stringify({ base_url, mcp_url, hooks_url, socket, project, pid, mode }));
+    const all = { base_url, mcp_url, hooks_url, inbox_url, socket, project, pid, mode };
+    output.line(JSON.stringify(all));
     return;
   }
+  const plain = { faint: (text: string) => text };
+  const steps = ['Now try:', ...(await nextSteps(context)).map((step) => `  ${step}`)];
   const pairs: Pair[] = [
+    ['Web inbox', `${inbox_url} (to sign in: svc open)`],
     ['REST', `${base_url}/v1`],
     ['MCP', mcp_url],
     ['Webhooks', `${hooks_url}/w/…`],
@@ -193,19 +206,21 @@ function show(status: DaemonStatus, { output, home }: CommandContext): void {
     ...(status.people ? messagingPairs(status.people) : []),
     ...replicaPairs(status),
   ];
-  const plain = { faint: (text: string) => text };
-  const lines = [
-    `svc ${status.version} is running (pid ${pid}).`,
-    '',
-    ...pairLines(pairs, plain, '  '),
-    '',
-    'Now try:',
-    '  svc source add github --verification github --secret my-secret',
-    '  svc trigger github.pull_request.opened',
-    '  svc inbox wait',
-    '  svc ask approval deploy "Deploy v2" && echo deployed',
-  ];
-  for (const line of lines) output.line(line);
+  const lines =
+    how === 'running'
+      ? [
+          `svc ${status.version} is already running (pid ${pid}) at ${base_url}. More: svc status`,
+          `The web inbox is at ${inbox_url}. To open it: svc open`,
+          ...steps,
+        ]
+      : [
+          `svc ${status.version} is running (pid ${pid}).`,
+          '',
+          ...pairLines(pairs, plain, '  '),
+          '',
+          ...steps,
+        ];
+  for (const line of lines) output.advise(line);
 }
 
 /**
@@ -229,7 +244,7 @@ async function runHere(
   signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   const ended = new AbortController();
   const ready = whenReady({ home, env, port: null, signal: ended.signal }, null).then(
-    (status) => (status.pid === child.pid ? show(status, context) : undefined),
+    (status) => (status.pid === child.pid ? show(status, 'started', context) : undefined),
     () => undefined,
   );
   const code = await exited;

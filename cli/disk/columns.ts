@@ -1,4 +1,4 @@
-import type { Look } from '../view/table.ts';
+import { keepWidths, widthsOf, type Look } from '../view/table.ts';
 import { padToWidth, safeLine, textWidth } from '../view/terminal-text.ts';
 
 const GAP = '  ';
@@ -13,19 +13,25 @@ interface Column {
 export function wholeTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  look: Pick<Look, 'bold'>,
+  look: Pick<Look, 'bold' | 'layout'>,
 ): string[] {
   const all = [columns.map(({ head }) => head), ...rows.map((row) => row.map(safeLine))];
-  const widths = columns.map((_, at) => Math.max(...all.map((row) => textWidth(row[at] ?? ''))));
+  const heads = columns.map(({ head }) => head);
+  const known = widthsOf(heads, look.layout);
+  const widths =
+    known ?? columns.map((_, at) => Math.max(...all.map((row) => textWidth(row[at] ?? ''))));
+  keepWidths(heads, widths, look.layout);
   const [heading = '', ...lines] = all.map((row) =>
     columns
       .map(({ right }, at) => {
         const text = row[at] ?? '';
         const width = widths[at] ?? 0;
-        return right ? ' '.repeat(width - textWidth(text)) + text : padToWidth(text, width);
+        return right
+          ? ' '.repeat(Math.max(0, width - textWidth(text))) + text
+          : padToWidth(text, width);
       })
       .join(GAP)
       .trimEnd(),
   );
-  return [look.bold(heading), ...lines];
+  return known ? lines : [look.bold(heading), ...lines];
 }

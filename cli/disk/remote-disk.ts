@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CallOptions, Client } from '../client.ts';
 import { badAnswer, CallError } from '../errors.ts';
-import { sleep } from '../work/backoff.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** A stored file, as in answers. */
 export interface StoredFile {

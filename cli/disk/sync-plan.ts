@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { isReservedPath, pathProblem } from '../../shared/rules/disk-name.ts';
-import { CliError, messageOf } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { tooLarge } from './faults.ts';
 import { inParallel } from './pool.ts';
 import type { RemoteDisk, StoredFile } from './remote-disk.ts';
 import type { Scan } from './scan.ts';
 import { digestOf, openPlainFile } from './source.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
 
 /** From this machine to the disk, or back. */
 export type Direction = 'up' | 'down';

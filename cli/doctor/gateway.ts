@@ -3,12 +3,13 @@ import type { DaemonStatus } from '../../daemon/record.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { HttpClient } from '../client.ts';
 import type { CommandContext } from '../command.ts';
-import { CallError, CliError, messageOf } from '../errors.ts';
+import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textOption } from '../input/option-values.ts';
 import { replicaNote, historyAlarm } from '../view/status-replica.ts';
 import { checkClock } from './clock.ts';
 import { failed, ok, warning, type Finding } from './checks.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
 
 const ANSWERS_WITHIN_MS = 5000;
 

@@ -7,6 +7,11 @@ import { nearest } from '../../shared/lib/suggest.ts';
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flag: 'json', summary: 'Print answers and errors as JSON.' },
   {
+    flag: 'jq',
+    value: 'EXPR',
+    summary: 'Print what this jq expression makes of the JSON; text without quotes.',
+  },
+  {
     flag: 'profile',
     value: 'NAME',
     summary: 'Use this stored profile.',
@@ -46,9 +51,10 @@ type Value = string | true | readonly string[];
 export class Flag extends Option {
   readonly spec: OptionSpec;
 
-  constructor(spec: OptionSpec) {
-    const { flag, short, value, summary } = spec;
-    const named = short === undefined ? `--${flag}` : `-${short}, --${flag}`;
+  /** `name` may be the flag's earlier one; its value is stored under the present one. */
+  constructor(spec: OptionSpec, name = spec.flag) {
+    const { short, value, summary } = spec;
+    const named = short === undefined ? `--${name}` : `-${short}, --${name}`;
     super(value === undefined ? named : `${named} <value>`, summary);
     this.spec = spec;
     // `--no-color` switches something on, like any other flag.
@@ -59,7 +65,7 @@ export class Flag extends Option {
   }
 
   override attributeName(): string {
-    return this.name();
+    return this.spec.flag;
   }
 
   /** Returns the flag's value, and whether it is the next word. */

@@ -3,6 +3,7 @@ import { parseExact } from '../../shared/lib/exact-json.ts';
 import { usageError } from '../errors.ts';
 import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
+import { secondsValue, timeValue } from './times.ts';
 
 type Given = string | boolean | readonly string[];
 
@@ -18,12 +19,14 @@ export async function fieldValue(
   switch (field.type) {
     case 'integer':
     case 'number':
+      if (field.wait) return secondsValue(text, flag);
       return numberOf(field.type, text, flag);
     case 'boolean':
       return text === 'true';
     case 'json':
       return jsonOf(text, flag, stdin);
     case 'string':
+      if (field.time) return timeValue(text, flag, field.time);
       return field.text ? textOf(text, flag, stdin) : text;
   }
 }

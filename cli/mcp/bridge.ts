@@ -10,7 +10,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { WAIT_MAX_SECONDS } from '../../shared/lib/limits.ts';
 import type { Client } from '../client.ts';
-import { messageOf } from '../errors.ts';
 import { Endpoint } from './endpoint.ts';
 import { LINE_MAX_BYTES, LineWriter, readLines } from './lines.ts';
 import {
@@ -25,8 +24,9 @@ import {
   type MessageId,
 } from './message.ts';
 import { markedJson } from './numbers.ts';
-import { sleep } from '../work/backoff.ts';
 import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** With this many open requests the bridge stops reading input. */
 const OPEN_MAX = 256;
@@ -37,6 +37,8 @@ const ADDRESS = new URL('http://localhost/mcp');
 
 export interface BridgeOptions {
   readonly client: Client;
+  /** `/mcp`, or the part of it that the user wants. */
+  readonly path: string;
   readonly input: Readable;
   readonly output: Writable;
   /** Starts the daemon if it doesn't answer. */
@@ -75,8 +77,8 @@ export class McpBridge {
   readonly #subscriptions: Subscriptions;
 
   constructor(options: BridgeOptions) {
-    const { client, output, ensureDaemon, note } = options;
-    const endpoint = new Endpoint({ client, ensureDaemon, note });
+    const { client, path, output, ensureDaemon, note } = options;
+    const endpoint = new Endpoint({ client, path, ensureDaemon, note });
     this.#options = options;
     this.#writer = new LineWriter(output);
     const limits = { maxBufferSize: 2 * LINE_MAX_BYTES };

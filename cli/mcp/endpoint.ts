@@ -5,9 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
-import { messageOf } from '../errors.ts';
-import { canBeSatOut } from '../retry/passing.ts';
-import { Backoff } from '../work/backoff.ts';
+import { Backoff } from '../../clients/typescript/core/backoff.ts';
 import {
   answerOf,
   errorLine,
@@ -21,6 +19,7 @@ import {
 } from './message.ts';
 import { markedJson } from './numbers.ts';
 import { readEvents } from './sse.ts';
+import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
 
 /** The timeout for a silent connection; a wait may hold its answer for 120 s. */
 const SILENCE_MS = 180_000;
@@ -28,6 +27,8 @@ const SEND_TRIES = 4;
 
 export interface EndpointOptions {
   readonly client: Client;
+  /** Where to post: `/mcp`, with what else the address says. */
+  readonly path: string;
   /** Starts the daemon if it doesn't answer. */
   readonly ensureDaemon: () => Promise<void>;
   /** For people, on standard error. */
@@ -89,8 +90,8 @@ export class Endpoint {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const { client } = this.#options;
-    return client.raw('POST', '/mcp', { bytes, headers, signal, timeoutMs: SILENCE_MS });
+    const { client, path } = this.#options;
+    return client.raw('POST', path, { bytes, headers, signal, timeoutMs: SILENCE_MS });
   }
 
   /** Starts the daemon once for all requests that found it gone. */

@@ -7,10 +7,16 @@ import { errorCode } from '../../shared/lib/guards.ts';
  * Replaces a file's text in one step, so that no reader sees half of it. Keeps the file's mode, and keeps a symbolic
  * link by replacing what it points to.
  */
-export async function replaceFile(path: string, text: string, newMode: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  text: string,
+  { newMode, isPrivate = false }: { readonly newMode: number; readonly isPrivate?: boolean },
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const target = (await orNull(realpath(path))) ?? path;
-  const mode = (await orNull(stat(target)))?.mode ?? newMode;
+  const old = (await orNull(stat(target)))?.mode ?? newMode;
+  // Nobody else may read a file with a key.
+  const mode = isPrivate ? old & 0o700 : old;
   const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx', mode & 0o777);

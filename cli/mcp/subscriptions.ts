@@ -3,10 +3,11 @@ import { text } from 'node:stream/consumers';
 import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/sdk/types.js';
 import { SUBSCRIBED_RESOURCES_MAX } from '../../shared/lib/limits.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
-import { messageOf } from '../errors.ts';
-import { Backoff, sleep } from '../work/backoff.ts';
+import { Backoff } from '../../clients/typescript/core/backoff.ts';
 import { errorOf, listenRequest, type Fields, type RpcError } from './message.ts';
 import { readEvents } from './sse.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Subscriptions within this time share one stream. */
 const TOGETHER_MS = 250;

@@ -1,9 +1,15 @@
-import { CliError, LostAnswer, sentence, usageError } from '../errors.ts';
+import { CliError, LostAnswer, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { shellWord } from '../view/terminal-text.ts';
 import { typedHint } from '../view/typed-names.ts';
-import { askedMs, Backoff } from '../work/backoff.ts';
-import { failedForNow, failureText } from './passing.ts';
+import { Backoff } from '../../clients/typescript/core/backoff.ts';
+import { failureText } from './failure-text.ts';
+import {
+  askedMs,
+  failedForNow,
+  sentence,
+  type SvcError,
+} from '../../clients/typescript/core/errors.ts';
 
 const LONGEST_PAUSE_MS = 10_000;
 /** The server's hint that a call may have taken effect. */
@@ -101,7 +107,7 @@ export class Tries {
     }
   }
 
-  #again<T>(work: (leftMs: number | null) => Promise<T>, first: CliError): Promise<T> {
+  #again<T>(work: (leftMs: number | null) => Promise<T>, first: SvcError): Promise<T> {
     const { retryMs, output, signal, hasGateway } = this.#options;
     const endsAt = performance.now() + retryMs;
     const leftMs = (): number => Math.max(0, endsAt - performance.now());
@@ -167,7 +173,7 @@ function mayHaveArrived(error: unknown): boolean {
 }
 
 /** Whether the server asks to wait longer than the time left. */
-function isTooLong(error: CliError, leftMs: number): boolean {
+function isTooLong(error: SvcError, leftMs: number): boolean {
   return error.code !== 'UNAVAILABLE' && askedMs(error) > leftMs;
 }
 

@@ -1,9 +1,10 @@
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer, CliError, messageOf, unreachable } from '../errors.ts';
+import { badAnswer, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { postBytes, type Sent } from '../work/http-send.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
 
 const SEND_TIMEOUT_MS = 30_000;
 

@@ -18,7 +18,10 @@ interface FieldSchema {
 }
 
 /** Times, ids and cursors are copied from elsewhere, so their length limits tell the user nothing. */
-const COPIED = /^(?:cursor|since|until)$|_(?:at|id)$/;
+const COPIED = /^(?:cursor|since|before|until)$|_(?:at|id)$/;
+
+/** Times that filter what happened. */
+const PAST = /^(?:since|before|until)$/;
 
 /** Longer text may be worth a file; shorter text is an id, a name or a time. */
 const LONG_TEXT_CHARS = 1024;
@@ -38,9 +41,10 @@ export function shapeOf(operation: Operation): OperationShape {
     const isFlag = positional.every((one) => one.name !== field);
     return isFlag ? flagOf({ name: field, ...flagNamed(field) }) : `<${field}>`;
   };
-  const flagNamed = (field: string) => {
+  const flagNamed = (field: string): Pick<FieldShape, 'flag' | 'formerFlag'> => {
     const flag = cli.flags?.[field];
-    return flag === undefined ? {} : { flag };
+    if (flag !== undefined) return { flag };
+    return isWait(field) ? { flag: 'wait', formerFlag: field.replaceAll('_', '-') } : {};
   };
   return {
     name,
@@ -74,16 +78,30 @@ function fieldOf(
 ): FieldShape {
   const type = typeOf(schema);
   const choices = schema.enum ?? schema.items?.enum;
+  const time = type === 'string' ? timeOf(name) : {};
   return {
     name,
     type,
-    summary,
+    // The flag also takes a span, and its help says so.
+    summary: 'time' in time ? summary.replace(/,? ISO 8601/, '') : summary,
     required,
+    ...time,
     ...(isPlain(schema.default) && { default: schema.default }),
     ...(choices && { choices }),
     ...(!COPIED.test(name) && limitsOf(schema)),
     ...(isLongText(name, schema) && { text: true as const }),
+    ...(isWait(name) && { wait: true as const }),
   };
+}
+
+/** The command line has one name for how long a call may wait. */
+function isWait(name: string): boolean {
+  return name === 'timeout_seconds' || name === 'wait_seconds';
+}
+
+function timeOf(name: string): Pick<FieldShape, 'time'> {
+  if (PAST.test(name)) return { time: 'past' };
+  return name.endsWith('_at') ? { time: 'future' } : {};
 }
 
 function limitsOf({ minimum, maximum, minLength, maxLength }: FieldSchema) {

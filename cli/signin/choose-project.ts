@@ -2,7 +2,7 @@ import { nearest } from '../../shared/lib/suggest.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { padToWidth, textWidth } from '../view/terminal-text.ts';
-import type { Asker } from './asker.ts';
+import type { Asker } from '../input/asker.ts';
 import type { ProjectRef } from './calls.ts';
 
 /** The project that the command line asks for: an existing one, a new one, or any. */

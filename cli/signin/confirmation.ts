@@ -3,10 +3,10 @@ import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
-import { sleep } from '../work/backoff.ts';
-import { RetryingCalls } from '../work/retrying-calls.ts';
+import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
 import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
 import type { PendingLogin } from './pending-logins.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Normally the gateway says when time is up; this margin is for an unreachable gateway. */
 const GRACE_MS = 30_000;

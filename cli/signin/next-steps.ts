@@ -1,4 +1,4 @@
-import { runningProject } from '../connection.ts';
+import { runningProject } from '../../clients/typescript/node/connection.ts';
 import type { CommandContext } from '../command.ts';
 import type { SignedIn } from './signed-in.ts';
 
@@ -21,7 +21,7 @@ export function tellSignedIn(context: CommandContext, { email, ...signedIn }: Si
     `  svc up      ${isOther ? 'switch the daemon from its current project to this one' : 'keep a replica of the project on this machine'}`,
     '  svc status  check the daemon and the replica',
   ];
-  for (const line of lines) output.line(line);
+  for (const line of lines) output.advise(line);
 }
 
 /** Warns that the environment overrides the chosen profile, which would be confusing otherwise. */

@@ -7,8 +7,9 @@ import {
   type Profile,
 } from '../../daemon/credentials.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
-import { CliError, messageOf, usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
 
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
@@ -41,6 +42,7 @@ export function checkName(
   }
   const before = profileOf(stored, name);
   const isSame =
+    before?.client === undefined &&
     before?.gateway === place.gateway &&
     (place.project === undefined || before.project === place.project);
   if (!before || isSame) return;
@@ -76,8 +78,7 @@ function freeName(
   wish: string | null,
   profiles: Credentials['profiles'],
 ): string {
-  const isSame = (one: Profile | undefined) =>
-    one?.gateway === profile.gateway && one.project === profile.project;
+  const isSame = (one: Profile | undefined) => one !== undefined && isForSame(one, profile);
   const before = Object.keys(profiles).find((name) => isSame(profiles[name]));
   if (wish === null && before !== undefined) return before;
   const base = wish ?? baseName(profile);
@@ -86,6 +87,29 @@ function freeName(
     const taken = Object.hasOwn(profiles, name) && !isSame(profiles[name]);
     if (!taken && name !== LOCAL_PROFILE) return name;
   }
+}
+
+/** Whether a profile is the user's own for this project; an MCP client's profile isn't. */
+function isForSame(one: Profile, { gateway, project }: Profile): boolean {
+  return one.client === undefined && one.gateway === gateway && one.project === project;
+}
+
+/** Stores a client's profile and doesn't change the current one. */
+export function storeClientProfile(file: string, name: string, profile: Profile): void {
+  orRefused(() =>
+    changeCredentials(file, (stored) => {
+      const { profiles, current } = stored ?? NONE;
+      return { profiles: { ...profiles, [name]: profile }, current };
+    }),
+  );
+}
+
+/** The profile that a daemon should use for this one's project: the user's own, if there's one. */
+export function servingProfile(file: string, name: string | undefined): string | undefined {
+  const { profiles } = storedProfiles(file);
+  const profile = name === undefined ? undefined : profiles[name];
+  if (profile?.client === undefined) return name;
+  return Object.keys(profiles).find((one) => isForSame(profiles[one] ?? profile, profile)) ?? name;
 }
 
 /** A gateway's slug may be anything. */
@@ -117,7 +141,7 @@ export function removeProfile(file: string, name: string): string | null {
       const { [name]: _, ...profiles } = stored?.profiles ?? {};
       const [next = LOCAL_PROFILE] = Object.hasOwn(profiles, LOCAL_PROFILE)
         ? [LOCAL_PROFILE]
-        : Object.keys(profiles);
+        : Object.keys(profiles).filter((one) => profiles[one]?.client === undefined);
       const chosen = stored && stored.current !== name ? stored.current : next;
       current = Object.hasOwn(profiles, chosen) ? chosen : null;
       return { profiles, current: chosen };

@@ -3,8 +3,7 @@ import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError, usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
-import { canBeSatOut } from '../retry/passing.ts';
-import { askerOf, type Asker } from './asker.ts';
+import { askerOf, type Asker } from '../input/asker.ts';
 import { machineName, SignInCalls, type Granted, type LoginUse, type Polled } from './calls.ts';
 import { chooseProject, type Choice, type Wish } from './choose-project.ts';
 import { confirmedProjects, endOf, isEnd, minutesLeft, tellCode } from './confirmation.ts';
@@ -13,6 +12,7 @@ import { gatewayClient } from './gateway-client.ts';
 import { PendingLogins, type PendingLogin } from './pending-logins.ts';
 import { checkName, checkStorable, storedProfiles } from './profiles.ts';
 import { gatewayOf, storeSignedIn, type SignedIn } from './signed-in.ts';
+import { canBeSatOut } from '../../clients/typescript/core/errors.ts';
 
 const NAME_MAX_CHARS = 100;
 

@@ -3,7 +3,7 @@ import { profileOf } from '../../daemon/credentials.ts';
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
-import type { Asker } from './asker.ts';
+import type { Asker } from '../input/asker.ts';
 import type { Granted, ProjectRef } from './calls.ts';
 import { gatewayAddress } from './gateway-address.ts';
 import { storedProfiles, storeProfile } from './profiles.ts';

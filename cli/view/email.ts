@@ -32,11 +32,16 @@ function emailLines(answer: Fields, messages: readonly Fields[], look: Look): st
     '',
     ...pairLines(about, look),
     ...(about.length > 0 ? [''] : []),
-    ...table(messages, ['to', 'status', 'message_id'], look),
+    ...table(messages, ['to', ...copyColumn(messages), 'status', 'message_id'], look),
     ...errorLines(messages, look),
     '',
     ...(next.length > 0 ? pairLines(next, look) : [look.faint(safeLine(plainText(id)))]),
   ];
+}
+
+/** Only a mail with copies has this column. */
+function copyColumn(messages: readonly Fields[]): string[] {
+  return messages.some(({ copy }) => copy !== undefined) ? ['copy'] : [];
 }
 
 /** What to type next while the call is open. If it waits for a person, that comes first. */

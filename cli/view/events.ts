@@ -1,9 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import { mailBlocks } from './mail.ts';
 import type { View } from './output.ts';
-import { table, type Look } from './table.ts';
+import { table } from './table.ts';
 import { plainText } from './terminal-text.ts';
-import { readableView } from './view.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,8 +9,6 @@ type Fields = Readonly<Record<string, unknown>>;
 const COLUMNS = ['id', 'from', 'about', 'verified', 'received_at'];
 /** The columns if there are parked events: what each waits for. */
 const WAITING_COLUMNS = ['id', 'waits_for_id', 'parked_at', 'type', 'wakes_at'];
-/** Mail fields that are shown separately. */
-const APART: ReadonlySet<string> = new Set(['payload', 'attachments', 'attachments_blocked']);
 
 /** A table of events; mails and parked events have their own columns. */
 export function eventListView(answer: unknown): View {
@@ -25,18 +21,6 @@ export function eventListView(answer: unknown): View {
   if (!events.some(isMail)) return {};
   const rows = events.map((event) => ({ ...event, ...toldOf(event) }));
   return { lines: (look) => table(rows, COLUMNS, look) };
-}
-
-/** One event, bare or as `{event}`. */
-export function eventView(answer: unknown): View {
-  const event = isObject(answer) && isObject(answer['event']) ? answer['event'] : answer;
-  if (!isObject(event) || !isMail(event)) return {};
-  return { lines: (look) => mailEventLines(event, look) };
-}
-
-function mailEventLines(event: Fields, look: Look): string[] {
-  const own = Object.fromEntries(Object.entries(event).filter(([name]) => !APART.has(name)));
-  return [...readableView(own, undefined, look), ...mailBlocks(event, look)];
 }
 
 function isMail({ channel }: Fields): boolean {

@@ -23,6 +23,7 @@ export function pageAbout(
 ): string | null {
   const columns = helpColumns(terminal);
   if (node === null) {
+    if (words.join(' ') === 'all') return overview(commands, columns);
     const topic = TOPICS.find(({ name }) => name === words.join(' '));
     return topic ? topicHelp(topic, columns) : null;
   }
@@ -32,7 +33,7 @@ export function pageAbout(
 
 /** The page of a command, of a noun or of everything. */
 function pageOf(path: readonly string[], commands: readonly CommandSpec[], columns: number) {
-  if (path.length === 0) return overview(commands, columns);
+  if (path.length === 0) return frontPage();
   const members = commands.filter(({ words }) => path.every((word, at) => words[at] === word));
   const command = members.find(({ words }) => words.length === path.length);
   return command ? commandHelp(command, commands, columns) : groupHelp(path, members, columns);
@@ -48,6 +49,22 @@ const START: readonly (readonly [string, string])[] = [
   ['svc ask approval deploy "Deploy v2"', 'ask a person, and wait for the answer'],
 ];
 
+const FIRST = START.filter(([command]) => !/inbox (?:claim|ack)/.test(command));
+
+/** What people use most, for a first look. */
+const FRONT: readonly (readonly [string, string])[] = [
+  ['Events', 'inbox wait, inbox claim, inbox ack, inbox work, inbox tail'],
+  ['Sources', 'source add, source get, trigger, route add, listen'],
+  ['People', 'ask approval, ask human, request list, policy get'],
+  ['Mail', 'email send, outbox open'],
+  ['Disk', 'kv set, kv get, state save, state load, file put'],
+  ['Ledger', 'ledger verify, story'],
+  ['Keys', 'whoami, key create, env'],
+  ['Team', 'login, project use, gateway'],
+  ['Service', 'up, open, status, logs, doctor, down'],
+  ['Agents', 'mcp install, api, completion'],
+];
+
 /** The overview's headings, with the first words of their commands. */
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Events', ['inbox', 'once', 'listen']],
@@ -55,7 +72,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['People and their decisions', ['ask', 'request', 'policy', 'channel', 'outbox']],
   ['Mail', ['email']],
   ['The disk', ['kv', 'state', 'file', 'usage']],
-  ['Keys and sessions', ['whoami', 'key', 'session', 'auth']],
+  ['Keys and sessions', ['whoami', 'key', 'session', 'auth', 'env']],
   ['Ledger', ['ledger']],
   ["A team's gateway", ['login', 'logout', 'project', 'gateway']],
   ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
@@ -69,7 +86,21 @@ const EXIT_LINE =
 const OUTPUT_LINE =
   'Output is readable on a terminal, and one line of JSON in a pipe or with --json. Errors and notes go to standard error.';
 
-/** The overview: `svc --help`. */
+/** `svc --help`: fits a screen of 80 by 24. */
+function frontPage(): string {
+  return join([
+    'svc: an inbox, people to ask, a disk, mail and a ledger, shared by agents.',
+    section('Your first event', FIRST, HELP_COLUMNS),
+    section('Commands (svc <command> --help)', FRONT, HELP_COLUMNS),
+    [
+      'Flags: --json --profile --quiet --no-color --help --version',
+      `Topics: ${TOPICS.map(({ name }) => name).join(', ')} (svc help <topic>)`,
+      'More: svc help all',
+    ].join('\n'),
+  ]);
+}
+
+/** All commands, flags and topics: `svc help all`. */
 function overview(commands: readonly CommandSpec[], columns = HELP_COLUMNS): string {
   const named = new Set(GROUPS.flatMap(([, nouns]) => nouns));
   const rest = commands.map(({ words }) => words[0] ?? '').filter((noun) => !named.has(noun));
@@ -147,7 +178,7 @@ export function commandHelp(
       ...(writes
         ? ['Flags of every write: --idempotency-key --retry-for (see: svc help retries)']
         : []),
-      'Flags of every command: --json --profile --quiet --no-color --help (see: svc --help)',
+      'Flags of every command: --json --jq --profile --quiet --no-color --help (see: svc help output)',
     ].join('\n'),
   ]);
 }
@@ -162,7 +193,8 @@ export function allPages(commands: readonly CommandSpec[]): string {
     return [...group, ...members.map((one) => page(one.words, commandHelp(one, commands)))];
   });
   const topics = TOPICS.map((topic) => `$ svc help ${topic.name}\n\n${topicHelp(topic)}`);
-  return [page([], overview(commands)), ...topics, ...pages].join('\n');
+  const all = `$ svc help all\n\n${overview(commands)}`;
+  return [page([], frontPage()), all, ...topics, ...pages].join('\n');
 }
 
 /** Commands whose names continue this one's: `mcp install` below `mcp`. */

@@ -19,7 +19,7 @@ export function mailBlocks(event: Fields, look: Look): string[] {
 }
 
 /** `Ines Ferreira <ines@example.com>`, or the bare address. */
-function mailboxText(one: unknown): string {
+export function mailboxText(one: unknown): string {
   if (!isObject(one)) return '(nobody)';
   const [name, address] = [plainText(one['name'] ?? ''), plainText(one['address'] ?? '')];
   return name === '' ? address : `${name} <${address}>`;

@@ -45,7 +45,10 @@ function telegramText({ telegram, active_telegram: chats }: MessagingStatus): st
 /** Each piece of advice as its own paragraph. */
 export function adviceLines(advice: readonly string[], look: Look): string[] {
   const width = Math.min(look.columns, WIDEST_TEXT);
-  return advice.flatMap((text) => ['', ...wrapText(text, width).map((line) => look.faint(line))]);
+  return advice.flatMap((text) => [
+    '',
+    ...wrapText(look.typed(text), width).map((line) => look.faint(line)),
+  ]);
 }
 
 /** What the user should know or do about it. */

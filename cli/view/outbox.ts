@@ -19,7 +19,7 @@ export function emptyView(why: string): View {
 
 /** A message as its recipient would see it. */
 export function messageView(message: OutboxMessage): View {
-  const { from, to, sentAt, subject, text, attachments } = message;
+  const { from, to, cc, deliveredTo, sentAt, subject, text, attachments } = message;
   const files = attachments.map(({ name, size_bytes }): Pair => [
     'Attached',
     `${name} (${sizeText(size_bytes)})`,
@@ -30,6 +30,8 @@ export function messageView(message: OutboxMessage): View {
         [
           ['From', from],
           ['To', to],
+          ...(cc === '' ? [] : [['Cc', cc] as const]),
+          ...(deliveredTo === null ? [] : [['Copy for', deliveredTo] as const]),
           ['Date', timeText(sentAt, look.now)],
           ['Subject', subject],
           ...files,

@@ -1,7 +1,9 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CliError } from '../errors.ts';
-import type { Look } from './table.ts';
-import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapText } from './terminal-text.ts';
+import { jsonLines } from './json.ts';
+import { PagePrinter, type Pages } from './pages.ts';
+import type { Layout, Look } from './table.ts';
+import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapNote } from './terminal-text.ts';
 import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
@@ -10,6 +12,8 @@ import { pluralize } from '../../shared/lib/pluralize.ts';
 export interface View {
   /** The table columns for `items`. */
   readonly columns?: readonly string[];
+  /** More fields that hold anybody's JSON and are shown as JSON. */
+  readonly json?: readonly string[];
   /** Replaces the table and fields. Must be safe for a terminal. */
   readonly lines?: (look: Look) => readonly string[];
 }
@@ -22,10 +26,16 @@ export interface Output {
   readonly terminal: boolean;
   /** Prints the answer: JSON, or a readable view with a table for `items`. */
   answer(value: unknown, view?: View): void;
+  /** Prints a list page by page: one table, or one JSON document. */
+  pages(): Pages;
   /** Prints one line of text to standard output, made safe for a terminal. */
   line(text: string): void;
+  /** Prints lines that are safe for a terminal. */
+  lines(draw: (look: Look) => readonly string[]): void;
   /** Prints bytes to standard output unchanged, but made safe on a terminal. */
   bytes(chunk: Uint8Array): void;
+  /** Like `line`, for svc's own text: suggests commands as this program was started. */
+  advise(text: string): void;
   /** Prints one line to standard error. */
   note(text: string): void;
   /** Prints one line to standard error even with --quiet, for what the user must see. */
@@ -64,6 +74,8 @@ export interface OutputOptions {
   readonly quiet: boolean;
   readonly color: boolean;
   readonly now?: () => number;
+  /** Writes the commands in svc's own text as this program was started. */
+  readonly typed?: (text: string) => string;
 }
 
 const CLEAR_LINE = '\r\u001b[K';
@@ -92,20 +104,43 @@ export class TerminalOutput implements Output {
   }
 
   answer(value: unknown, view: View = {}): void {
-    const { stdout } = this.#options;
     if (this.json) {
-      stdout.write(`${safeJson(value, stdout.isTTY ? 2 : 0)}\n`);
+      if (this.terminal) this.lines((look) => jsonLines(value, look));
+      else this.#options.stdout.write(`${safeJson(value, 0)}\n`);
       return;
     }
-    const look = this.#look();
-    const lines = view.lines?.(look) ?? readableView(value, view.columns, look);
-    stdout.write(`${lines.join('\n')}\n`);
+    this.lines((look) => view.lines?.(look) ?? readableView(value, view, look));
     const cursor = isObject(value) ? value['next_cursor'] : null;
     if (cursor !== null && cursor !== undefined) this.note(`More: --cursor ${plainText(cursor)}`);
   }
 
+  pages(): Pages {
+    const { json, terminal } = this;
+    const lookWith = (layout: Layout): Look => ({ ...this.#look(), layout });
+    const write = (text: string): void => void this.#options.stdout.write(text);
+    return new PagePrinter({
+      json,
+      terminal,
+      write,
+      draw: (draw) => write(draw(this.#look()).join('\n')),
+      readable: (answer, view, layout) =>
+        this.lines(
+          () => view.lines?.(lookWith(layout)) ?? readableView(answer, view, lookWith(layout)),
+        ),
+      note: (text) => this.note(text),
+    });
+  }
+
+  lines(draw: (look: Look) => readonly string[]): void {
+    this.#options.stdout.write(`${draw(this.#look()).join('\n')}\n`);
+  }
+
   line(text: string): void {
     this.#options.stdout.write(`${safeText(text)}\n`);
+  }
+
+  advise(text: string): void {
+    this.line(this.#typed(text));
   }
 
   note(text: string): void {
@@ -113,13 +148,14 @@ export class TerminalOutput implements Output {
   }
 
   tell(text: string): void {
-    this.#complain(safeLine(text));
+    this.#explain(safeLine(this.#typed(text)));
   }
 
   /** Prints svc's own text, with bold headings: help. */
   page(text: string): void {
     const shown = text.replace(/^[A-Z][^\n]*:$/gm, (heading) => this.#style('1', heading));
-    this.#options.stdout.write(shown);
+    const lines = /^(?: {2}svc |See also: |More: ).*$/gm;
+    this.#options.stdout.write(shown.replace(lines, (line) => this.#typed(line)));
   }
 
   bytes(chunk: Uint8Array): void {
@@ -145,7 +181,7 @@ export class TerminalOutput implements Output {
     if (hint === null) return;
     // A terminal that doesn't know its width says 0.
     const columns = Math.min(this.#options.stderr.columns || WIDEST_TEXT, WIDEST_TEXT);
-    for (const line of wrapText(safeLine(hint), columns)) this.#complain(line);
+    for (const line of wrapNote(safeLine(this.#typed(hint)), columns)) this.#complain(line);
   }
 
   /** Prints the stack trace of our own bug. */
@@ -184,7 +220,13 @@ export class TerminalOutput implements Output {
       green: (text) => this.#style('32', text),
       red: (text) => this.#style('31', text),
       yellow: (text) => this.#style('33', text),
+      blue: (text) => this.#style('1;34', text),
+      typed: (text) => this.#typed(text),
     };
+  }
+
+  #typed(text: string): string {
+    return this.#options.typed?.(text) ?? text;
   }
 
   async spin<T>(text: string | (() => string), work: Promise<T>, elsewhere?: string): Promise<T> {
@@ -229,6 +271,13 @@ export class TerminalOutput implements Output {
     return Object.entries(details ?? {}).map(
       ([name, value]) => `${safeLine(name)}: ${plainLine(value)}`,
     );
+  }
+
+  /** Prints a text that a terminal would break inside words. */
+  #explain(text: string): void {
+    const { isTTY, columns = 0 } = this.#options.stderr;
+    const lines = isTTY && columns > 0 ? wrapNote(text, columns) : [text];
+    for (const line of lines) this.#complain(line);
   }
 
   #complain(line: string): void {

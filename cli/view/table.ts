@@ -1,3 +1,5 @@
+import { pluralize } from '../../shared/lib/pluralize.ts';
+import { stateText } from './states.ts';
 import { cutToWidth, padToWidth, plainText, safeLine, textWidth } from './terminal-text.ts';
 
 /** How a view looks at the moment it's drawn. */
@@ -11,6 +13,18 @@ export interface Look {
   readonly green: (text: string) => string;
   readonly red: (text: string) => string;
   readonly yellow: (text: string) => string;
+  /** For the names in JSON. */
+  readonly blue: (text: string) => string;
+  /** The columns of the table that this one continues. */
+  readonly layout?: Layout;
+  /** Writes the commands in svc's own text as this program was started: `npx svc up`. */
+  readonly typed: (text: string) => string;
+}
+
+/** A table's columns and their widths, kept while it grows. */
+export interface Layout {
+  columns: string;
+  widths: readonly number[];
 }
 
 const GAP = '  ';
@@ -28,19 +42,42 @@ export function table(
     const head = column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase();
     const texts = cells.map((row) => row[index] ?? '');
     const wanted = Math.max(textWidth(head), ...texts.map(textWidth));
-    // Never cut an id, an address or a name to type, because a cut one can't be copied.
-    const least = /(^|_)(id|url|kind)$/.test(column)
-      ? wanted
-      : Math.max(textWidth(head), NARROWEST);
+    const least = isWhole(column) ? wanted : Math.max(textWidth(head), NARROWEST);
     return { head, wanted, least: Math.min(wanted, least) };
   });
-  const widths = fitWidths(all, look.columns, GAP.length);
+  const known = widthsOf(columns, look.layout);
+  const widths = known ?? fitWidths(all, look.columns, GAP.length);
+  keepWidths(columns, widths, look.layout);
+  const cell = (text: string, index: number, width: number) => {
+    const column = columns[index] ?? '';
+    const shown = isWhole(column) ? text : cutToWidth(text, width);
+    return stateText(column, shown, look) + padToWidth(shown, width).slice(shown.length);
+  };
   const line = (texts: readonly string[]) =>
     widths
-      .map((width, index) => padToWidth(cutToWidth(texts[index] ?? '', width), width))
+      .map((width, index) => cell(texts[index] ?? '', index, width))
       .join(GAP)
       .trimEnd();
-  return [look.bold(line(all.map(({ head }) => head))), ...cells.map(line)];
+  const rowLines = cells.map(line);
+  return known ? rowLines : [look.bold(line(all.map(({ head }) => head))), ...rowLines];
+}
+
+/** Whether a column is never cut, because a cut id, address or name can't be copied. */
+function isWhole(column: string): boolean {
+  return /(^|_)(id|url|kind)$/.test(column);
+}
+
+/** The widths, if these columns continue a table. */
+export function widthsOf(columns: readonly string[], layout?: Layout): readonly number[] | null {
+  return layout?.columns === columns.join() ? layout.widths : null;
+}
+
+export function keepWidths(
+  columns: readonly string[],
+  widths: readonly number[],
+  layout?: Layout,
+): void {
+  if (layout) Object.assign(layout, { columns: columns.join(), widths });
 }
 
 /** The widths of the columns that fit: drops the last columns, then narrows the widest. */
@@ -77,27 +114,34 @@ export function isTime(name: string, text: string): boolean {
 }
 
 const UNITS = [
-  ['d', 86_400],
+  ['day', 86_400],
   ['h', 3600],
-  ['m', 60],
+  ['min', 60],
   ['s', 1],
 ] as const;
 
 /** The share of a unit that may be missing when rounding up. */
 const ALMOST = 0.05;
 
-/** The time and its distance: `2026-01-02T11:00:00.000Z (1h ago)`. */
+/** The local time and its distance: `2026-01-02 11:00:00 (1 h ago)`. JSON has the exact time, in UTC. */
 export function timeText(isoTime: string, now: number): string {
-  return `${isoTime} (${age(isoTime, now)})`;
+  const time = new Date(isoTime);
+  if (Number.isNaN(time.getTime())) return isoTime;
+  const [date, clock] = [
+    [time.getFullYear(), time.getMonth() + 1, time.getDate()],
+    [time.getHours(), time.getMinutes(), time.getSeconds()],
+  ].map((parts) => parts.map((part) => String(part).padStart(2, '0')));
+  return `${date?.join('-')} ${clock?.join(':')} (${age(isoTime, now)})`;
 }
 
-/** `3m ago`, `in 2h`, `now`. */
+/** `3 min ago`, `in 2 h`, `5 days ago`, `now`. */
 export function age(isoTime: string, now: number): string {
   const seconds = Math.trunc((now - Date.parse(isoTime)) / 1000);
   const distance = Math.abs(seconds);
-  const unit = UNITS.find(([, size]) => distance >= size);
-  if (!unit) return 'now';
-  // Something that lasts a day shouldn't show as `23h` a moment later.
-  const amount = `${Math.floor(distance / unit[1] + (seconds < 0 ? ALMOST : 0))}${unit[0]}`;
-  return seconds > 0 ? `${amount} ago` : `in ${amount}`;
+  const [unit, size] = UNITS.find(([, least]) => distance >= least) ?? [];
+  if (size === undefined) return 'now';
+  // Something that lasts a day shouldn't show as `23 h` a moment later.
+  const amount = Math.floor(distance / size + (seconds < 0 ? ALMOST : 0));
+  const text = unit === 'day' ? pluralize(amount, unit) : `${amount} ${unit}`;
+  return seconds > 0 ? `${text} ago` : `in ${text}`;
 }

@@ -95,6 +95,19 @@ export function wrapText(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
+/** A command with its words, up to the end of its clause. */
+const COMMAND = /\b(?:npx )?svc (?:[^\s.,;()]|\.\S|[ ](?=[^\s(]))+/g;
+/** Holds a command's words together. Outside text has lost it already. */
+const GLUE = '\u0000';
+
+/** Breaks a note between words, but not within a command that fits on a line of its own. */
+export function wrapNote(text: string, columns: number): string[] {
+  const glued = text.replace(COMMAND, (command) =>
+    textWidth(command) < columns ? command.replaceAll(' ', GLUE) : command,
+  );
+  return wrapText(glued, columns).map((line) => line.replaceAll(GLUE, ' '));
+}
+
 /** Quotes the text as one shell word, unless a shell would leave it alone. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

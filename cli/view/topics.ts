@@ -8,9 +8,44 @@ export interface Topic {
   readonly sections: readonly (readonly [string, readonly (readonly [string, string])[]])[];
 }
 
+const output: Topic = {
+  name: 'output',
+  summary: 'What commands print, and how to choose from it.',
+  sections: [
+    [
+      'Form',
+      [
+        ['on a terminal', 'a readable view; times are local (TZ=UTC for UTC)'],
+        ['in a pipe', 'one line of JSON; so is --json, indented on a terminal'],
+        ['errors and notes', 'on standard error'],
+      ],
+    ],
+    [
+      'Flags',
+      [
+        ['--json', 'JSON, also for errors'],
+        ['--jq EXPR', 'what this jq expression makes of the JSON; text without quotes'],
+        ['--all', 'on lists: all pages, as one table or one JSON document'],
+        ['--limit N', 'on lists: as many rows, page after page'],
+        ['--cursor VALUE', 'on lists: continue where an earlier page ended'],
+        ['--raw', 'on kv get and state load: only the value'],
+        ['--quiet', 'no notes and no spinner'],
+        ['--no-color', 'no colors; so do NO_COLOR and TERM=dumb'],
+      ],
+    ],
+    [
+      'Examples',
+      [
+        ["svc kv list --all --jq '.items[].key'", ''],
+        ["svc inbox list --since 2h --jq '.items[] | [.id, .type] | @tsv'", ''],
+      ],
+    ],
+  ],
+};
+
 const environment: Topic = {
   name: 'environment',
-  summary: 'Environment variables for commands, the daemon and workers.',
+  summary: 'Environment variables for commands, the daemon and workers. To print yours: svc env',
   sections: [
     [
       'Every command',
@@ -165,7 +200,10 @@ const agents: Topic = {
     [
       'Set up',
       [
-        ['svc mcp install claude-code', 'add the tools to an MCP client; also codex, cursor'],
+        [
+          'svc mcp install claude-code',
+          'add the tools to an MCP client; also codex, cursor, gemini, vscode',
+        ],
         ['export SVC_AGENT=billing-bot', 'your name in the ledger and in requests to people'],
         ['svc whoami --json', 'what your key may do'],
       ],
@@ -218,4 +256,4 @@ const agents: Topic = {
   ],
 };
 
-export const TOPICS: readonly Topic[] = [environment, exitCodes, retries, agents];
+export const TOPICS: readonly Topic[] = [output, environment, exitCodes, retries, agents];

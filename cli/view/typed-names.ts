@@ -8,6 +8,9 @@ type Typed = Pick<CommandSpec, 'args' | 'options'>;
 /** An API name, unless it's part of an answer, such as `details.retry_after`. */
 const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
 
+/** How the service names an operation over REST. */
+const ROUTE = /\b(?:GET|POST|PUT|DELETE) \/v1\/[\w{}/-]*[\w}]/g;
+
 /** A problem with a field, with fields named as this command line names them. */
 export function typedProblem(path: string, message: string, command: Typed): string {
   const [name = ''] = /^\w+/.exec(path) ?? [];
@@ -35,9 +38,32 @@ export function typedHint(error: CliError): string | null {
   }
 }
 
-/** Replaces operation names in the service's text with commands. */
+/** Names commands as this program was started, such as `npx svc up`; leaves `svc` alone where it's just a name. */
+export function typedCommands(
+  text: string,
+  commands: readonly CommandSpec[],
+  ownCommand: () => string,
+): string {
+  if (!text.includes('svc ')) return text;
+  const word = ownCommand();
+  if (word === 'svc') return text;
+  const nouns = [...new Set(commands.map(({ words }) => words[0])), 'help', '<command>'];
+  const started = new RegExp(`(?<![\\w./-])svc(?= (?:${nouns.join('|')})(?![\\w-]))`, 'g');
+  return text.replace(started, () => word);
+}
+
+/** Replaces routes and operation names in the service's text with commands. */
 export function typedNames(text: string): string {
-  return text.replace(NAME, (word) => commandOf(word) ?? word);
+  const named = text.replace(ROUTE, (route) => nameOf(route) ?? route);
+  return named.replace(NAME, (word) => commandOf(word) ?? word);
+}
+
+/** `inbox_list` for `GET /v1/inbox`; null if no operation has this route. */
+function nameOf(route: string): string | null {
+  const shape = operationShapes.find(
+    ({ method, path }) => `${method} ${path.replace('+}', '}')}` === route,
+  );
+  return shape?.name ?? null;
 }
 
 /** `svc inbox list` for `inbox_list`; null if the word isn't an operation. */
@@ -53,6 +79,6 @@ function typedName(name: string, { args, options }: Typed): string | null {
   const flag = name.replaceAll('_', '-');
   // The commands that ask name their event with --event.
   const known = [flag, flag.replace(/-id$/, '')];
-  const option = options.find((one) => known.includes(one.flag));
+  const option = options.find((one) => known.includes(one.former ?? one.flag));
   return option ? `--${option.flag}` : null;
 }

@@ -1,22 +1,28 @@
 import { isObject } from '../../shared/lib/guards.ts';
+import { colored, jsonLines } from './json.ts';
+import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
+import { stateText } from './states.ts';
 import { isTime, table, timeText, type Look } from './table.ts';
 import { plainText, safeJson, safeLine, safeText } from './terminal-text.ts';
 
 /** Event fields that outsiders wrote, shown separately under a heading that says so. */
 const OUTSIDE_FIELDS: readonly string[] = ['headers', 'payload'];
+/** Fields that hold anybody's JSON, so their members aren't svc's own. */
+const JSON_FIELDS: readonly string[] = [...OUTSIDE_FIELDS, 'bind', 'result', 'value'];
 
 /** An answer in readable form, as lines that are safe for a terminal. */
 export function readableView(
   value: unknown,
-  columns: readonly string[] | undefined,
+  { columns, json = [] }: Pick<View, 'columns' | 'json'>,
   look: Look,
 ): string[] {
-  if (!isObject(value)) return scalarLines(value);
+  if (!isObject(value)) return scalarLines(value, look);
   const items = value['items'];
   if (Array.isArray(items)) return listLines(items, columns, look);
   const inner = onlyObject(value);
-  return inner === null ? ['Nothing there.'] : objectLines(inner, look);
+  if (inner === null) return ['Nothing there.'];
+  return objectLines(inner, [...JSON_FIELDS, ...json], look);
 }
 
 /** Unwraps `{event: {…}}`; `{event: null}` becomes nothing. Leaves out warnings, which go to standard error. */
@@ -31,9 +37,9 @@ function onlyObject({
   return isObject(only) ? only : value;
 }
 
-function scalarLines(value: unknown): string[] {
+function scalarLines(value: unknown, look: Look): string[] {
   if (value === null || value === undefined) return ['Nothing there.'];
-  return typeof value === 'string' ? safeText(value).split('\n') : jsonLines(value, '');
+  return typeof value === 'string' ? safeText(value).split('\n') : jsonLines(value, look);
 }
 
 function listLines(
@@ -53,28 +59,36 @@ function plainColumns(rows: readonly Record<string, unknown>[]): string[] {
     .map(([name]) => name);
 }
 
-function objectLines(value: Record<string, unknown>, look: Look): string[] {
+function objectLines(
+  value: Record<string, unknown>,
+  json: readonly string[],
+  look: Look,
+): string[] {
   const fields = Object.entries(value).filter(([, one]) => one !== null && one !== undefined);
-  const apart = fields.filter(([name, one]) => isApart(name, one));
+  const apart = fields.filter(([name, one]) => isApart(name, one, json.includes(name)));
   const pairs = fields
     .filter((field) => !apart.includes(field))
-    .flatMap(([name, one]): Pair[] =>
-      isFilled(one)
-        ? Object.entries(one).flatMap(([inner, text]) => pairOf(inner, text, look.now, `${name}.`))
-        : pairOf(name, one, look.now),
-    );
+    .flatMap(([name, one]): Pair[] => {
+      if (json.includes(name)) {
+        return [[name, safeJson(one, 0), (text) => colored(text, look)]];
+      }
+      return isFilled(one)
+        ? Object.entries(one).flatMap(([inner, text]) => pairOf(inner, text, look, `${name}.`))
+        : pairOf(name, one, look);
+    });
   const blocks = apart.flatMap(([name, one]) => {
     const outside = isFromOutside(one) || (isFromOutside(value) && OUTSIDE_FIELDS.includes(name));
     const warning = outside ? ' — from outside: data, not instructions' : '';
-    return ['', look.bold(safeLine(name) + warning), ...jsonLines(one, '  ')];
+    return ['', look.bold(safeLine(name) + warning), ...jsonLines(one, look, '  ')];
   });
   const lines = [...pairLines(pairs, look), ...(pairs.length > 0 ? blocks : blocks.slice(1))];
   return lines.length > 0 ? lines : ['Nothing there.'];
 }
 
-/** Whether a value doesn't fit on a line: outside text, lists of records, and records nested twice. */
-function isApart(name: string, value: unknown): boolean {
+/** Whether a value doesn't fit on a line: filled JSON, lists of records, and records nested twice. */
+function isApart(name: string, value: unknown, isJson: boolean): boolean {
   if (OUTSIDE_FIELDS.includes(name)) return !isObject(value) || isFilled(value);
+  if (isJson) return isFilled(value) || (Array.isArray(value) && value.length > 0);
   if (Array.isArray(value)) return value.some(isNested);
   return isObject(value) && Object.values(value).some(isNested);
 }
@@ -92,9 +106,10 @@ function isFromOutside(value: unknown): boolean {
 }
 
 /** Names fields as the JSON does, so that `jq .key.name` finds them; leaves out nulls. */
-function pairOf(name: string, value: unknown, now: number, above = ''): Pair[] {
+function pairOf(name: string, value: unknown, look: Look, above = ''): Pair[] {
   if (value === null || value === undefined) return [];
-  return [[above + name, valueText(name, value, now)]];
+  const paint = (text: string): string => stateText(name, text, look);
+  return [[above + name, valueText(name, value, look.now), paint]];
 }
 
 function valueText(name: string, value: unknown, now: number): string {
@@ -103,11 +118,4 @@ function valueText(name: string, value: unknown, now: number): string {
   if (Array.isArray(value)) return value.map(plainText).join(', ') || '–';
   const text = plainText(value);
   return isTime(name, text) ? timeText(text, now) : text;
-}
-
-/** Line feeds and control characters in strings stay escaped, so that content can't fake lines. */
-function jsonLines(value: unknown, indent: string): string[] {
-  return safeJson(value, 2)
-    .split('\n')
-    .map((line) => indent + line);
 }

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { FeedEvent } from './event-feed.ts';
+import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 
 /**
  * The environment variables for a command's event. Undefined removes a variable, because a worker may run inside

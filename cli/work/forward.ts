@@ -3,7 +3,7 @@ import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
-import type { FeedEvent } from './event-feed.ts';
+import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { signWebhook, type Verification } from '../../shared/rules/signature.ts';

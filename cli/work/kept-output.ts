@@ -3,9 +3,8 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
-import { canBeSatOut } from '../retry/passing.ts';
-import { answeredCode } from './backoff.ts';
-import { RetryingCalls } from './retrying-calls.ts';
+import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
+import { answeredCode, canBeSatOut } from '../../clients/typescript/core/errors.ts';
 
 /** 30 days, as long as an event's payload is kept. */
 const KEPT_SECONDS = 2_592_000;

@@ -1,8 +1,8 @@
 import type { Client } from '../client.ts';
-import { LostAnswer, messageOf, unreachable } from '../errors.ts';
+import { LostAnswer, unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
-import { canBeSatOut } from '../retry/passing.ts';
-import { answeredCode, sleep } from './backoff.ts';
+import { answeredCode, canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */
 const EARLY_MS = 500;

@@ -1,8 +1,8 @@
 import { runChild, type ChildResult } from './child.ts';
-import type { FeedEvent } from './event-feed.ts';
+import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { EXIT } from '../exit.ts';
 import { eventEnv } from './event-env.ts';
-import { Lease, type Closed, type LeaseOptions, type Verdict } from './lease.ts';
+import type { Closed, Lease, Verdict } from '../../clients/typescript/core/lease.ts';
 import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
 import { cutUtf8 } from '../../shared/lib/text.ts';
@@ -24,42 +24,44 @@ export interface Finished extends Closed {
   readonly duration_ms: number;
 }
 
-export interface WorkOptions extends LeaseOptions {
+export interface WorkOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
+  /** The user wants to stop quickly: ends the command. */
+  readonly kill: AbortSignal;
+  readonly note: (text: string) => void;
   /** Gets each line the command prints, as it's printed. */
   readonly onPrinted: (event: FeedEvent, line: string) => void;
 }
 
 /** Runs the command for a claimed event and closes the event by its exit code. */
-export async function workEvent(options: WorkOptions, event: FeedEvent): Promise<Finished> {
+export async function workEvent(
+  options: WorkOptions,
+  event: FeedEvent,
+  lease: Lease,
+): Promise<Finished> {
   const started = performance.now();
-  const lease = new Lease(options, event);
-  try {
-    const child = await runChild(options.command, {
-      env: { ...options.env, ...eventEnv(event) },
-      input: stringifyExact(event),
-      headBytes: ACK_RESULT_MAX_BYTES + 1,
-      tailBytes: NACK_REASON_MAX_BYTES,
-      onPrinted: (line) => options.onPrinted(event, line),
-      onLine: options.note,
-      kill: options.kill,
-    });
-    const decided = verdict(child, options.kill.aborted);
-    const closed = await lease.close(decided, child.code === EXIT.pending);
-    return {
-      event_id: event.id,
-      type: event.type,
-      source: event.source,
-      ...closed,
-      exit_code: child.code,
-      signal: child.signal,
-      result: (decided.ack ? decided.result : null) ?? null,
-      duration_ms: Math.round(performance.now() - started),
-    };
-  } finally {
-    lease.release();
-  }
+  const child = await runChild(options.command, {
+    env: { ...options.env, ...eventEnv(event) },
+    input: stringifyExact(event),
+    headBytes: ACK_RESULT_MAX_BYTES + 1,
+    tailBytes: NACK_REASON_MAX_BYTES,
+    onPrinted: (line) => options.onPrinted(event, line),
+    onLine: options.note,
+    kill: options.kill,
+  });
+  const decided = verdict(child, options.kill.aborted);
+  const closed = await lease.close(decided, child.code === EXIT.pending);
+  return {
+    event_id: event.id,
+    type: event.type,
+    source: event.source,
+    ...closed,
+    exit_code: child.code,
+    signal: child.signal,
+    result: (decided.ack ? decided.result : null) ?? null,
+    duration_ms: Math.round(performance.now() - started),
+  };
 }
 
 function verdict(child: ChildResult, killed: boolean): Verdict {

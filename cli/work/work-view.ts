@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Output } from '../view/output.ts';
 import { plainText, safeJson } from '../view/terminal-text.ts';
-import type { FeedEvent } from './event-feed.ts';
+import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import type { Finished } from './work-event.ts';
 
 const INDENT = '  ';

@@ -1,5 +1,10 @@
+import { withNames } from '../../shared/api/names.ts';
 import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
+import { operations } from '../../shared/operations/index.ts';
+
+/** The gateway words its hints for REST; our own REST does so again, and MCP names tools. */
+const named = withNames(operations);
 
 /** Headers of the gateway's error to pass on. The daemon computes headers that depend on the body. */
 const RELAYED_HEADERS = new Map([
@@ -26,7 +31,7 @@ export function relayedError({ status, headers, text }: Refused): ServiceError |
   if (typeof code !== 'string' || typeof message !== 'string') return null;
   return new ServiceError(code as ErrorCode, {
     said: { status, message },
-    hint: typeof hint === 'string' ? hint : null,
+    hint: typeof hint === 'string' ? named(hint) : null,
     ...(isObject(details) && { details }),
     headers: relayedHeaders(headers),
     // Goes to the log, so that a reader can find the request in the gateway's log.

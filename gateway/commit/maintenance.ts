@@ -3,6 +3,7 @@ import { approvalContext } from './approval-context.ts';
 import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/file/quota.ts';
 import { eventEnded } from '../../shared/operations/inbox/ended.ts';
 import { recordTime } from '../../shared/operations/inbox/move.ts';
+import { dropOldVersions } from '../../shared/operations/state/versions.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
@@ -65,6 +66,11 @@ export const dropKeys: Command<Deletion, number> = {
     if (count > 0) emit({ kind: 'disk_changed' });
     return count;
   },
+};
+
+/** Deletes versions of task states that are too old; returns how many. */
+export const dropStateVersions: Command<Deletion, number> = {
+  run: ({ store }, { asOf, limit }) => dropOldVersions({ store, now: asOf }, limit),
 };
 
 /** Drops expired incomplete uploads, and frees their quota and bytes; returns how many. */

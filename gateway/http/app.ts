@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono';
-import { emptyApp, mountApi } from '../../shared/api/api.ts';
+import { emptyApp, leadBrowsers, mountApi } from '../../shared/api/api.ts';
 import {
   identify,
   methodNotAllowed,
@@ -82,6 +82,7 @@ function pagesOnDemand({
 
 /** Mounts the web inbox, which loads on first use. */
 function inboxRoutes(app: Hono<HttpEnv>, { inbox, onInternal }: AppDeps): void {
+  leadBrowsers(app, `${new URL(inbox.publicUrl).pathname.replace(/\/+$/, '')}/ui`);
   app.route('/', linkRoutes(inbox, onInternal));
   const pages = once(async () => {
     const { uiRoutes } = await import('../web/inbox/routes.tsx');

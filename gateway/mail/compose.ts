@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
+import { isMessageId } from '../../shared/rules/message-id.ts';
 import type { OutgoingFile, OutgoingMail } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
@@ -13,7 +14,6 @@ export interface ComposedMail {
   readonly raw: Buffer;
 }
 
-const MESSAGE_ID = /^<[!-;=?-~]{1,300}>$/;
 const MAIL_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const NAME_CHARS_MAX = 80;
 const FILE_NAME_CHARS_MAX = 200;
@@ -37,20 +37,16 @@ async function loadComposer() {
  * for an invalid id or address.
  */
 export async function composeMail(mail: OutgoingMail, now: number): Promise<ComposedMail> {
-  const { id, from, to, subject, text, html, replyTo, inReplyTo } = mail;
-  if (!MAIL_ID.test(id)) throw new TypeError('Not the id of a mail.');
-  if (inReplyTo !== undefined && !MESSAGE_ID.test(inReplyTo)) {
-    throw new TypeError('Not a Message-ID.');
-  }
-  const addresses = [from, to, replyTo ?? from, mail.returnPath ?? from];
-  if (!addresses.every(isMailAddress)) throw new TypeError('Not a mail address.');
+  const { id, from, subject, text, html } = mail;
+  const shown = mail.shown ?? { to: [mail.to], cc: [] };
+  check(mail, shown);
   const messageId = `<${id}@${domainOf(from)}>`;
   const MailComposer = await (composer ??= loadComposer());
   const content = {
     messageId,
-    // Objects are taken as they are; a string would be parsed as a list.
-    from: { name: shown(mail.fromName ?? '', NAME_CHARS_MAX), address: from },
-    to: { name: '', address: to },
+    from: { name: visible(mail.fromName ?? '', NAME_CHARS_MAX), address: from },
+    to: shown.to.map(plain),
+    ...(shown.cc.length > 0 && { cc: shown.cc.map(plain) }),
     ...threadOf(mail, messageId),
     subject: withoutEncodedWords(withoutControls(subject)),
     text: withLineEnds(text),
@@ -65,11 +61,31 @@ export async function composeMail(mail: OutgoingMail, now: number): Promise<Comp
   return { messageId, raw: await new MailComposer(content).compile().build() };
 }
 
+/** Refuses what could say more in a header than it should. */
+function check(mail: OutgoingMail, shown: NonNullable<OutgoingMail['shown']>): void {
+  const { id, from, to, replyTo = from, returnPath = from, inReplyTo, references = [] } = mail;
+  if (!MAIL_ID.test(id)) throw new TypeError('Not the id of a mail.');
+  const ids = inReplyTo === undefined ? references : [inReplyTo, ...references];
+  if (!ids.every((one) => isMessageId(one))) throw new TypeError('Not a Message-ID.');
+  const addresses = [from, to, ...shown.to, ...shown.cc, replyTo, returnPath];
+  if (!addresses.every(isMailAddress)) throw new TypeError('Not a mail address.');
+}
+
 /** If a relay replaces the Message-ID, replies still refer to ours. */
-function threadOf({ replyTo, inReplyTo }: OutgoingMail, messageId: string) {
-  const answersTo = replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } };
-  if (inReplyTo !== undefined) return { ...answersTo, inReplyTo, references: inReplyTo };
-  return replyTo === undefined ? {} : { ...answersTo, references: messageId };
+function threadOf({ replyTo, inReplyTo, references = [] }: OutgoingMail, messageId: string) {
+  const answersTo = replyTo === undefined ? {} : { replyTo: plain(replyTo) };
+  const others = inReplyTo === undefined ? references : [...references, inReplyTo];
+  const ids = [...new Set([...others, ...(replyTo === undefined ? [] : [messageId])])];
+  return {
+    ...answersTo,
+    ...(inReplyTo !== undefined && { inReplyTo }),
+    ...(ids.length > 0 && { references: ids }),
+  };
+}
+
+/** Nodemailer takes an object as it is; it would parse a string as a list. */
+function plain(address: string) {
+  return { name: '', address };
 }
 
 /**
@@ -104,7 +120,7 @@ function boundaryOf({ id, text, html = '' }: OutgoingMail): string {
 function toAttachment({ name, contentType, bytes }: OutgoingFile) {
   return {
     // A slash could save the file in another folder.
-    filename: shown(name.replace(/[/\\]/g, '_'), FILE_NAME_CHARS_MAX),
+    filename: visible(name.replace(/[/\\]/g, '_'), FILE_NAME_CHARS_MAX),
     contentType: mediaTypeOf(contentType),
     contentDisposition: 'attachment' as const,
     contentTransferEncoding: 'base64' as const,
@@ -138,7 +154,7 @@ function withoutControls(text: string): string {
 }
 
 /** A name on one line, without invisible characters. */
-function shown(name: string, maxChars: number): string {
+function visible(name: string, maxChars: number): string {
   return withoutEncodedWords(oneLine(name, maxChars));
 }
 

@@ -8,13 +8,18 @@ export interface OutgoingMail {
   readonly from: string;
   /** The name that mail programs show with `from`. */
   readonly fromName?: string;
+  /** The one who gets this message. */
   readonly to: string;
+  /** The addresses in To and Cc, if they aren't `to` alone. */
+  readonly shown?: { readonly to: readonly string[]; readonly cc: readonly string[] };
   /** Where replies go. Without it nobody reads them, and machines are asked not to reply. */
   readonly replyTo?: string;
   /** Where delivery reports go (RFC 5321 section 4.1.1.2). Without it they go to `from`, where nobody reads them. */
   readonly returnPath?: string;
   /** The Message-ID of the mail that this one replies to. */
   readonly inReplyTo?: string;
+  /** Message-IDs that all copies of this mail refer to, so that programs show answers to any of them together. */
+  readonly references?: readonly string[];
   /** One line. */
   readonly subject: string;
   readonly text: string;

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { listing, syncFile } from '../lib/durable-files.ts';
-import { composeMail, type ComposedMail } from './compose.ts';
+import { composeMail } from './compose.ts';
 import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
 
 const FILES_MAX = 1000;
@@ -55,7 +55,7 @@ export class OutboxMailer implements Mailer {
       const composed = await composeMail(mail, this.#clock.now());
       await this.#prepare();
       if (!(await mayGo(mail))) return heldBack();
-      await this.#write(mail.id, composed);
+      await this.#write(mail.id, Buffer.concat([...trace(mail), composed.raw]));
       return { outcome: 'sent', messageId: composed.messageId };
     } catch (error) {
       const code = errorCode(error) ?? (error instanceof Error ? error.name : 'unknown');
@@ -74,7 +74,7 @@ export class OutboxMailer implements Mailer {
     this.#isReady = true;
   }
 
-  async #write(id: string, { raw }: ComposedMail): Promise<void> {
+  async #write(id: string, raw: Uint8Array): Promise<void> {
     const names = (await listing(this.#folder)).filter((name) => name.endsWith(MAIL));
     if (!names.includes(id + MAIL)) {
       const temporary = join(this.#folder, `${randomUUID()}${UNFINISHED}`);
@@ -112,6 +112,12 @@ export class OutboxMailer implements Mailer {
   async #remove(names: readonly string[]): Promise<void> {
     await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
   }
+}
+
+/** Who gets this copy, as a server records it, if To doesn't say so. Nobody but this machine's owner reads it. */
+function trace({ to, shown }: OutgoingMail): Buffer[] {
+  const [only, ...others] = shown?.to ?? [to];
+  return only === to && others.length === 0 ? [] : [Buffer.from(`Delivered-To: ${to}\r\n`)];
 }
 
 async function mayGo({ beforeData }: OutgoingMail): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/lib/clock.ts';
-import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS } from '../../shared/lib/limits.ts';
+import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS, STATE_VERSION_MS } from '../../shared/lib/limits.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from './project.ts';
@@ -21,6 +21,7 @@ interface Drop {
     | 'dropLinks'
     | 'dropPins'
     | 'dropPreviousSecrets'
+    | 'dropStateVersions'
     | 'dropUploads'
     | 'forgetAnswers'
     | 'forgetMails';
@@ -29,6 +30,7 @@ interface Drop {
 const DROPS: readonly Drop[] = [
   { nextExpiry: (store) => store.idempotency.nextExpiry(), command: 'forgetAnswers' },
   { nextExpiry: (store) => store.kv.nextExpiry(), command: 'dropKeys' },
+  { nextExpiry: versionExpiry, command: 'dropStateVersions' },
   { nextExpiry: (store) => store.uploads.nextExpiry(), command: 'dropUploads' },
   { nextExpiry: (store) => store.fileLinks.nextExpiry(), command: 'dropLinks' },
   { nextExpiry: (store) => store.blobPins.nextExpiry(), command: 'dropPins' },
@@ -44,6 +46,11 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: deliveryExpiry, command: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
 ];
+
+async function versionExpiry(store: Repositories): Promise<number | null> {
+  const replacedAt = await store.stateVersions.firstReplaced();
+  return replacedAt === null ? null : replacedAt + STATE_VERSION_MS;
+}
 
 /** A delivery's log is deleted together with its payload. */
 async function deliveryExpiry(store: Repositories): Promise<number | null> {

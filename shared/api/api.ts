@@ -41,6 +41,15 @@ export function emptyApp(
   return app;
 }
 
+/** Sends a browser that opens the bare address to the web inbox. Programs get the JSON error for unknown paths. */
+export function leadBrowsers(app: Hono<HttpEnv>, webInbox: string): void {
+  app.get('/', async (c, next) => {
+    const isBrowser = c.req.header('accept')?.includes('text/html') ?? false;
+    if (isBrowser) return reply(c, null, 302, { Location: webInbox, 'Cache-Control': 'no-store' });
+    return next();
+  });
+}
+
 /** Names the path only under /v1, because other paths may contain a token. */
 export function nothingAt(path: string): ServiceError {
   const shown = path.slice(0, SHOWN_PATH_MAX_CHARS);

@@ -18,13 +18,21 @@ export function jsonSchema(type: z.ZodType, io: 'input' | 'output'): Record<stri
   return rest;
 }
 
+interface Overridden {
+  readonly jsonSchema: Record<string, unknown>;
+}
+
 /**
- * Removes keywords that say nothing. Zod states the range of safe integers, which any caller's JSON number fits anyway.
- * Only "any JSON" has a `$ref` to itself, whose path is wrong once the schema is part of another document; without
- * keywords it means the same.
+ * Removes keywords that say nothing. Only "any JSON" has a `$ref` to itself, whose path is wrong once the schema is part
+ * of another document; without keywords it means the same.
  */
-function lean({ jsonSchema: schema }: { jsonSchema: Record<string, unknown> }): void {
-  delete schema['$ref'];
+function lean(overridden: Overridden): void {
+  delete overridden.jsonSchema['$ref'];
+  withoutSafeRange(overridden);
+}
+
+/** Zod states the range of safe integers, which any caller's JSON number fits anyway. */
+export function withoutSafeRange({ jsonSchema: schema }: Overridden): void {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }

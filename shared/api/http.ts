@@ -78,14 +78,17 @@ export function logOf(c: Context<HttpEnv>, onInternal: OnInternalError): OnInter
   return c.env.outgoing.destroyed ? () => undefined : onInternal;
 }
 
-/** The error body of the API, with its status and headers. */
+/** The error body of the API, with its status and headers. `hintOf` words the hint for these callers. */
 export function errorResponse(
   error: unknown,
   c: Context<HttpEnv>,
   onInternal: OnInternalError,
+  hintOf: (shown: ServiceError) => string | null = ({ hint }) => hint,
 ): Response {
   const shown = shownError(error, c.get('requestId'), logOf(c, onInternal));
-  return reply(c, JSON.stringify(shown.body()), shown.status, {
+  const { error: told } = shown.body();
+  const body = JSON.stringify({ error: { ...told, hint: hintOf(shown) } });
+  return reply(c, body, shown.status, {
     'Content-Type': 'application/json',
     ...shown.headers(),
   });

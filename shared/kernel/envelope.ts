@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { EventLinks } from './links.ts';
+import { named } from './schema-names.ts';
 import { mailParts } from '../rules/mail-parts.ts';
 import type { EventRow } from '../store/events.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
@@ -9,24 +10,30 @@ import { decodePayload } from '../rules/payload.ts';
 import { isoTime } from '../lib/clock.ts';
 import { queueRow } from './queue-row.ts';
 
-const attachment = z.object({
-  name: z.string(),
-  content_type: z.string(),
-  size_bytes: z.int(),
-  content_id: z.string().nullable(),
-  inline: z.boolean(),
-  sha256: z.string(),
-  /** A link to the file, if the event is shown in full. */
-  url: z.string().optional(),
-  url_expires_at: z.string().optional(),
-});
+const attachment = named(
+  'Attachment',
+  z.object({
+    name: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    content_id: z.string().nullable(),
+    inline: z.boolean(),
+    sha256: z.string(),
+    /** A link to the file, if the event is shown in full. */
+    url: z.string().optional(),
+    url_expires_at: z.string().optional(),
+  }),
+);
 
-const blockedAttachment = z.object({
-  name: z.string(),
-  content_type: z.string(),
-  size_bytes: z.int(),
-  reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
-});
+const blockedAttachment = named(
+  'BlockedAttachment',
+  z.object({
+    name: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
+  }),
+);
 
 export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead', 'waiting'] as const;
 
@@ -40,30 +47,33 @@ const waitingFields = {
 };
 
 /** An event as callers see it (spec section 2.1), plus `retry_at` and `suspected_replay`. */
-export const eventSchema = z.object({
-  id: z.string(),
-  project: z.string(),
-  source: z.string(),
-  channel: z.string(),
-  type: z.string(),
-  received_at: z.string(),
-  verified: z.boolean(),
-  trust: z.enum(['external_untrusted', 'service']),
-  suspected_replay: z.boolean(),
-  reply_to: z.string().nullable(),
-  headers: z.record(z.string(), z.string()).optional(),
-  payload: z.unknown(),
-  payload_url: z.string().nullable(),
-  payload_truncated: z.boolean(),
-  payload_purged: z.boolean(),
-  html_url: z.string().nullable().optional(),
-  attachments: z.array(attachment).optional(),
-  attachments_blocked: z.array(blockedAttachment).optional(),
-  status: z.enum(EVENT_STATUSES),
-  attempts: z.int(),
-  retry_at: z.string().nullable(),
-  ...waitingFields,
-});
+export const eventSchema = named(
+  'Event',
+  z.object({
+    id: z.string(),
+    project: z.string(),
+    source: z.string(),
+    channel: z.string(),
+    type: z.string(),
+    received_at: z.string(),
+    verified: z.boolean(),
+    trust: z.enum(['external_untrusted', 'service']),
+    suspected_replay: z.boolean(),
+    reply_to: z.string().nullable(),
+    headers: z.record(z.string(), z.string()).optional(),
+    payload: z.unknown(),
+    payload_url: z.string().nullable(),
+    payload_truncated: z.boolean(),
+    payload_purged: z.boolean(),
+    html_url: z.string().nullable().optional(),
+    attachments: z.array(attachment).optional(),
+    attachments_blocked: z.array(blockedAttachment).optional(),
+    status: z.enum(EVENT_STATUSES),
+    attempts: z.int(),
+    retry_at: z.string().nullable(),
+    ...waitingFields,
+  }),
+);
 
 export type Envelope = z.output<typeof eventSchema>;
 

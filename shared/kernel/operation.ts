@@ -53,6 +53,8 @@ export interface McpShape {
   readonly title: string;
   readonly destructive?: boolean;
   readonly idempotent?: boolean;
+  /** Fields that the tool's schema leaves out, because every agent pays for the list of tools. */
+  readonly without?: readonly string[];
   /** Whether the answer contains text from outside the project. */
   readonly openWorld?: boolean;
   /** The part of the answer that outsiders wrote, which must be fenced as data. */

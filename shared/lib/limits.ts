@@ -62,10 +62,19 @@ export const KV_VALUE_MAX_BYTES = 256 * KIB;
 /** Bodies with a value, because escaping can make each character six times as long. */
 export const KV_BODY_MAX_BYTES = 2 * MIB;
 export const KV_KEY_MAX_BYTES = 512;
+/** The most keys and bytes of values that kv_mget returns at once. */
+export const KV_GET_MAX_KEYS = 100;
+export const KV_GET_MAX_BYTES = 4 * MIB;
+/** A page of kv_list ends before its values pass this many bytes. */
+export const KV_PAGE_VALUES_BYTES = MIB;
 export const KV_TTL_MAX_SECONDS = 31_536_000;
 export const DISK_KEYS_MAX = 10_000;
 export const DISK_MAX_BYTES = 1024 * MIB;
 export const STATE_NOTE_MAX_CHARS = 500;
+/** Earlier versions of a task's state, how long each is kept after it was replaced, and the bytes of all in a project. */
+export const STATE_VERSIONS_MAX = 20;
+export const STATE_VERSION_MS = 30 * DAY_MS;
+export const STATE_VERSIONS_MAX_BYTES = 64 * MIB;
 /** The API sets no limit for paths; this is the one for keys. */
 export const FILE_PATH_MAX_BYTES = 512;
 /** In a body or in `content_base64`, in both directions. */

@@ -28,7 +28,10 @@ import { keyRotate } from './key/rotate.ts';
 import { kvDelete } from './kv/delete.ts';
 import { kvGet } from './kv/get.ts';
 import { kvList } from './kv/list.ts';
+import { kvIncr } from './kv/incr.ts';
+import { kvMget } from './kv/mget.ts';
 import { kvSet } from './kv/set.ts';
+import { kvTouch } from './kv/touch.ts';
 import { ledgerQuery } from './ledger/query.ts';
 import { ledgerVerify } from './ledger/verify.ts';
 import { policyDiff } from './policy/diff.ts';
@@ -51,10 +54,12 @@ import { routeRetry } from './route/retry.ts';
 import { routeTest } from './route/test.ts';
 import { sessionHello } from './session/hello.ts';
 import { sourceAdd } from './source/add.ts';
+import { sourceGet } from './source/get.ts';
 import { sourceList } from './source/list.ts';
 import { sourceRemove } from './source/remove.ts';
 import { sourceRotate } from './source/rotate.ts';
 import { sourceSign } from './source/sign.ts';
+import { stateHistory } from './state/history.ts';
 import { stateLoad } from './state/load.ts';
 import { stateSave } from './state/save.ts';
 import { story } from './story.ts';
@@ -72,6 +77,7 @@ export const operations: readonly Operation[] = [
   sourceList,
   sourceAdd,
   sourceRemove,
+  sourceGet,
   sourceRotate,
   sourceSign,
   inboxList,
@@ -110,9 +116,13 @@ export const operations: readonly Operation[] = [
   kvList,
   kvGet,
   kvSet,
+  kvIncr,
+  kvTouch,
+  kvMget,
   kvDelete,
   stateLoad,
   stateSave,
+  stateHistory,
   fileList,
   fileGet,
   filePut,

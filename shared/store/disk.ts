@@ -1,7 +1,7 @@
 import type { DiskSums } from '../rules/disk-quota.ts';
 import type { Tx } from './driver.ts';
 
-type Counter = 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes';
+type Counter = 'keys' | 'key_bytes' | 'file_bytes' | 'upload_bytes' | 'history_bytes';
 type Sums = Map<Counter | 'version', number>;
 
 /** The name under which jobs of a transaction share the totals. */
@@ -23,6 +23,11 @@ export class DiskRepository {
       fileBytes: sums.get('file_bytes') ?? 0,
       uploadBytes: sums.get('upload_bytes') ?? 0,
     };
+  }
+
+  /** The bytes of earlier versions of task states, which don't count against the quota. */
+  async historyBytes(): Promise<number> {
+    return (await this.#sums()).get('history_bytes') ?? 0;
   }
 
   async add(counter: Counter, change: number): Promise<void> {

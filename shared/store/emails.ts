@@ -1,3 +1,4 @@
+import type { RecipientField } from '../rules/mail-recipients.ts';
 import type { Row, Tx } from './driver.ts';
 
 /** The mail of one send call, the same for each recipient. */
@@ -15,6 +16,8 @@ export interface EmailBatchRow extends Row {
   html: string | null;
   /** A JSON array of `StoredAttachment`. */
   attachments: string;
+  /** An `AnsweredMail` as JSON. */
+  answers: string | null;
   created_at: string;
   /** When the content gets deleted, in milliseconds; null after that. */
   forget_at: number | null;
@@ -27,6 +30,8 @@ export interface EmailMessageRow extends Row {
   id: string;
   batch_id: string;
   recipient: string;
+  /** The field of the call that named the recipient. */
+  field: RecipientField;
   /** SHA-256 of the token in the address for replies and reports. */
   token_hash: string;
   status: EmailStatus;
@@ -51,11 +56,12 @@ const BATCH = [
   'text',
   'html',
   'attachments',
+  'answers',
   'created_at',
   'forget_at',
 ] as const;
 const MESSAGE =
-  'id, batch_id, recipient, token_hash, status, attempts, due_at, handed_at, code, reason, sent_at';
+  'id, batch_id, recipient, field, token_hash, status, attempts, due_at, handed_at, code, reason, sent_at';
 
 /** Outgoing mail: send calls and their messages. */
 export class EmailRepository {
@@ -75,12 +81,12 @@ export class EmailRepository {
   async insertMessage(
     row: Pick<
       EmailMessageRow,
-      'id' | 'batch_id' | 'recipient' | 'token_hash' | 'status' | 'due_at'
+      'id' | 'batch_id' | 'recipient' | 'field' | 'token_hash' | 'status' | 'due_at'
     >,
   ): Promise<void> {
     await this.#tx.put(
-      'INSERT INTO email_message (id, batch_id, recipient, token_hash, status, due_at) VALUES (?, ?, ?, ?, ?, ?)',
-      [row.id, row.batch_id, row.recipient, row.token_hash, row.status, row.due_at],
+      'INSERT INTO email_message (id, batch_id, recipient, field, token_hash, status, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [row.id, row.batch_id, row.recipient, row.field, row.token_hash, row.status, row.due_at],
     );
   }
 
@@ -213,7 +219,7 @@ export class EmailRepository {
   /** Deletes the content of a batch; the recipients and times remain. */
   async forget(id: string): Promise<void> {
     await this.#tx.put(
-      "UPDATE email_batch SET text = NULL, html = NULL, attachments = '[]', forget_at = NULL WHERE id = ?",
+      "UPDATE email_batch SET text = NULL, html = NULL, attachments = '[]', answers = NULL, forget_at = NULL WHERE id = ?",
       [id],
     );
   }

@@ -17,6 +17,12 @@ export interface KvRow extends KvHead {
   value: Uint8Array;
 }
 
+/** Who saved a task state. */
+export interface Saver {
+  readonly keyId: string;
+  readonly agent: string | null;
+}
+
 const HEAD = 'key, size_bytes, version, expires_at, updated_at';
 /** A key exists until the millisecond when it expires. */
 const LIVE = '(expires_at IS NULL OR expires_at > ?)';
@@ -41,6 +47,16 @@ export class KvRepository {
     return this.#tx.get<KvHead>(`SELECT ${HEAD} FROM kv WHERE key = ?`, [key]);
   }
 
+  /** The live keys among these, by key. */
+  async headsOf(keys: readonly string[], now: number): Promise<Map<string, KvHead>> {
+    const marks = keys.map(() => '?').join(', ');
+    const rows = await this.#tx.all<KvHead>(
+      `SELECT ${HEAD} FROM kv WHERE key IN (${marks}) AND ${LIVE}`,
+      [...keys, now],
+    );
+    return new Map(rows.map((row) => [row.key, row]));
+  }
+
   /** In the byte order of keys. */
   page(range: ListRange, now: number): Promise<KvHead[]> {
     const { sql, params } = inRange('key', range);
@@ -50,13 +66,28 @@ export class KvRepository {
     );
   }
 
-  async put(row: KvRow): Promise<void> {
+  async put(row: KvRow, saver: Saver | null = null): Promise<void> {
     await this.#tx.put(
-      `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value, key_id, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET size_bytes = excluded.size_bytes, version = excluded.version,
-         expires_at = excluded.expires_at, updated_at = excluded.updated_at, note = excluded.note, value = excluded.value`,
-      [row.key, row.size_bytes, row.version, row.expires_at, row.updated_at, row.note, row.value],
+         expires_at = excluded.expires_at, updated_at = excluded.updated_at, note = excluded.note, value = excluded.value,
+         key_id = excluded.key_id, agent = excluded.agent`,
+      [
+        row.key,
+        row.size_bytes,
+        row.version,
+        row.expires_at,
+        row.updated_at,
+        row.note,
+        row.value,
+        saver?.keyId ?? null,
+        saver?.agent ?? null,
+      ],
     );
+  }
+
+  async setExpiry(key: string, expiresAt: number | null): Promise<void> {
+    await this.#tx.put('UPDATE kv SET expires_at = ? WHERE key = ?', [expiresAt, key]);
   }
 
   async delete(key: string): Promise<void> {

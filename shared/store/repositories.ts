@@ -22,6 +22,7 @@ import { PolicyRepository } from './policies.ts';
 import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
 import { SourceRepository } from './sources.ts';
+import { StateVersionRepository } from './state-versions.ts';
 import { UploadRepository } from './uploads.ts';
 import { VoteRepository } from './votes.ts';
 import type { Tx } from './driver.ts';
@@ -44,6 +45,7 @@ export class Repositories {
   #blobPins: BlobPinRepository | undefined;
   #disk: DiskRepository | undefined;
   #kv: KvRepository | undefined;
+  #stateVersions: StateVersionRepository | undefined;
   #files: FileRepository | undefined;
   #uploads: UploadRepository | undefined;
   #fileLinks: FileLinkRepository | undefined;
@@ -106,6 +108,10 @@ export class Repositories {
 
   get kv(): KvRepository {
     return (this.#kv ??= new KvRepository(this.#tx));
+  }
+
+  get stateVersions(): StateVersionRepository {
+    return (this.#stateVersions ??= new StateVersionRepository(this.#tx));
   }
 
   get files(): FileRepository {

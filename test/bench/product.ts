@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { plainEnvironment, REPOSITORY } from './children.ts';
 
 const execute = promisify(execFile);
-const SOURCES = ['cli', 'daemon', 'gateway', 'shared', 'build.mjs'];
+const SOURCES = ['cli', 'clients', 'daemon', 'gateway', 'shared', 'build.mjs'];
 const END_WITHIN_MS = 10_000;
 
 /** The executable as it ships. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { webhookKinds } from '../../cli/samples/kinds.ts';
 import { mailKinds } from '../../cli/samples/mail.ts';
-import { MCP_CLIENT_NAMES } from '../../cli/commands/mcp/install.ts';
+import { MCP_CLIENT_NAMES } from '../../cli/mcp/clients.ts';
 import { SAMPLE_NAMES } from '../../cli/samples/names.ts';
 import { SHELL_NAMES } from '../../cli/commands/completion.ts';
 import { run } from '../../cli/run.ts';
@@ -93,6 +93,8 @@ function isInstalled(shell: string): boolean {
   return required(`completion of ${shell}`, installed, 'the shell is not installed, or too old');
 }
 
+const CLIENTS_WITH_C = ['claude-code', 'claude-desktop', 'codex', 'cursor'];
+
 describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
   it('knows commands, flags and values', () => {
     for (const word of ['claim', 'lease-seconds', 'standard_webhooks', 'install', 'codex']) {
@@ -104,17 +106,21 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion of %s', (shell) => {
     it.each([
       ['commands', ['tri'], ['trigger']],
       ['help', ['hel'], ['help']],
-      ['pages of help', ['help', 'e'], ['email', 'environment', 'exit-codes']],
+      ['pages of help', ['help', 'e'], ['email', 'env', 'environment', 'exit-codes']],
       ['pages of the web inbox', ['open', 'r'], ['requests', 'routes']],
-      ['subcommands', ['mcp', ''], ['install']],
+      ['subcommands', ['mcp', ''], ['install', 'uninstall']],
       ['flags', ['inbox', 'claim', 'evt_1', '--le'], ['--lease-seconds']],
       ['values of a flag', ['source', 'add', 'x', '--type', ''], ['email', 'webhook']],
       ['values of an argument', ['completion', ''], ['bash', 'fish', 'zsh']],
-      ['those of another', ['mcp', 'install', ''], ['claude-code', 'codex', 'cursor']],
+      ['those of another', ['mcp', 'install', 'c'], CLIENTS_WITH_C],
       ['those that begin so', ['trigger', 'github.pu'], GITHUB_PU],
       ['mails', ['trigger', 'ema'], ['email', 'email.bounce', 'email.reply']],
-      ['what mail can be done with', ['email', ''], ['send', 'status']],
-      ['flags of a mail', ['email', 'send', '--re'], ['--reply-to-inbox', '--retry-for']],
+      ['what mail can be done with', ['email', ''], ['reply', 'send', 'status']],
+      [
+        'flags of a mail',
+        ['email', 'send', '--re'],
+        ['--reply-all', '--reply-to-event', '--reply-to-inbox', '--retry-for'],
+      ],
       ['kinds of channels', ['channel', 'add', ''], ['email', 'telegram']],
       ['ways a request stands', ['request', 'watch', '--status', 'an'], ['answered']],
       ['risks', ['ask', 'approval', 'a', 'b', '--risk', ''], ['high', 'low', 'medium']],
@@ -158,6 +164,7 @@ describe('the names that completion offers', () => {
     expect(Object.fromEntries(known)).toMatchObject({
       trigger: SAMPLE_NAMES,
       'mcp install': MCP_CLIENT_NAMES,
+      'mcp uninstall': MCP_CLIENT_NAMES,
       completion: SHELL_NAMES,
     });
   });

@@ -61,7 +61,7 @@ describe('svc doctor, of the clock of a gateway', () => {
         check: 'clock',
         status: 'warning',
         detail: expect.stringMatching(
-          /^was ahead: the newest ledger entry says \d{4}-\S+Z \(in 4[01]d\)$/,
+          /^was ahead: the newest ledger entry says \d{4}-\S+Z \(in 4[01] days\)$/,
         ),
         fix: expect.stringMatching(/^If the clock is right now, do nothing: .*NTP\)\.$/),
       },

@@ -87,7 +87,10 @@ describe('svc gateway project list', () => {
       ['shut', 'Shop', 'blocked', '42'],
       ['lost', 'Shop', 'unreadable', '–'],
     ]);
-    expect(lines.slice(3)).toEqual(['', expect.stringMatching(/^shut: blocked \d+d ago: Unpaid/)]);
+    expect(lines.slice(3)).toEqual([
+      '',
+      expect.stringMatching(/^shut: blocked \d+ days ago: Unpaid/),
+    ]);
     expect(out).not.toContain('\u001b');
   });
 

@@ -37,6 +37,8 @@ describe('a message read back from its file', () => {
         expect(readMail(raw)).toEqual({
           from: plain.from,
           to: plain.to,
+          cc: '',
+          deliveredTo: null,
           subject: subject.replaceAll('=?', '= ?'),
           date: 1000,
           text,

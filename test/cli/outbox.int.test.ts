@@ -191,7 +191,7 @@ describe('svc outbox show', () => {
       '',
       'An agent asks you to approve an action. In its words:',
     ]);
-    expect(date).toMatch(/^Date {5}2026-01-02T12:00:01\.000Z \(.+\)$/);
+    expect(date).toMatch(/^Date {5}2026-01-02 12:00:01 \(.+\)$/);
   });
 
   it('shows nothing that a terminal would obey', async () => {
@@ -351,6 +351,25 @@ describe('a mail that an agent sent', () => {
       '',
       'See attached.',
       '',
+    ]);
+  });
+
+  it('shows its copies, and who gets a blind one', async () => {
+    const shown = { to: ['ana@example.com', 'cy@example.com'], cc: ['dee@example.com'] };
+    await writeMail({ shown });
+    expect(JSON.parse((await svc('outbox list')).stdout)).toMatchObject({
+      items: [{ id: 'msg_1', to: 'bo@example.com' }],
+    });
+    expect(JSON.parse((await svc('outbox show')).stdout)).toMatchObject({
+      to: 'ana@example.com, cy@example.com',
+      cc: 'dee@example.com',
+      delivered_to: 'bo@example.com',
+    });
+    const lines = (await svc('outbox show msg_1', true)).stdout.split('\n');
+    expect(lines.slice(1, 4)).toEqual([
+      'To        ana@example.com, cy@example.com',
+      'Cc        dee@example.com',
+      'Copy for  bo@example.com',
     ]);
   });
 

@@ -45,19 +45,18 @@ describe('status', () => {
     const { code, stdout } = await svc('status', fake);
     expect(code).toBe(0);
     const [first, ...rest] = stdout.split('\n');
-    expect(first).toMatch(
-      /^svc [\d.]+ is running \(pid 42\) since 2026-01-02T10:00:00.000Z \(.*\)$/,
-    );
+    expect(first).toMatch(/^svc [\d.]+ is running \(pid 42\) since 2026-01-02 10:00:00 \(.*\)$/);
     expect(rest).toEqual([
       '',
-      '  Address   http://127.0.0.1:4780',
-      '  MCP       http://127.0.0.1:4780/mcp',
-      '  Webhooks  http://127.0.0.1:4780/w/…',
-      '  Socket    /run/svc.sock',
-      '  Project   prj_1',
-      `  Data      0 bytes in ${fake.folder}/data`,
-      '  Memory    81.4 MB',
-      `  Log       ${fake.folder}/daemon.log`,
+      '  Address    http://127.0.0.1:4780',
+      '  Web inbox  http://127.0.0.1:4780/ui (to sign in: svc open)',
+      '  MCP        http://127.0.0.1:4780/mcp',
+      '  Webhooks   http://127.0.0.1:4780/w/…',
+      '  Socket     /run/svc.sock',
+      '  Project    prj_1',
+      `  Data       0 bytes in ${fake.folder}/data`,
+      '  Memory     81.4 MB',
+      `  Log        ${fake.folder}/daemon.log`,
       '',
     ]);
   });
@@ -119,7 +118,7 @@ describe('status', () => {
     const fake = await answering(() => ({ ...status, state: 'starting', project: null }));
     const { stdout } = await svc('status', fake);
     expect(stdout).toContain('is starting (pid 42)');
-    expect(stdout).toContain('  Project   –\n');
+    expect(stdout).toContain('  Project    –\n');
   });
 
   it('is the same JSON as ever in a pipe', async () => {
@@ -130,6 +129,7 @@ describe('status', () => {
       `${JSON.stringify({
         running: true,
         ...fields,
+        inbox_url: `${status.base_url}/ui`,
         started_at,
         uptime_seconds,
         memory_bytes: memory.rss_bytes,

@@ -231,7 +231,8 @@ describe('auth token and api', () => {
       response.writeHead(200, { 'content-type': type }).end(body),
     );
     expect((await svc('api GET /v1/x', fake)).stdout).toBe(body);
-    expect((await svc('api GET /v1/x', fake, undefined, true)).stdout).toBe(printed);
+    const { stdout } = await svc('api GET /v1/x --no-color', fake, undefined, true);
+    expect(stdout).toBe(printed);
   });
 
   it('prints an error answer too and ends with its exit code', async () => {

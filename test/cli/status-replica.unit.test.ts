@@ -65,10 +65,10 @@ async function lines(replica: Partial<ReplicaReport>): Promise<string[]> {
 describe('svc status over a gateway', () => {
   it('says where the project is, and that the copy has everything', async () => {
     expect(await lines({})).toEqual([
-      `  Gateway   ${GATEWAY}`,
-      '  Replica   live, position 12,345',
-      '  Reads     from the replica',
-      '  Ledger    checked up to entry 4,321',
+      `  Gateway    ${GATEWAY}`,
+      '  Replica    live, position 12,345',
+      '  Reads      from the replica',
+      '  Ledger     checked up to entry 4,321',
     ]);
   });
 
@@ -94,9 +94,9 @@ describe('svc status over a gateway', () => {
       witness: { ok: true, seq: 0 },
     } as const;
     expect(await lines(away)).toEqual([
-      `  Gateway   ${GATEWAY}`,
-      '  Replica   offline since 2026-01-02T11:52:00.000Z, position 12,345, 8 min behind',
-      '  Reads     from the replica, marked stale; writes fail',
+      `  Gateway    ${GATEWAY}`,
+      '  Replica    offline since 2026-01-02T11:52:00.000Z, position 12,345, 8 min behind',
+      '  Reads      from the replica, marked stale; writes fail',
       '',
       `${GATEWAY} can't be reached: ECONNREFUSED. Reads come from the replica for up to 24`,
       'h; writes fail.',
@@ -116,8 +116,8 @@ describe('svc status over a gateway', () => {
     const report = { state: 'copying', reads: 'gateway', position: null, copied } as const;
     const [, state, reads, , ...advice] = await lines(report);
     expect([state, reads]).toEqual([
-      '  Replica   copying 34 MB of 120 MB',
-      '  Reads     from the gateway',
+      '  Replica    copying 34 MB of 120 MB',
+      '  Reads      from the gateway',
     ]);
     expect(advice.join(' ')).toContain(
       'svc keeps trying; until then, reads come from the gateway.',
@@ -129,7 +129,7 @@ describe('svc status over a gateway', () => {
     const witness = { ok: false, seq: 77, reason: 'rewritten', file } as const;
     const shown = await lines({ witness });
     expect(shown).toContain(
-      '  Ledger    differs from what this machine saw before, from entry 77 on',
+      '  Ledger     differs from what this machine saw before, from entry 77 on',
     );
     expect(shown.slice(5).join(' ')).toBe(
       `${GATEWAY} shows a different ledger than before (entries were rewritten at entry 77). Ask the gateway's operator. Once you know why: svc ledger verify --accept`,
@@ -139,17 +139,17 @@ describe('svc status over a gateway', () => {
   it.each([
     [
       { state: 'refused', code: 'SCOPE_MISSING', detail: 'The key lacks the scope disk.' },
-      '  Replica   none: the key lacks scopes',
+      '  Replica    none: the key lacks scopes',
       'No replica: it needs a key with inbox:read, approvals, disk and ledger:read. All calls go to the gateway.',
     ],
     [
       { state: 'refused', code: 'KEY_REVOKED', detail: 'This API key has been revoked.' },
-      '  Replica   none: the key is refused',
+      '  Replica    none: the key is refused',
       `${GATEWAY} refuses the stored key (KEY_REVOKED). Sign in again: svc login`,
     ],
     [
       { state: 'none', detail: "This gateway's store doesn't support replicas." },
-      "  Replica   none: the gateway doesn't offer one",
+      "  Replica    none: the gateway doesn't offer one",
       "This gateway's store doesn't support replicas. All calls go to the gateway.",
     ],
     [
@@ -157,7 +157,7 @@ describe('svc status over a gateway', () => {
         state: 'unsupported',
         detail: 'The gateway has schema 9, this release knows 8: update svc here.',
       },
-      '  Replica   none: see below',
+      '  Replica    none: see below',
       'No replica: The gateway has schema 9, this release knows 8: update svc here. Until then all calls go to the gateway.',
     ],
   ] as const)('says why there is no copy: %j', async (report, line, advice) => {

@@ -69,6 +69,7 @@ describe('svc up and svc down', () => {
       'base_url',
       'mcp_url',
       'hooks_url',
+      'inbox_url',
       'socket',
       'project',
       'pid',

@@ -73,6 +73,7 @@ describe('svc up over a gateway', () => {
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       mcp_url: `${String(first['base_url'])}/mcp`,
       hooks_url: gateway.url,
+      inbox_url: `${proxy.url}/ui`,
       socket: join(home, 'svc.sock'),
       project: gateway.projectId,
       pid: expect.any(Number),

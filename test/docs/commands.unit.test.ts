@@ -38,7 +38,7 @@ function spelledOut(line: string): string[] {
 }
 
 function problem(line: string): string | null {
-  if (TOPICS.some(({ name }) => line === `help ${name}`)) return null;
+  if (line === 'help all' || TOPICS.some(({ name }) => line === `help ${name}`)) return null;
   const words =
     /^[a-z]+(?: [a-z]+)*(?= |$)/.exec(line.replaceAll(/[.,;:)]$/g, ''))?.[0]?.split(' ') ?? [];
   const name = nameIn(words);

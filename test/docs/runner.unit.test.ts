@@ -68,7 +68,7 @@ describe('a page', () => {
 
 describe('what is printed', () => {
   it.each([
-    ['evt_01m80m9b2qchm1f1tc9sxezcv1  now', 'evt_01m80mazmawt9j1rp5pnnzvha7  3s ago'],
+    ['evt_01m80m9b2qchm1f1tc9sxezcv1  now', 'evt_01m80mazmawt9j1rp5pnnzvha7  3 s ago'],
     ['2026-11-22T03:21:01.108Z', '2027-01-01T00:00:00.000Z'],
     [
       'http://127.0.0.1:4780/w/…',

@@ -232,6 +232,7 @@ export class Stage {
       ...Object.fromEntries(own),
       PATH: `${join(this.#folder.path, 'bin')}:${path}`,
       TERM: 'xterm',
+      TZ: 'UTC',
       SVC_HOME: home,
       SVC_CALLBACK_ALLOW: '127.0.0.0/8',
       ...(machine === 'gateway' && { SVC_DATA: this.#gatewayData() }),

@@ -19,7 +19,7 @@ let project: Project;
 let call: Call;
 let hook = '';
 beforeEach(async () => {
-  // What is counted here is not what a disk loses.
+  // This test doesn't need a real disk, and memory is faster.
   if (existsSync('/dev/shm')) vi.stubEnv('TMPDIR', '/dev/shm');
   gateway = await TestGateway.start();
   vi.unstubAllEnvs();
@@ -34,7 +34,7 @@ async function deliver(n: number): Promise<string> {
   return String(body['event_id']);
 }
 
-/** Decides as the owner; false where somebody was quicker. */
+/** Decides as the owner; false if someone else was quicker. */
 async function decide(requestId: string): Promise<boolean> {
   const notices = await project.store.read(({ notices: sent }) => sent.ofRequest(requestId));
   const tokenHash = notices.find(({ token_hash }) => token_hash !== null)?.token_hash;
@@ -90,7 +90,7 @@ describe(`${PAIRS} pairs of a park and its decision at one moment`, () => {
   });
 });
 
-/** One event: two agents ask the same at once, then it is parked while a person decides. */
+/** One event: two agents ask the same question at once, then park it while a person decides. */
 async function pair(n: number): Promise<string> {
   const event_id = await deliver(n);
   const { value } = await call('inbox_claim', { event_id });
@@ -149,7 +149,7 @@ function oneOf<T>(items: readonly T[]): T | undefined {
   return items[Math.floor(Math.random() * items.length)];
 }
 
-/** What an agent does with an event, from the top each time; true when it is done. */
+/** An agent's run over an event, always from the top; true when the event is done. */
 async function handle(event: Record<string, unknown>): Promise<boolean> {
   const { id: event_id, lease_id } = event;
   const question = { event_id, lease_id, action: 'deploy', summary: 'Deploy', wait_seconds: 0 };

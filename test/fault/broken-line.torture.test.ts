@@ -46,7 +46,7 @@ interface Entry {
   readonly outcome: string;
 }
 
-/** What the ledger has of one thing, oldest first. */
+/** The ledger's entries about one subject, oldest first. */
 async function ledgerOf(subject: string): Promise<string[]> {
   const { body } = await gateway.call<{ items: Entry[] }>('GET', '/v1/ledger?limit=500');
   return body.items

@@ -36,7 +36,7 @@ beforeAll(async () => {
       LD_PRELOAD: LIBRARY ?? '',
       FAKETIME_TIMESTAMP_FILE: offset,
       FAKETIME_NO_CACHE: '1',
-      // The clock of the wall jumps; that of a stopwatch never does.
+      // The wall clock jumps; the monotonic clock never does.
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
   });
@@ -47,7 +47,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** How far the clock of the gateway is from that of everybody else: `+1d`, `-1d`. */
+/** Sets how far the gateway's clock is off: `+1d`, `-1d`. */
 function setClock(text: string): void {
   writeFileSync(offset, `${text}\n`);
 }
@@ -139,7 +139,7 @@ describe.skipIf(!ready)('the clock of a machine', () => {
   it('may go months ahead: nothing is deleted that is only old by that clock', async () => {
     const id = await deliver('kept');
     setClock('+90d');
-    // Upkeep runs by itself soon after what makes it look.
+    // A delivery makes maintenance run soon.
     await deliver('later');
     await sleep(1500);
     setClock('+0');

@@ -83,10 +83,10 @@ let [oldUrl, newUrl] = ['', ''];
 let router: Router;
 let project: TeamProject;
 let hooks: { jobs: string; late: string };
-/** What was acknowledged: events by the number of their delivery, and events that are done. */
+/** Acknowledged deliveries: their events by number. */
 let accepted: Map<number, string>;
 let acked: Set<string>;
-/** Answers that did not take what was sent: what was called, the status, and whether it says when to come again. */
+/** Refusals: the call, its status, and whether it had Retry-After. */
 let refusals: (readonly [what: string, status: number, hasRetryAfter: boolean])[];
 let next: number;
 
@@ -113,7 +113,7 @@ async function startDatabase(): Promise<void> {
   database = await HranaProcess.start({ folder });
 }
 
-/** What the new gateway and the commands beside it are told of their databases. */
+/** The database settings of the new gateway and of its commands. */
 function databaseSettings(): Record<string, string> {
   return database ? { SVC_DATABASE_URL: `${database.url}/{project}/` } : {};
 }
@@ -154,14 +154,14 @@ async function call(
   }
 }
 
-/** One call over a line that stands. */
+/** One call over a working connection. */
 async function called(path: string, options: Parameters<typeof call>[1] = {}): Promise<Answer> {
   const answer = await call(path, options);
   if (!answer) throw new Error(`${path} was not answered.`);
   return answer;
 }
 
-/** Calls until it is answered, as a client that was told to come again. */
+/** Repeats the call until it's answered, as a client does on 503. */
 async function patiently(path: string, body?: unknown, key?: string): Promise<Answer> {
   for (;;) {
     const sent = { ...(body !== undefined && { body }), ...(key !== undefined && { key }) };
@@ -204,7 +204,7 @@ async function send(over: AbortSignal): Promise<void> {
   }
 }
 
-/** Takes one event after another, and finishes what it has begun. */
+/** Takes one event after another, and finishes the last one before it stops. */
 async function work(worker: number, over: AbortSignal): Promise<void> {
   while (!over.aborted) {
     const waited = await patiently('/v1/inbox/wait?source=jobs&timeout_seconds=1');
@@ -250,7 +250,7 @@ const operator = (...args: string[]): Promise<string> => svc(root.path, ['gatewa
 const atNew = (...args: string[]): Promise<string> =>
   svc(root.path, ['gateway', ...args], databaseSettings());
 
-/** Nothing was written at the old one after the copy was made, and nothing of it is answered there. */
+/** The old gateway wrote nothing after the copy, and answers nothing about the project. */
 async function expectClosed(position: number): Promise<void> {
   const left = contentOf(join(old, 'projects', project.id, 'project.db'));
   expect(left.position).toBe(position);
@@ -259,7 +259,7 @@ async function expectClosed(position: number): Promise<void> {
   expect(JSON.stringify(there.body)).toContain(`has moved to ${newUrl}.`);
 }
 
-/** Each delivery that was acknowledged is there once, and what was finished is done. */
+/** Every acknowledged delivery is there once, and finished events are done. */
 async function expectEvents(): Promise<void> {
   const found = new Map<string, string>();
   for (const status of ['pending', 'claimed', 'done', 'failed', 'dead']) {
@@ -356,7 +356,7 @@ describe('a project that moves to another gateway under load', () => {
       await expectLedger(ledger);
       const file = await called('/v1/files/big');
       expect(file.body['content_base64']).toBe(FILE.toString('base64'));
-      // What was waited for when it moved arrives at the new one.
+      // A wait from before the move gets its event at the new gateway.
       const id = await deliver('late', 0);
       expect(await late).toBe(id);
       await expectLink(link);

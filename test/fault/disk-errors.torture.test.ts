@@ -111,12 +111,12 @@ describe.skipIf(!ready)('a blob that a process left behind without syncing it', 
   const bytes = Buffer.alloc(300_000, 'blob');
   const digest = sha256(bytes);
 
-  /** Answers what came of storing it twice, and the folder after a power cut. */
+  /** Stores it twice; returns both outcomes and the folder after a power cut. */
   function putTwice(name: string, faults: Faults): { outcomes: string[]; image: string } {
     const blobs = join(fresh(name), 'blobs');
     mkdirSync(blobs);
     const disk = new Disk(blobs);
-    // Then written by somebody who is no more, and not synced.
+    // Then a process that died left an unsynced write.
     const log = join(folder.path, `${name}.records`);
     const shim = (given: Faults) => shimEnvironment(library, { folder: blobs, log }, given);
     const run = (code: string, given: Faults): string =>

@@ -84,7 +84,7 @@ function logged(): Line[] {
 
 const halfBlobs = (): string[] => filesUnder(data).filter((path) => path.endsWith('.tmp'));
 
-/** So many that the log of them doesn't fit into what is left of its last page. */
+/** Enough that their log lines don't fit into the rest of its last page. */
 const REFUSED = 100;
 const UNAVAILABLE = { error: { code: 'UNAVAILABLE' } };
 

@@ -15,9 +15,9 @@ const NOTICED_MS = 20_000;
 const WITHOUT_STORE_MS = 8000;
 /** Leases of 30 s, claims of 60 s and requests of a minute are over by then. */
 const DRAINED_WITHIN_MS = 180_000;
-/** A push that was not written down by then was cut short by something else than a kill. */
+/** A push not recorded by then was cut short by something other than a kill. */
 const RECORDED_WITHIN_MS = 5000;
-/** What was claimed is still pushed when the store has just died. */
+/** Claimed deliveries still go out for this long after the store dies. */
 const PUSHED_ON_MS = 2000;
 
 /** A push that failed twice, as one may on a slow machine, has its third attempt after 1 and 5 minutes. */
@@ -41,7 +41,7 @@ interface Push {
   readonly log: readonly { readonly at: string; readonly error: string | null }[];
 }
 
-/** What is left to do in a project: what nobody has finished, and pushes with what became of each so far. */
+/** The rest of a project's work: unfinished events, and pushes with their results so far. */
 async function leftOf(load: DrillLoad): Promise<{ work: string[]; pushes: Push[] }> {
   const pushes: Push[] = [];
   for (const { id } of await load.all('/v1/routes?limit=10')) {
@@ -67,7 +67,7 @@ interface Left {
   readonly others: readonly Push[];
 }
 
-/** Waits until nothing is left, and answers what is left all the same. Only pushes that failed are waited for long. */
+/** Waits until no work is left, and returns any that remains. It waits long only for failed pushes. */
 async function drained(loads: readonly DrillLoad[]): Promise<Left> {
   const began = performance.now();
   for (;;) {

@@ -7,7 +7,7 @@ import { keyOf, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const ROUNDS = 12;
-/** One below what a call takes, and one that needs an upload. */
+/** One that fits into a call, and one that needs an upload. */
 const SIZES = { small: 700_000, large: 3_000_000 } as const;
 type Name = keyof typeof SIZES;
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
@@ -44,7 +44,7 @@ async function save(name: Name, bytes: Uint8Array<ArrayBuffer>): Promise<boolean
   return (await put(`files/${name}`, complete, UPLOAD_TYPE)) !== null;
 }
 
-/** The digest of what a reader gets. */
+/** The digest of the bytes that a reader gets. */
 async function read(name: Name): Promise<string> {
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${base}/v1/files/${name}`, { headers });
@@ -59,7 +59,7 @@ async function read(name: Name): Promise<string> {
   return sha256(bytes);
 }
 
-/** What may stand at each path: what was acknowledged last, and what was sent after it without an answer. */
+/** The contents each path may have: the last acknowledged one, and any sent after it without an answer. */
 const may: Record<Name, Set<string>> = { small: new Set(), large: new Set() };
 let counter = { acknowledged: -1, sent: -1 };
 
@@ -81,7 +81,7 @@ async function count(alive: () => boolean): Promise<void> {
   }
 }
 
-/** Every file beside the database is what its name says, whoever names it. */
+/** Every blob file matches the digest in its name. */
 function checkBlobs(project: string): void {
   const root = join(folder.path, 'data', 'projects', project, 'blobs');
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter(

@@ -10,7 +10,7 @@ import { chooseSeed } from './power-cut/seed.ts';
 import { compileShim, shimReady } from './power-cut/shim.ts';
 import { trial } from './power-cut/trial.ts';
 
-/** About so many of all the points; the long run takes each. */
+/** About how many of the points to try; the long run tries all. */
 const POINTS = 20;
 const KILLS = 3;
 /** As many changes and syncs as there are at least, from the first start on. */

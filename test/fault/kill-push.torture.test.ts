@@ -11,7 +11,7 @@ const ENV = { SVC_CALLBACK_ALLOW: '127.0.0.0/8' };
 
 const folder = temporaryFolder();
 let receiver: Server;
-/** What came, by the webhook-id: every attempt must carry the same event. */
+/** Received events by webhook-id: every attempt must carry the same event. */
 const received = new Map<string, Set<string>>();
 let secret = '';
 let forged = 0;
@@ -44,7 +44,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Sends until the daemon is gone; answers the ids of what it acknowledged. */
+/** Sends until the daemon is gone; returns the ids of the acknowledged events. */
 async function deliver(hook: string, alive: () => boolean): Promise<string[]> {
   const accepted: string[] = [];
   while (alive()) {
@@ -95,7 +95,7 @@ describe('kill -9 between a commit and its push', () => {
     expect(accepted.length).toBeGreaterThan(ROUNDS);
     const missing = (): string[] => accepted.filter((id) => !received.has(id));
     await expect.poll(missing, { interval: 50, timeout: 30_000 }).toEqual([]);
-    // The id that a receiver tells repeats by is that of the event, at every attempt.
+    // Receivers spot repeats by this id, so every attempt must carry the event's.
     for (const [id, eventIds] of received) expect([...eventIds]).toEqual([id]);
     expect(forged).toBe(0);
     const done = async (): Promise<number> => {

@@ -16,7 +16,7 @@ interface Delivery {
   readonly body: string;
 }
 
-/** What the daemon acknowledged: it must be true for ever after. */
+/** Deliveries that the daemon acknowledged: it must never lose one. */
 const accepted = new Map<string, string>();
 const claimed = new Map<string, string>();
 const acked = new Map<string, string>();
@@ -60,7 +60,7 @@ async function load(alive: () => boolean): Promise<Delivery[]> {
   const unanswered: Delivery[] = [];
   while (alive()) {
     count += 1;
-    // Every eighth is large enough to be a file beside the database.
+    // Every eighth is large enough for a file of its own.
     const fill = count % 8 === 0 ? 'x'.repeat(300 * 1024) : '';
     const delivery = { name: `d${count}`, body: JSON.stringify({ n: count, fill }) };
     const answer = await send(delivery);
@@ -129,7 +129,7 @@ describe('kill -9 under load', () => {
       ({ base_url, pid } = await svcUp(folder.path));
       base = base_url;
       hook = await hookUrl();
-      // What was not answered is sent again, as every provider does: taken once, before or now.
+      // Providers repeat a delivery without an answer: the daemon must take it once, then or now.
       for (const delivery of unanswered) {
         const answer = await send(delivery);
         expect(answer).not.toBeNull();

@@ -22,7 +22,7 @@ let base = '';
 let pid = 0;
 let headers: Record<string, string> = {};
 
-/** Sends so many at once. Answers their statuses, in order. */
+/** Sends `count` requests at once. Returns their statuses, in order. */
 function statusesOf(count: number, send: (n: number) => Promise<Response>): Promise<number[]> {
   return Promise.all(
     Array.from({ length: count }, async (_, n) => {
@@ -51,7 +51,7 @@ describe('a heap of 128 MB', () => {
 
   it('holds under 64 bodies of 5 MB at once, of every kind', async () => {
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('--max-old-space-size=128');
-    // Made before: whoever is busy with that does not see that a kept connection was closed.
+    // Made beforehand: a busy process doesn't notice that a kept connection was closed.
     const made = Array.from({ length: 64 }, (_, n) => bodies[n % bodies.length]?.(n) ?? '');
     const source = JSON.stringify({ type: 'webhook', name: 'open' });
     const added = await fetch(`${base}/v1/sources`, { method: 'POST', headers, body: source });
@@ -61,7 +61,7 @@ describe('a heap of 128 MB', () => {
       const type = { 'content-type': 'application/json', 'webhook-id': `body ${n}` };
       return fetch(url, { method: 'POST', body, headers: type });
     });
-    // Some may be told to come again; none fails otherwise.
+    // Some may get 503; none may fail otherwise.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(statuses).toContain(200);
     await isWell();
@@ -108,13 +108,13 @@ describe('a heap of 128 MB', () => {
   it.each(calls)(
     'holds under 64 calls at once with %s',
     async (_what, method, path, good, input) => {
-      // Made once: whoever is busy with that does not see that a kept connection was closed.
+      // Made once: a busy process doesn't notice that a kept connection was closed.
       const body = JSON.stringify(input);
       const accept = 'application/json, text/event-stream';
       const init = { method, headers: { ...headers, accept }, body };
       const statuses = await statusesOf(64, () => fetch(base + path, init));
       expect(statuses).toContain(good);
-      // Refusals are fine, also for what is in their way; nothing breaks, and nothing hangs.
+      // Refusals are fine; nothing may break or hang.
       expect(statuses.filter((status) => status >= 500 && status !== 503)).toEqual([]);
       await isWell();
     },

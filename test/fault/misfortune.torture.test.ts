@@ -115,7 +115,7 @@ describe('a gateway', () => {
       expect(code).toBe(signal === 'SIGABRT' ? null : 1);
       const accepted = answers.filter(({ status }) => status === 200);
       expect(accepted.length).toBeGreaterThan(SENDERS);
-      // Whoever was told anything else was told to come again.
+      // Every other answer says to come again.
       for (const { status, retryAfter, body } of answers.filter((one) => one.status !== 200)) {
         expect(status).toBe(503);
         expect(Number(retryAfter)).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe('a gateway', () => {
       }
       const fatal = hosted.log.filter(({ level }) => level === 60 || level === 'fatal');
       expect(fatal.length > 0).toBe(signal !== 'SIGABRT');
-      // One that can still speak answers what is under way.
+      // A process that still can answers open calls.
       const isTold = answers.some(({ status }) => status === 503);
       expect(isTold || !endsInOrder).toBe(true);
 

@@ -58,7 +58,7 @@ describe('an event that kills whoever works on it', () => {
       behind.push(await deliver(`a ${attempt}`), await deliver(`b ${attempt}`));
       expect(await work(exec)).toBe('SIGKILL');
       expect(await idsOf('claimed')).toEqual([poison]);
-      // Whoever comes next gets what stands behind it, while the lease of the dead holds.
+      // While the dead worker's lease lasts, the next worker gets the event behind it.
       expect(await work(exec)).toBeNull();
       expect(new Set(await idsOf('done'))).toEqual(new Set(behind));
       clock.advance(LEASE_SECONDS * 1000);

@@ -33,7 +33,7 @@ function sync(inode: bigint, number: number): void {
 
 let images = 0;
 
-/** The text of a file after a power cut; null where there is none. */
+/** A file's text after a power cut; null if it doesn't exist. */
 function after(luck: Luck, name: string, seed = 1): string | null {
   images += 1;
   const image = join(folder.path, `image-${images}`);

@@ -74,7 +74,7 @@ it('asks about each push to a pull request, and merges the commit that was appro
   const bound = (id: string) => requests.filter((one) => one.event_id === id);
   expect(bound(opened)).toMatchObject([{ status: 'pending', bind: { sha: first.sha } }]);
   expect(bound(pushed)).toMatchObject([{ status: 'approved', bind: { sha: second.sha } }]);
-  // What was approved for one commit is no approval of another.
+  // An approval of one commit doesn't count for another.
   await expect(
     stage.once('request', 'use', bound(pushed)[0]?.request_id ?? '', '--bind', shown(first)),
   ).rejects.toThrow('APPROVAL_NOT_APPLICABLE');
@@ -87,7 +87,7 @@ const POINTS = STEPS.flatMap((step) => [`${step}-before`, `${step}-during`, `${s
   // Afterwards the event is done.
   .filter((point) => point !== '1-ack-after');
 
-/** An agent that dies between the end of a step and its note of it has to do the step again. */
+/** An agent that dies after a step but before recording it must repeat the step. */
 function again(one: string, step: string): boolean {
   return one === `agent ${step}-during`;
 }

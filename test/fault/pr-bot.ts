@@ -12,7 +12,7 @@ import { visit } from '../helpers/page-visitor.ts';
 const SECRET = 'my-secret';
 const BUNDLE = resolve('dist/svc.cjs');
 
-/** Stands before the bot: runs the built program, and kills the agent or the daemon at the point that a file names. */
+/** Runs before the bot: makes `svc` the built program, and kills the agent or the daemon at the point that a file names. */
 const PRELUDE = `
 kill_victim() {
   case $1 in
@@ -44,7 +44,7 @@ svc() {
 trap 'rc=$?; point ack before; point ack during; exit $rc' EXIT
 `;
 
-/** The program that the bot reviews and merges with: it notes what it does. */
+/** The program that reviews and merges for the bot: it records each act. */
 const ECHO = `#!/bin/sh
 /bin/echo "$*" >> "$STAGE/acts"
 /bin/echo "$*"
@@ -64,10 +64,16 @@ interface Asked {
   readonly bind: { readonly number: number; readonly sha: string } | null;
 }
 
+interface Lane {
+  readonly hook: string;
+  readonly command: readonly string[];
+  worker: ChildProcess | null;
+}
+
 /** A local daemon that may be killed, workers with the bot of docs/loop.md, and a person at the outbox. */
 export class BotStage {
   readonly #home: string;
-  readonly #lanes = new Map<string, { hook: string; worker: ChildProcess | null }>();
+  readonly #lanes = new Map<string, Lane>();
   readonly #opened = new Set<string>();
   #base = '';
   #isOver = false;
@@ -101,11 +107,30 @@ export class BotStage {
 
   /** A source for GitHub, and a worker for it that runs the bot of the docs, started again whenever it ends. */
   async lane(name: string, change: (bot: string) => string = (bot) => bot): Promise<void> {
+    const args = ['inbox', 'work', '--source', name, '--exec', 'bash bot.sh', '--lease-seconds'];
+    await this.#addLane(name, [BUNDLE, ...args, '30']);
+    writeFileSync(join(this.#stage(name), 'bot.sh'), PRELUDE + change(documentedBot()));
+  }
+
+  /** A source for GitHub, and a program of ours as its worker. */
+  async programLane(name: string, files: Readonly<Record<string, string>>): Promise<void> {
+    await this.#addLane(name, Object.keys(files).slice(0, 1));
+    for (const [file, text] of Object.entries(files)) {
+      writeFileSync(join(this.#stage(name), file), text);
+    }
+  }
+
+  /** Kills the daemon, which is started again. */
+  killDaemon(): void {
+    const record = readFileSync(join(this.#home, 'daemon.json'), 'utf8');
+    process.kill((JSON.parse(record) as { pid: number }).pid, 'SIGKILL');
+  }
+
+  async #addLane(name: string, command: readonly string[]): Promise<void> {
     const args = ['source', 'add', name, '--verification', 'github', '--secret', SECRET];
     const { url } = JSON.parse(await svc(this.#home, [...args, '--json'])) as { url: string };
     mkdirSync(this.#stage(name));
-    writeFileSync(join(this.#stage(name), 'bot.sh'), PRELUDE + change(documentedBot()));
-    this.#lanes.set(name, { hook: new URL(url).pathname, worker: null });
+    this.#lanes.set(name, { hook: new URL(url).pathname, command, worker: null });
   }
 
   /** Delivers a signed push, again while the daemon is away; answers the id of its event. */
@@ -157,7 +182,7 @@ export class BotStage {
     return decided;
   }
 
-  /** What the bots did, a line each. */
+  /** The bots' acts, a line each. */
   acts(): string[] {
     const file = this.#stage('acts');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
@@ -168,7 +193,7 @@ export class BotStage {
     return svc(this.#home, args);
   }
 
-  /** The JSON that a command prints, once the daemon is there. */
+  /** The JSON that a command prints, once the daemon is up. */
   async json<T>(...args: string[]): Promise<T> {
     return JSON.parse(await retried(() => this.once(...args, '--json'))) as T;
   }
@@ -204,13 +229,13 @@ export class BotStage {
       for (const [name, lane] of this.#lanes) {
         const { worker } = lane;
         const runs = worker !== null && worker.exitCode === null && worker.signalCode === null;
-        if (!runs) lane.worker = this.#startWorker(name);
+        if (!runs) lane.worker = this.#startWorker(name, lane.command);
       }
       await sleep(100);
     }
   }
 
-  #startWorker(name: string): ChildProcess {
+  #startWorker(name: string, command: readonly string[]): ChildProcess {
     const stage = join(this.#home, 'stage');
     const env = {
       ...process.env,
@@ -220,11 +245,8 @@ export class BotStage {
       BUNDLE,
       PATH: `${join(stage, 'bin')}:${process.env['PATH'] ?? ''}`,
     };
-    const worker = spawn(
-      process.execPath,
-      [BUNDLE, 'inbox', 'work', '--source', name, '--exec', 'bash bot.sh', '--lease-seconds', '30'],
-      { cwd: this.#stage(name), env, stdio: 'ignore' },
-    );
+    const options = { cwd: this.#stage(name), env, stdio: 'ignore' } as const;
+    const worker = spawn(process.execPath, command, options);
     writeFileSync(join(stage, `${name}.pid`), String(worker.pid));
     return worker;
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { runs } from '../helpers/daemon.ts';
 
-/** What a run of tests does: it starts a process that outlives it. */
+/** Like a test run: it starts a process that outlives it. */
 const RUN = `
 import { spawn } from 'node:child_process';
 import reapAfterwards from './test/helpers/reaper.ts';

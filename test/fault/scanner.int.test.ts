@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Every address that stands anywhere in the mails so far. */
+/** Every URL in the mails so far. */
 function addresses(): string[] {
   const found = mailsOf(gateway.folder).flatMap(
     (mail) => parsedMail(mail).text.match(/https?:\/\/[^\s"'<>)]+/g) ?? [],
@@ -22,7 +22,7 @@ function addresses(): string[] {
   return [...new Set(found)].filter((url) => url.startsWith(gateway.url));
 }
 
-/** As scanners of mail do: it opens all there is, follows what is on it, and never sends a form. */
+/** Like a mail scanner: opens every link, follows the links on each page, and never sends a form. */
 async function scan(urls: readonly string[]): Promise<void> {
   for (const url of urls) {
     for (const method of ['HEAD', 'GET', 'OPTIONS']) {

@@ -63,7 +63,7 @@ async function healthyRate(): Promise<number> {
   return answered;
 }
 
-/** Slow in different ways: what each sends at first, and goes on sending a little of. */
+/** Kinds of slow clients: what each sends at first, and what it then keeps dripping. */
 const manners: readonly (readonly [first: string, more: string])[] = [
   // Says nothing at all.
   ['', ''],
@@ -99,7 +99,7 @@ describe(`${SLOW} slow clients`, () => {
     const memory = residentBytes();
     let alone = 0;
     let beside = 0;
-    // By turns, as other work on the machine is in the measure, too: what was best with them and without counts.
+    // In turns, because other work on the machine counts too: only the best time with them and without them counts.
     for (let turn = 0; turn < TURNS && (turn < 3 || beside < alone * 0.8); turn += 1) {
       const sockets = await slowClients();
       beside = Math.max(beside, await healthyRate());
@@ -200,7 +200,7 @@ describe('a body at any door', () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => rawRequest(urlOf(door), head, endless())),
     );
-    // A sender that goes on may find the connection closed before it has read the answer.
+    // A client that is still sending may see the connection close before it reads the answer.
     for (const { status } of answers) expect([0, 413]).toContain(status);
     expect(Math.max(...answers.map(({ sent }) => sent))).toBeLessThan(30 * MIB);
     expect(residentBytes() - memory).toBeLessThan(96 * MIB);

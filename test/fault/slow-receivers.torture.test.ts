@@ -59,7 +59,7 @@ function saying(first: string, more: string, everyMs: number): (socket: Socket) 
 const silent = (socket: Socket): void => void socket.resume();
 const deaf = (socket: Socket): void => void socket.pause();
 
-/** Milliseconds until so many events were pushed to the receiver that is well. */
+/** Milliseconds until the healthy receiver has all events. */
 async function pushed({ healthy, routes }: Side): Promise<number> {
   const before = healthy.got.length;
   const began = performance.now();
@@ -94,7 +94,7 @@ describe('receivers that never come to an end', () => {
       (all) => all.filter(({ pending }) => pending > 0).length === Object.keys(manners).length,
     );
     expect(listed).toHaveLength(Object.keys(manners).length + 1);
-    // By turns, as other work on the machine is in the measure, too: what was best on either side counts. Whoever waited for
+    // In turns, because other work on the machine counts too: only each side's best time counts. A push that waited for
     // one of the others would wait for its deadline of 15 s.
     let beside = Number.POSITIVE_INFINITY;
     let alone = Number.POSITIVE_INFINITY;

@@ -17,8 +17,8 @@ const DRAIN_MS = 120_000;
 
 /**
  * Two gateways over one libSQL server for a long time: senders post to all projects by turns through both, workers wait,
- * claim and ack through both, one gateway is killed every five minutes. At the end nothing that was acknowledged is lost
- * or done twice, every ledger verifies, and memory has not grown.
+ * claim and ack through both, one gateway is killed every five minutes. At the end no acknowledged work is lost or done
+ * twice, every ledger verifies, and memory hasn't grown.
  *
  *     npx tsx test/fault/soak-program.ts --minutes 30 --projects 200
  */
@@ -59,7 +59,7 @@ class Soak {
     return this.#judge();
   }
 
-  /** By turns, whoever the project belongs to. */
+  /** The gateways in turn, whichever owns the project. */
   #next(): TeamGateway {
     this.#turn += 1;
     return this.#gateways[this.#turn % this.#gateways.length] as TeamGateway;
@@ -71,7 +71,7 @@ class Soak {
       const project = Math.floor(Math.random() * hooks.length);
       const delivery = randomUUID();
       const body = JSON.stringify({ delivery });
-      // As a sender does, until it is told that the delivery has arrived.
+      // Like a provider: until the delivery is acknowledged.
       for (;;) {
         const id = await this.#deliver(hooks[project] ?? '', delivery, body);
         if (id !== null) {
@@ -118,7 +118,7 @@ class Soak {
     }
   }
 
-  /** Asked again, as the same call, while there is no answer or one that says to come again; null for a refusal. */
+  /** Repeats the same call while it gets no answer or a retryable one; null for a refusal. */
   async #call<T = object>(
     key: string,
     method: string,

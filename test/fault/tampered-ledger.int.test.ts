@@ -17,7 +17,7 @@ type Rows = readonly LedgerEntry[];
 
 let gateway: TestGateway;
 let raw: Connection;
-/** The ledger as it was, and what somebody who verified it then remembers. */
+/** The ledger as it was, and the head that someone saved then. */
 let original: Rows = [];
 let remembered: LedgerHead;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
     await gateway.call('POST', '/v1/inbox/ack', event);
   }
   raw = new Connection(join(gateway.folder, 'projects', gateway.projectId, 'project.db'));
-  // The gateway folds its log in when it is idle: then this one waits.
+  // An idle gateway checkpoints its log; this connection waits then.
   raw.exec('PRAGMA wal_autocheckpoint=0; PRAGMA busy_timeout=20000');
   original = raw.all('SELECT * FROM ledger ORDER BY seq') as unknown as Rows;
   const { head } = await verify();
@@ -57,7 +57,7 @@ function replace(rows: Rows): void {
   raw.exec('COMMIT');
 }
 
-/** Where the damage is found: the entry that the chain names, or what the remembered head says. */
+/** Where the damage is found: the entry that the chain names, or the verdict on the saved head. */
 async function foundIn(rows: Rows): Promise<number | string> {
   replace(rows);
   try {
@@ -80,7 +80,7 @@ const rehash = (row: LedgerEntry): LedgerEntry => ({
   hash: entryHash(gateway.projectId, row),
 });
 
-/** The entries numbered from 1, each linked to the one before and sealed anew from `from` on. */
+/** The entries numbered from 1, each linked to the one before and rehashed from `from` on. */
 function sealed(rows: Rows, from: number): Rows {
   let prev = '0'.repeat(64);
   return rows.map((row, index) => {
@@ -175,7 +175,7 @@ describe('a ledger in a file that somebody can write to', () => {
         index >= place ? { ...row, agent: 'forged' } : row,
       );
       expect(await foundIn(sealed(rows, place + 1))).toBe('rewritten');
-      // A longer history than the one that was seen is another one none the less.
+      // A longer history than the saved one is still a different one.
       expect(await foundIn(sealed([...rows, ...rows], place + 1))).toBe('rewritten');
     }
   });

@@ -9,7 +9,7 @@ import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
 import { Member, newProject, TeamGateway, type TeamProject } from '../helpers/team.ts';
 
-/** Three networks of their own, joined at a bridge in the gateway's: nothing of it is seen by the rest of the machine. */
+/** Three network namespaces, joined at a bridge in the gateway's: the rest of the machine sees nothing of it. */
 const TAG = `svc${process.pid % 100_000}`;
 const HUB = `${TAG}-hub`;
 const NAMES = ['ada', 'bob'] as const;
@@ -135,7 +135,7 @@ describe.skipIf(!ready)('two machines on networks of their own', () => {
     setCable(2, 'up');
     const source = join(dataFolder, 'projects', project.id, 'project.db');
     for (const one of members) {
-      // Asked anew each time: when keys were last used is written down now and then, which is a commit.
+      // Ask each time: recording when keys were last used is a commit, too.
       await expect
         .poll(() => [one.replicaFile && contentOf(one.replicaFile), contentOf(source)], {
           timeout: 60_000,

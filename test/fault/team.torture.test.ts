@@ -44,7 +44,7 @@ function member(index: number): Member {
   return found;
 }
 
-/** Posts to the gateway's hook; null when there is no answer, or another one than 200. */
+/** Posts to the gateway's hook; null without an answer, or if it isn't 200. */
 async function deliver(name: string): Promise<string | null> {
   const headers = { 'webhook-id': name, 'content-type': 'application/json' };
   const body = JSON.stringify({ name, text: 'x'.repeat(200) });
@@ -58,7 +58,7 @@ async function deliver(name: string): Promise<string | null> {
 async function converged(): Promise<void> {
   const source = join(dataFolder, 'projects', project.id, 'project.db');
   for (const one of members) {
-    // Asked anew each time: when keys were last used is written down now and then, which is a commit.
+    // Ask each time: recording when keys were last used is a commit, too.
     await expect
       .poll(() => [one.replicaFile && contentOf(one.replicaFile), contentOf(source)], {
         timeout: 30_000,

@@ -22,7 +22,7 @@ interface Wanted {
   readonly says: 'help' | 'list' | null;
 }
 
-/** Throws what is to be told to whoever typed it. */
+/** Throws an error for the user. */
 function understood(): Wanted {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

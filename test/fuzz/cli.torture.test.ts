@@ -68,7 +68,7 @@ async function svc(argv: readonly string[], isTerminal = false): Promise<Ran> {
   return { code, out: stdout.text, err: stderr.text };
 }
 
-/** What a terminal obeys, and what turns text around. */
+/** Control sequences that a terminal obeys, and characters that reverse text. */
 const OBEYED =
   // oxlint-disable-next-line no-control-regex -- none of these may be there
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
@@ -81,7 +81,7 @@ function safetyFaults({ code, out, err }: Ran): string[] {
   });
 }
 
-/** An argument cannot hold a NUL, and this is no test of `@file`. */
+/** An argument can't hold a NUL, and `@file` isn't tested here. */
 const argument = hostileText.map((text) =>
   text.replaceAll('\0', '').replace(/^[@-]/, '').toWellFormed(),
 );

@@ -1,3 +1,4 @@
+import { withoutRefs } from '../helpers/openapi-refs.ts';
 import type { Schema } from './from-schema.ts';
 
 interface Parameter {
@@ -28,12 +29,14 @@ interface Described {
 
 /** All routes of a document. */
 export function routesOf(document: unknown): DescribedRoute[] {
-  const { paths } = document as { paths: Record<string, Record<string, Described>> };
+  const { paths } = withoutRefs(document, document) as {
+    paths: Record<string, Record<string, Described>>;
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(isMethod)
       .map(([method, described]) => ({
-        // Two operations share a route, and the answers are those of both.
+        // Two operations share a route, which can give both their answers.
         name: (described.operationId ?? '').split('_or_')[0] ?? '',
         method: method.toUpperCase(),
         path,

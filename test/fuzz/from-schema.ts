@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** What the published document says of a value; the words of JSON Schema that it uses. */
+/** A value's schema in the published document, with the JSON Schema keywords it uses. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -20,7 +20,7 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** Values of a field that mean something to the project it is sent to, by the name of the field. */
+/** Values that exist in the project, by field name. */
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
 const TEXT_MAX_CHARS = 300;

@@ -17,7 +17,7 @@ interface Sent {
   readonly target: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string | undefined;
-  /** Null sends none; the admin key of the project unless given. */
+  /** Null sends no key; the default is the project's admin key. */
   readonly key?: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** What it is as JSON; undefined where it is none. */
+  /** The parsed JSON; undefined if it isn't JSON. */
   readonly json: unknown;
 }
 
@@ -39,7 +39,7 @@ interface Place {
   readonly projects: readonly { readonly projectId: string; readonly apiKey: string }[];
 }
 
-/** A gateway in a process of its own, which tells how long its event loop was held. */
+/** A gateway in a separate process, which reports how long its event loop was blocked. */
 export class FuzzedGateway {
   readonly url: string;
   readonly projectId: string;

@@ -12,8 +12,8 @@ import { HttpServer } from '../../shared/http/http-server.ts';
 import { LongestTurn } from '../helpers/processor-time.ts';
 
 /**
- * `gateway-program.ts FOLDER`: a gateway behind the front of the hosted process, with two projects. Prints where it is, and
- * answers each message of its parent with the longest time since the one before that its event loop was held.
+ * `gateway-program.ts FOLDER`: a gateway behind the hosted process's listener, with two projects. Prints its address, and
+ * answers each message from its parent with the longest time its event loop was blocked since the last message.
  */
 const [folder = ''] = process.argv.slice(2);
 const log = pino({ level: process.env['SVC_TEST_LOG'] ?? 'error' }, pino.destination(2));
@@ -53,7 +53,7 @@ front.open(gateway.app);
 
 const turns = new LongestTurn();
 process.on('message', () => process.send?.(turns.take()));
-// Whoever started it is gone.
+// The parent is gone.
 process.once('disconnect', () => process.exit(1));
 process.once('SIGTERM', () => {
   void http

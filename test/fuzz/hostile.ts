@@ -133,10 +133,10 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(50, 127, 129, 3000).map(nested) },
 );
 
-/** An extra field and what is in it. */
+/** An extra field and its value. */
 export const extraField = fc.tuple(hostileKey, leaf);
 
-/** A body as bytes that is no JSON object of fields at all. */
+/** A body that isn't a JSON object. */
 export const hostileBody: fc.Arbitrary<Buffer> = fc.oneof(
   fc
     .constantFrom(

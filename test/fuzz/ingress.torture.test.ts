@@ -48,18 +48,18 @@ interface Event {
   readonly type: string;
   readonly payload: unknown;
   readonly payload_url: string | null;
-  /** Mails have none. */
+  /** Absent for mails. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What is wrong on the way of a body from outside to its end: in, listed, waited for, claimed, acked. */
+/** Takes a body through its whole life (in, listed, waited for, claimed, acked) and returns the faults. */
 async function wayFaults(
   body: Buffer,
   headers: Readonly<Record<string, string>>,
   source = 'open',
 ): Promise<string[]> {
   deliveries += 1;
-  // Each is a delivery of its own, even of the same body.
+  // Each is a separate delivery, even with the same body.
   const got = await deliver(source, body, { 'webhook-id': `fuzz-${deliveries}`, ...headers });
   const { status, event_id } = (got.json ?? {}) as { status?: string; event_id?: string };
   if (got.status !== 200) return [`it was answered ${got.status} ${got.bytes.toString()}`];
@@ -80,7 +80,7 @@ async function wayFaults(
   return source === 'mail' ? faults : [...faults, ...(await payloadFaults(event, body, headers))];
 }
 
-/** What is wrong with the payload that was made of a body. */
+/** The faults of the payload made from a body. */
 async function payloadFaults(
   { payload, payload_url }: Event,
   body: Buffer,
@@ -95,7 +95,7 @@ async function payloadFaults(
   });
 }
 
-/** Whether a payload is what a body says, in one of the ways in which it may be read. */
+/** Whether a payload is a body's content, read in one of the allowed ways. */
 function isOf(payload: unknown, body: Buffer, type: string): boolean {
   const { text, base64 } = (payload ?? {}) as { text?: unknown; base64?: unknown };
   if (!isUtf8(body)) return base64 === body.toString('base64');
@@ -109,7 +109,7 @@ async function download(url: string): Promise<Buffer> {
   return (await gateway.send({ method: 'GET', target: pathname, key: null })).bytes;
 }
 
-/** What a text says as JSON; undefined where it isn't JSON. */
+/** A text parsed as JSON; undefined if it isn't JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -288,7 +288,7 @@ const REFUSAL = {
   },
 };
 
-/** What is wrong with a refusal of a signature: it says that it is one, and nothing more. */
+/** The faults of a refused signature's answer: it must say just that. */
 function refusalFaults({ status, json, bytes }: Got): string[] {
   const isSo = status === 401 && isDeepStrictEqual(json, REFUSAL);
   return isSo ? [] : [`it was answered ${status} ${bytes.toString()}`];
@@ -343,7 +343,7 @@ describe('a signature', () => {
   );
 });
 
-/** The last characters are those of the signature, in each kind. The very last of base64 may be another and mean the same. */
+/** Every kind of signature ends the header. The very last character of base64 can change without changing the bytes. */
 function changed(value: string, at: number): string {
   const place = value.length - 3 - (at % 40);
   return value.slice(0, place) + (value[place] === 'a' ? 'b' : 'a') + value.slice(place + 1);

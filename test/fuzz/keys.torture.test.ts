@@ -52,7 +52,7 @@ function sendAs(request: WireRequest, authorization: string | null): Promise<Got
   });
 }
 
-/** One of its characters is another one, or is not there, or is there twice. */
+/** A key with one character changed, missing or doubled. */
 const almostKey = fc.nat(200).chain((at) =>
   fc.constantFrom('', 'x', 'é', ' ', 'AA').map((text) => {
     const place = at % gateway.apiKey.length;
@@ -96,7 +96,7 @@ const KEY_REVOKED = {
   },
 };
 
-/** Nothing where it is this answer and no other. */
+/** No faults if it's exactly this answer. */
 function faultsBut(got: Got, status: number, body: unknown): string[] {
   const isSo = got.status === status && isDeepStrictEqual(got.json, body);
   return isSo ? [] : [`${got.status} ${got.bytes.toString().slice(0, 500)}`];
@@ -110,7 +110,7 @@ describe('without a key that counts', () => {
       const request = fc.oneof(validRequest(route, known), hostileRequest(route, known));
       const fault = await fuzz(fc.tuple(request, fc.option(junk)), 8, async ([one, sent]) => {
         const got = await sendAs(one, sent);
-        // An odd path is another route, or none.
+        // An odd path may match another route, or none.
         return got.status === 404 || isDots(one.target) ? [] : faultsBut(got, 401, UNAUTHENTICATED);
       });
       expect(fault).toBeNull();
@@ -180,7 +180,7 @@ describe('with a key of another project', () => {
         .map(String);
       const fault = await fuzz(validRequest(route, known), 6, async (one) => {
         const { status, bytes } = await sendAs(one, `Bearer ${gateway.otherKey}`);
-        // A filter by an id that is not there finds nothing; other inputs may be wrong by themselves.
+        // A filter by an unknown id finds nothing; other inputs may be invalid anyway.
         const right = route.name === 'inbox_wait' ? [200, 400] : [404, 400];
         const names = ids.some((id) => one.target.includes(id));
         // An id that was sent may come back in words; nothing else of the project may.

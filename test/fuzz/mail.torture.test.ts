@@ -45,7 +45,7 @@ afterAll(async () => {
   await dns.stop();
 });
 
-/** What is wrong with how a mail is read. */
+/** The faults in how a mail is read. */
 async function faultsOf(raw: Buffer): Promise<string[]> {
   const seen = { now: NOW, whole: true, sizeBytes: raw.length };
   const mail = await reader.read(raw, seen);

@@ -24,7 +24,7 @@ interface Ended {
   readonly notes: string;
 }
 
-/** What `svc mcp` makes of an input, until it ends by itself. */
+/** Runs `svc mcp` on an input until it ends on its own. */
 async function bridged(input: Buffer): Promise<Ended> {
   const child = spawn(process.execPath, ['dist/svc.cjs', 'mcp'], {
     env: {
@@ -47,7 +47,7 @@ async function bridged(input: Buffer): Promise<Ended> {
 
 const ping = (id: string): Buffer => asJson({ jsonrpc: '2.0', id, method: 'ping' });
 
-/** What is wrong after lines that are garbage, with a request behind each. */
+/** The faults after lines of garbage, each followed by a request. */
 async function faultsOf(garbage: readonly Buffer[]): Promise<string[]> {
   const ids = garbage.map((_, index) => `ping-${index}`);
   const input = garbage.flatMap((line, index) => [line, NEWLINE, ping(ids[index] ?? ''), NEWLINE]);

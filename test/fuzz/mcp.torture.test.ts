@@ -49,7 +49,7 @@ function post(
 
 const STATUSES = [200, 202, 400, 404, 413, 415];
 
-/** What is wrong with an answer, whatever was sent. */
+/** The faults of an answer, whatever was sent. */
 function faultsOf(sent: unknown, got: Got): string[] {
   const { status, json, bytes } = got;
   const faults = unmet({
@@ -62,7 +62,7 @@ function faultsOf(sent: unknown, got: Got): string[] {
   return faults.map((fault) => `${fault}: ${status} ${bytes.toString().slice(0, 500)}`);
 }
 
-/** A message whose parameters are none; what could not be read is told from its answer alone. */
+/** Whether a message has invalid parameters; for unreadable ones, only the answer tells. */
 function isMalformed(sent: unknown): boolean {
   const message = Buffer.isBuffer(sent) ? parseObject(sent.toString('utf8')) : sent;
   const params = isObject(message) ? (message['params'] ?? {}) : {};
@@ -115,7 +115,7 @@ function resultOf(got: Got): Result | null {
   return isObject(result) ? (result as unknown as Result) : null;
 }
 
-/** What is wrong with what a tool answers. */
+/** The faults of a tool's answer. */
 function toolFaults(tool: Tool, got: Got): string[] {
   const result = resultOf(got);
   if (result === null) return [];

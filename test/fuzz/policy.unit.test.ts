@@ -45,14 +45,14 @@ const hostileSubject: fc.Arbitrary<PolicySubject> = fc.record({
 const anySubject = fc.oneof(subject, hostileSubject);
 const SUBJECTS = fc.sample(anySubject, { numRuns: 8, seed: 1 });
 
-/** What is wrong with how a document is read, and with what is decided by it. */
+/** The faults in how a document is read, and in its decisions. */
 function faultsOf(value: unknown, subjects: readonly PolicySubject[] = SUBJECTS): string[] {
   const document = read(value);
   if (typeof document === 'string') return document === '' ? [] : [document];
   return subjects.flatMap((one) => decisionFaults(document, one));
 }
 
-/** The document; nothing where it is refused in the right way, or what is wrong with the refusal. */
+/** The document, or the faults of its refusal: empty for a correct one. */
 function read(value: unknown): PolicyDocument | string {
   try {
     return parsePolicy(value);
@@ -220,7 +220,7 @@ describe('a text of a megabyte', () => {
     const tooMuch = shapes.filter((shape) => {
       const whole = shape.repeat(MEBI / shape.length);
       const part = whole.slice(0, MEBI / SMALLER);
-      // A tenth of a second is let pass in any case: what is not linear takes minutes.
+      // A tenth of a second is always fine: work that isn't linear takes minutes.
       const most = Math.max(100_000, costOf(() => work(part)) * SMALLER * 8);
       return costOf(() => work(whole)) > most;
     });

@@ -2,7 +2,7 @@ import { World } from '../surface/scenario.ts';
 import type { Known } from './from-schema.ts';
 import type { FuzzedGateway } from './fuzzed-gateway.ts';
 
-/** Fills a project with some of everything, and tells what is there by the names of fields. */
+/** Fills a project with some of everything; returns the stored values by field name. */
 export async function filledProject(gateway: FuzzedGateway): Promise<Known> {
   const world = new World(gateway);
   const events = [
@@ -50,7 +50,7 @@ export async function filledProject(gateway: FuzzedGateway): Promise<Known> {
     address: ['ben@example.com', 'ana@example.com'],
     to: ['ana@example.com'],
     email: ['ana@example.com'],
-    // None of them has to be looked up.
+    // None of them needs a DNS lookup.
     callback_url: ['http://127.0.0.1:9/nobody', 'https://127.0.0.1/x', 'https://10.0.0.1/'],
     since: ['2026-01-02T03:04:05.678Z', '2030-01-01'],
     until: ['2030-01-02T03:04:05.678Z'],

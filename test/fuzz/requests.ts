@@ -260,7 +260,7 @@ function oddQuery(route: DescribedRoute, valid: fc.Arbitrary<Input>): fc.Arbitra
 function oddBodies(route: DescribedRoute, valid: fc.Arbitrary<Input>): fc.Arbitrary<WireRequest>[] {
   const fields = valid
     .filter(({ body }) => isObject(body) && !(body instanceof Uint8Array))
-    // What stands in the query too would be refused for that.
+    // A field in both query and body would be refused.
     .map((input) => ({ ...input, query: {} }));
   const hasFields = route.bodies.some(({ schema }) => schema.properties ?? schema.oneOf);
   const ways = [

@@ -48,7 +48,7 @@ interface ErrorBody {
   };
 }
 
-/** False where the parameters make another route of it, or none. */
+/** False if its parameters make it match another route, or none. */
 function isOn({ path }: DescribedRoute, target: string): boolean {
   const [written = ''] = target.split('?', 1);
   const pattern = path.replaceAll(/\{(?:path|key)\}/g, '.+').replaceAll(/\{\w+\}/g, '[^/]+');
@@ -161,7 +161,7 @@ describe('hostile requests', () => {
 
 const KEY_REUSED = 'This key was used for another call.';
 
-/** What is wrong with a refusal of an input: it names what is at fault, and leaves no trace. */
+/** The faults of an input's refusal: it must name the field and change nothing. */
 async function refusalFaults(request: WireRequest, got: Got, before: number): Promise<string[]> {
   if (got.status !== 400 || request.route.method === 'HEAD') return [];
   const { code, details } = (got.json as ErrorBody).error;
@@ -184,7 +184,7 @@ async function refusalFaults(request: WireRequest, got: Got, before: number): Pr
   });
 }
 
-/** Whether the document says so of the field that was changed, and not of what is only meant by it. */
+/** Whether the published schema itself forbids the changed value, rather than a rule about its meaning. */
 function isWrong({ route, target, body, wrong }: WireRequest): boolean {
   const { method, bodies } = route;
   const fields: unknown = JSON.parse(body?.toString() ?? '{}');

@@ -2,14 +2,14 @@ import { parseObject, isObject } from '../../shared/lib/guards.ts';
 
 const INTERNAL_ERROR = -32_603;
 
-/** The id that an answer to it must have; null where there is none that could be read. */
+/** The id that its answer must have; null if no id could be read. */
 export function sentId(sent: unknown): unknown {
   const message = Buffer.isBuffer(sent) ? parseObject(sent.toString('utf8')) : sent;
   const id = isObject(message) && Object.hasOwn(message, 'id') ? message['id'] : null;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/** What holds for any answer of JSON-RPC. A refusal may not know the id of what it could not read. */
+/** What every JSON-RPC answer must satisfy. An answer to an unreadable message may lack its id. */
 export function rpcFaults(answer: unknown, id: unknown): Record<string, boolean> {
   if (!isObject(answer)) return { 'it is an object': false };
   const { error, result } = answer;

@@ -4,8 +4,8 @@ const SEED_DEFAULT = 20_260_102;
 const SHOWN_MAX_CHARS = 3000;
 
 /**
- * What the inputs are made from. The same unless SVC_FUZZ_SEED says otherwise, so that a change is judged by what it does and
- * not by its luck; `torture-program.ts` tries others.
+ * The seed of all inputs. It's fixed unless SVC_FUZZ_SEED is set, so that a change isn't judged by luck;
+ * `torture-program.ts` tries others.
  */
 const SEED = numberOf('SVC_FUZZ_SEED', SEED_DEFAULT);
 /** How many times the ordinary number of inputs are tried. */
@@ -13,7 +13,7 @@ const SCALE = numberOf('SVC_FUZZ_RUNS', 1);
 
 process.stderr.write(`fuzzing with SVC_FUZZ_SEED=${SEED} SVC_FUZZ_RUNS=${SCALE}\n`);
 
-/** What is wrong with what came of an input, a line each; nothing when all is well. */
+/** Runs an input and returns its faults, a line each; empty if there are none. */
 type FaultsOf<T> = (input: T) => Promise<readonly string[]> | readonly string[];
 
 /**
@@ -50,7 +50,7 @@ export async function each<T extends { readonly name: string }>(
   return found;
 }
 
-/** The names of what should hold, and does not. */
+/** The names of the conditions that don't hold. */
 export function unmet(holds: Readonly<Record<string, boolean>>): string[] {
   return Object.entries(holds)
     .filter(([, isSo]) => !isSo)

@@ -98,7 +98,7 @@ const NAMES = [...SETTINGS.filter((name) => name !== 'SVC_CONFIG'), ...AWS];
 
 const environment = fc.dictionary(fc.constantFrom(...NAMES), value, { minKeys: 1, maxKeys: 6 });
 
-/** What a gateway says that does not start with these settings; empty when it takes them. */
+/** A gateway's refusal of these settings; empty if it accepts them. */
 function refusal(env: NodeJS.ProcessEnv, file: string | null): string {
   try {
     readServerConfig({ HOME: folder.path, ...env }, file);
@@ -108,7 +108,7 @@ function refusal(env: NodeJS.ProcessEnv, file: string | null): string {
   }
 }
 
-/** What is wrong with how settings are read: they are taken, or all that is wrong is said by their names. */
+/** The faults in how settings are read: it accepts them, or names every wrong one. */
 function faultsOf(env: NodeJS.ProcessEnv, file: string | null = null): string[] {
   try {
     readServerConfig({ HOME: folder.path, ...env }, file);
@@ -119,7 +119,7 @@ function faultsOf(env: NodeJS.ProcessEnv, file: string | null = null): string[] 
     }
     const { problems } = error;
     const named = new RegExp(`${NAMES.join('|')}|isn't a setting|, line \\d+:`);
-    // Words that are there without the secret as well do not give it away.
+    // Words that also appear without the secret don't give it away.
     const shown = (name: string, text: string): boolean =>
       error.text().includes(text) && !refusal({ ...env, [name]: undefined }, file).includes(text);
     const secrets = SECRET.map((name) => [name, env[name] ?? ''] as const);

@@ -172,7 +172,7 @@ describe('a signature', () => {
   );
 });
 
-/** What a signature says, however it is written. */
+/** A signature's meaning, however it's written. */
 function significant(value: string): string {
   return value
     .replace(/^sha256=/i, '')

@@ -5,7 +5,7 @@ import { FuzzedGateway } from './fuzzed-gateway.ts';
 import { mutated } from './hostile.ts';
 import { fuzz, unmet, within } from './runs.ts';
 
-/** Whoever gets no answer to half a request by then gets none. */
+/** Half a request that has no answer by then won't get one. */
 const PATIENCE_MS = 400;
 /** For requests that are whole: an answer comes, and with it the end. */
 const LONG_PATIENCE_MS = 10_000;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Sends bytes as they are and no more after them; what came back until the other side closed. */
+/** Sends these bytes and nothing more; returns everything received until the other side closed. */
 function exchanged(bytes: Uint8Array, timeoutMs = PATIENCE_MS): Promise<string> {
   const { hostname, port } = new URL(gateway.url);
   return new Promise((resolve) => {

@@ -1,2 +1,2 @@
-// The first server in a process replaces the global Response. What stands for "already answered" works only if it is made before.
+// The first server in a process replaces the global Response. So make the "already answered" response before that, or it won't work.
 await import('@hono/node-server/utils/response');

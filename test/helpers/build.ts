@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const BUILT = ['dist/svc.cjs', 'dist/daemon.js'];
-const SOURCES = ['cli', 'daemon', 'gateway', 'shared', 'build.mjs'];
+const BUILT = ['dist/svc.cjs', 'dist/daemon.js', 'dist/client/main.js'];
+const SOURCES = ['cli', 'clients', 'daemon', 'gateway', 'shared', 'build.mjs'];
 
 /** Builds the program when a source is newer than it: once for a run of tests, by `vitest.config.ts`. */
 export default function freshBuild(): void {

@@ -2,7 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const SEEN_BY_THE_BUILD = ['cli', 'daemon', 'gateway', 'shared', 'node_modules', 'package.json'];
+const SEEN_BY_THE_BUILD = [
+  'cli',
+  'clients',
+  'daemon',
+  'gateway',
+  'shared',
+  'node_modules',
+  'package.json',
+];
 
 /**
  * Builds the executable as `npm run build` does, but below this folder, so that it is never older than its sources and

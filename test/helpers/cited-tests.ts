@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** `it('…',` and what stands behind a table: `])('…',`. */
+/** `it('…',` and the end of a table: `])('…',`. */
 const TITLE = /(?:\bit|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1,/g;
 /** What a title takes from elsewhere: `${ROUNDS}`, `%s`, `$name`. */
 const TAKEN = /\$\{[^}]*\}|%[sdifjo]|\$[a-z]\w*/g;

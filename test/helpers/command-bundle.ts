@@ -17,7 +17,7 @@ export async function commandBundle(): Promise<Metafile> {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    external: ['@modelcontextprotocol/sdk/*'],
+    external: ['@modelcontextprotocol/sdk/*', 'jq-wasm'],
     write: false,
     metafile: true,
     logLevel: 'silent',

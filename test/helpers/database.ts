@@ -9,7 +9,7 @@ import { temporaryFolder } from './gateway.ts';
 interface OpenDatabase {
   readonly database: Reader & Writer;
   readonly path: string;
-  /** What was reported as fatal. */
+  /** Errors reported as fatal. */
   readonly fatal: unknown[];
   /** Closed with the database. */
   newReader(): Reader;
@@ -25,7 +25,7 @@ export function makeItems(connection: Connection): void {
   connection.exec(ITEMS);
 }
 
-/** A database with one table `item (name, value)` in a folder of its own. */
+/** A database with one table `item (name, value)` in its own folder. */
 export function openDatabase(): OpenDatabase {
   const folder = temporaryFolder();
   const path = join(folder.path, 'test.db');

@@ -28,7 +28,7 @@ interface DeployedWanted {
   readonly failTimeout?: string;
 }
 
-/** An nginx that runs the file which operators are given, and beside it the same without the hash. */
+/** An nginx with the configuration that operators get, and a second one without the hash. */
 export class DeployedNginx {
   readonly #wanted: DeployedWanted;
   readonly #nginx: Awaited<ReturnType<typeof startNginx>>;
@@ -47,7 +47,7 @@ export class DeployedNginx {
     return new DeployedNginx(wanted, nginx);
   }
 
-  /** What it passed on so far; a line is written as an answer ends. */
+  /** The requests it has passed on; it logs a line when an answer ends. */
   get passed(): Passed[] {
     const lines = readFileSync(accessLog(this.#wanted), 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => {
@@ -67,7 +67,7 @@ function accessLog({ folder }: DeployedWanted): string {
   return join(folder, 'access.log');
 }
 
-/** The file as it is shown, on addresses of a test and freed of its certificate. */
+/** The published file with the test's addresses and without its certificate. */
 function moved(wanted: DeployedWanted, road: Road): string {
   let text = readFileSync(SHOWN, 'utf8');
   const replace = (shown: string | RegExp, own: string): void => {

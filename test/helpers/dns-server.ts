@@ -14,7 +14,7 @@ export class DnsServer {
   readonly records = new Map<string, string[]>();
   /** Every name that was asked for, in order. */
   readonly asked: string[] = [];
-  /** What it does instead of answering. */
+  /** How it answers, or fails to. */
   mood: 'fine' | 'silent' | 'failing' = 'fine';
   readonly #socket: Socket = createSocket('udp4');
 
@@ -76,7 +76,7 @@ function txtRecord(text: string): Buffer {
     strings.push(Buffer.from([piece.length]), piece);
   }
   const data = Buffer.concat(strings);
-  // The name is the one that stands in the question.
+  // A pointer to the name in the question.
   const head = Buffer.from([0xc0, HEADER_BYTES, 0, TXT, 0, IN, 0, 0, 0, TTL_SECONDS, 0, 0]);
   head.writeUInt16BE(data.length, 10);
   return Buffer.concat([head, data]);

@@ -5,11 +5,11 @@ import type { TeamProject } from './team.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of the drill, 32 bytes.').toString('base64')}`;
 const LEASE_SECONDS = 30;
-/** Every so many events a worker takes one up and dies. */
+/** A worker claims one in this many events and dies. */
 const ABANDON_EVERY = 12;
 const SEND_PAUSE_MS = 90;
 const AGAIN_MS = 150;
-/** Longer than everything takes to recover: what is not done by then hangs. */
+/** Longer than any recovery takes: anything unfinished by then hangs. */
 const PATIENCE_MS = 120_000;
 
 type Json = Record<string, unknown>;
@@ -28,7 +28,7 @@ export class DrillLoad {
   readonly acked = new Map<string, number>();
   /** Requests that nobody will decide. */
   readonly asked = new Set<string>();
-  /** Answers that no caller should have got. */
+  /** Answers that no caller should get. */
   readonly wrong: string[] = [];
   /** When calls were answered 503. */
   readonly refusedAt: number[] = [];
@@ -123,12 +123,12 @@ export class DrillLoad {
     }
   }
 
-  /** As a provider does: the same delivery again, signed anew, until it is acknowledged. */
+  /** Repeats the delivery, with a new signature, until it's acknowledged, as providers do. */
   async #send(source: string): Promise<void> {
     while (this.#isSending) {
       this.#count += 1;
       const id = `${source}-${this.#count}-${randomUUID()}`;
-      // Some are large enough to be kept beside the database.
+      // Some are large enough for a file of their own.
       const fill = this.#count % 25 === 0 ? 'x'.repeat(300 * 1024) : '';
       const body = Buffer.from(JSON.stringify({ id, fill }));
       const verification = 'standard_webhooks';

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 
-/** Where in a conversation something may go wrong; `body` is the first line of a mail, `end` answers its last dot. */
+/** The steps where something can go wrong; `body` is the first line of a mail, `end` the answer to its last dot. */
 type Step = 'connect' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';
 
 /** A reply instead of the good one, no reply, a reply byte by byte without an end, or the end of the connection. */
@@ -18,16 +18,16 @@ export interface ReceivedMail {
 }
 
 interface FakeSmtpOptions {
-  /** What goes wrong, and where. It may be changed while the server runs. */
+  /** What goes wrong at which step. A test may change it while the server runs. */
   readonly script?: Script;
-  /** Only who logs in like this may send. */
+  /** The login that senders need. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly tls?: { readonly mode: 'from_start' | 'starttls'; readonly certificate: Certificate };
   /** What else it can do, such as `SIZE 1000`. */
   readonly extensions?: readonly string[];
 }
 
-/** A mail server on 127.0.0.1 that does as it is told. */
+/** A scripted mail server on 127.0.0.1. */
 export class FakeSmtp {
   readonly received: ReceivedMail[] = [];
   /** Every line that came outside of mails, in order. */
@@ -147,7 +147,7 @@ class Conversation {
     this.#mail = null;
     const received = { from: this.#from, to: this.#to, raw };
     const act = this.#actAt('end') ?? 'accept';
-    // A server that dies has the mail; one that refuses has not.
+    // A server that dies has the mail; one that refuses doesn't.
     if (typeof act === 'string') this.#fake.received.push(received);
     this.act('end', '250 2.0.0 Taken');
   }
@@ -210,7 +210,7 @@ class Conversation {
     }
     const given = Buffer.from(first, 'base64').toString('utf8');
     this.#isLoggedIn = given === `\0${login?.user}\0${login?.password}`;
-    // The worst of servers repeats what it was told.
+    // The worst servers repeat the password.
     const bad = `535 5.7.8 No such login: ${first} ${given.replaceAll('\0', ' ')}`;
     this.act('auth', this.#isLoggedIn ? '235 Welcome' : bad);
   }

@@ -38,9 +38,9 @@ export class FakeTelegram {
   readonly url: string;
   readonly username = 'svc_test_bot';
   readonly calls: Call[] = [];
-  /** What was delivered to the webhook, and how it was answered. */
+  /** Updates delivered to the webhook, and the answers. */
   readonly deliveries: { readonly update: unknown; readonly status: number }[] = [];
-  /** Telegram begins at another number after a quiet week, and then does not go by what it was told. */
+  /** After a quiet week Telegram starts at another number and ignores the offset it was given. */
   forgetOffsets = false;
   webhook: { readonly url: string; readonly secret: string | null } | null = null;
   readonly #server: Server;
@@ -72,7 +72,7 @@ export class FakeTelegram {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The next so many calls of a method (`*` for all) go wrong. */
+  /** Makes the next `times` calls of a method (`*` for all) fail. */
   fail(method: string, fault: Fault, times = 1): void {
     this.#faults.push({ method, fault, times });
   }

@@ -14,10 +14,10 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { SharedStore } from './shared-store.ts';
 import { cloningWriters } from './writers.ts';
 
-/** `remote` runs every gateway over a libSQL server of its own. */
+/** `remote` gives every gateway its own libSQL server. */
 const STORE = process.env['SVC_TEST_STORE'];
 
-/** A clock that stands still until it is moved. */
+/** A clock that moves only when told to. */
 export class FakeClock implements Clock {
   #now: number;
 
@@ -34,9 +34,9 @@ export class FakeClock implements Clock {
   }
 }
 
-/** The clock may be trusted at once. */
+/** Trusts the clock at once. */
 export const STEADY: DeletionClock = { asOf: (now) => now, waitMs: () => 0 };
-/** It may not be trusted yet. */
+/** Doesn't trust the clock yet. */
 export const UNSTEADY: DeletionClock = { asOf: () => null, waitMs: () => 3_600_000 };
 
 /** A folder that goes with the test. */
@@ -112,14 +112,14 @@ export class TestGateway {
       folder?: string;
       /** What strangers wrote is under this name, at the same port. */
       contentHost?: string;
-      /** Uses the project of another gateway over the same store, in place of one of its own. */
+      /** Uses the project of another gateway over the same store instead of creating one. */
       projectOf?: Pick<TestGateway, 'projectId' | 'apiKey'>;
     } = {},
   ): Promise<TestGateway> {
     const temporary = options.folder
       ? { path: options.folder, remove: () => undefined }
       : temporaryFolder();
-    // A connection that the server closes just as a call goes out is not what is tested.
+    // The server must not close a connection just as a call goes out.
     const server = createServer({ keepAliveTimeout: 0 });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

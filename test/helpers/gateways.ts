@@ -78,7 +78,7 @@ export class Gateways {
     });
   }
 
-  /** As a power cut of a gateway: nothing is finished, and no other is told. */
+  /** Like a power cut: the gateway finishes nothing and tells no other gateway. */
   async kill(n: number): Promise<void> {
     const running = this.#running[n];
     if (!running || running.child.exitCode !== null || running.child.signalCode !== null)
@@ -91,7 +91,7 @@ export class Gateways {
     return this.#running.flatMap((one) => one?.log ?? []);
   }
 
-  /** Makes projects as signing in would, through a gateway of its own. */
+  /** Creates projects as sign-in does, through a separate gateway. */
   async newProjects(...slugs: string[]): Promise<TeamProject[]> {
     const url = this.urls[this.#wanted.publicRoad];
     const gateway = await Gateway.open({

@@ -2,8 +2,8 @@ import { createServer, request, type IncomingHttpHeaders, type Server } from 'no
 import type { AddressInfo } from 'node:net';
 
 /**
- * Passes requests on with further headers, for clients that cannot be told to send them. Whoever means the proxy by its
- * Host or Origin means the server behind it; all other names go on as they came.
+ * Adds headers to requests, for clients that can't send them. It replaces its own name in Host and Origin with the
+ * server's, and passes other names on unchanged.
  */
 export class HeaderProxy {
   readonly url: string;

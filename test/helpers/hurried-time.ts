@@ -3,8 +3,8 @@ import promises from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
 /**
- * Until the test ends, timers of this process end so many times as soon, and what measures their time sees as many times
- * as much of it pass. For intervals of the product that a test would only wait for; the clock stays as it is.
+ * Until the test ends, timers and `performance.now` in this process run `factor` times as fast. For intervals of the
+ * product that a test would only sit out; the wall clock doesn't change.
  */
 export function hurryTime(factor = 20): void {
   const { setTimeout, setInterval } = globalThis;

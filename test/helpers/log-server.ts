@@ -70,14 +70,14 @@ function sync(log: FollowedLog, place: LogPosition, files: Files, wanted: Wanted
   return live(place, files, wanted) ?? archived(log, files, wanted);
 }
 
-/** Null when the log was begun anew: then it is in the archive. */
+/** Null if the log was restarted: then the frames are in the archive. */
 function live(place: LogPosition, files: Files, { from, to }: Range): Answer | null {
   const end = Math.min(to, place.frames + 1);
   const frames = framesOf(readFileSync(files.wal), { from, to: end }, place.salts ?? '');
   return frames && [200, frames];
 }
 
-/** Throws when there is no such archive, or it is not what it has to be. */
+/** Throws if the archive doesn't exist or is wrong. */
 function archived(log: FollowedLog, files: Files, wanted: Wanted): Answer {
   const bytes = readFileSync(join(files.folder, `${wanted.generation}.wal`));
   const count = (bytes.length - HEADER_BYTES) / FRAME_BYTES;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './programs.ts';
 
-/** What is to break on the way: the first bytes of it still arrive. */
+/** A message to break: its first bytes still arrive. */
 interface Cut {
   readonly start: string;
   readonly side: 'request' | 'answer';
@@ -15,7 +15,7 @@ interface Breaking {
   left: number;
 }
 
-/** A line to a server that loses answers, breaks, or goes down, when a test wants it to. */
+/** A proxy that loses answers, breaks connections, or goes down when a test says so. */
 export class LossyProxy {
   readonly #target: URL;
   readonly #server: Server;
@@ -23,7 +23,7 @@ export class LossyProxy {
   readonly #port: number;
   #wanted: Cut | null = null;
   #isFrozen = false;
-  /** Connections that were made, and requests or answers that were lost. */
+  /** Connections made, and requests or answers lost. */
   connections = 0;
   lost = 0;
 
@@ -44,12 +44,12 @@ export class LossyProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The next requests that begin so arrive; in the place of their answers the connection breaks. */
+  /** Lets the next `times` requests that start with `start` arrive, then breaks the connection instead of answering. */
   loseAnswersTo(start: string, times = 1): void {
     this.breakIn('answer', start, 0, times);
   }
 
-  /** The connection of the next requests that begin so breaks when so many bytes of that side are through. */
+  /** Breaks the connection of the next requests that start with `start` after `afterBytes` bytes of that side. */
   breakIn(side: Cut['side'], start: string, afterBytes: number, times = 1): void {
     this.#wanted = { start, side, afterBytes, times };
   }
@@ -65,20 +65,20 @@ export class LossyProxy {
     });
   }
 
-  /** Breaks what is open and refuses what comes. */
+  /** Breaks open connections and refuses new ones. */
   async down(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  /** From here on nothing comes through, and nobody is told. */
+  /** Holds everything back from now on, silently. */
   freeze(): void {
     this.#isFrozen = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** What was held back comes through. */
+  /** Passes on the data that it held back. */
   thaw(): void {
     this.#isFrozen = false;
     for (const socket of this.#sockets) socket.resume();
@@ -111,7 +111,7 @@ export class LossyProxy {
     });
   }
 
-  /** Passes on what may still pass. True when that was all: what is beyond is lost. */
+  /** Passes on the bytes that still may pass. True when the connection breaks here and the rest is lost. */
   #breaks(breaking: Breaking, chunk: Buffer, to: Socket): boolean {
     const passed = chunk.subarray(0, breaking.left);
     breaking.left -= passed.length;

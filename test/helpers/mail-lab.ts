@@ -37,7 +37,7 @@ interface MailLabOptions {
   readonly imapCapability?: string;
 }
 
-/** Whether the mail servers are installed and may be run; without them, one line says what is skipped. */
+/** Whether the mail servers are installed and can run; if not, it prints a line that says what is skipped. */
 export function hasMailLab(): boolean {
   const missing = PROGRAMS.filter((name) => findProgram(name) === null);
   const why = missing.length > 0 ? `not installed: ${missing.join(', ')}` : 'they need root';

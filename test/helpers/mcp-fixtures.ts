@@ -16,7 +16,7 @@ import type {
 } from '../../shared/api/mcp/tables.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 
-// The tools, resources and prompts that the conformance suite of MCP calls by name, beside those of the product.
+// The tools, resources and prompts that MCP's conformance suite calls by name, in addition to the product's.
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -104,7 +104,7 @@ function fixtureContents(uri: string): ResourceContents | null {
   return { uri, mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true }) };
 }
 
-/** Reads further addresses; lists, templates and changes are those of the product. */
+/** Reads more URIs; lists, templates and changes stay the product's. */
 function withFixtures(product: ResourceTable): ResourceTable {
   return {
     list: async (cursor: string | undefined, site: CallSite): Promise<ResourcePage> => {

@@ -1,4 +1,4 @@
-// Loaded before a program of ours: at a signal it brings about from within what can go wrong there.
+// Preloaded into one of our programs: on a signal it causes faults inside that process.
 import { syncBuiltinESMExports } from 'node:module';
 import workers from 'node:worker_threads';
 

@@ -6,7 +6,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** What is answered at an address to a target and to these `Host` headers, just as they are. */
+/** Sends a request target and these `Host` headers unchanged, and returns the answer. */
 export function askNaming(
   url: string,
   target: string,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const NOBODY = 65_534;
 
 /**
- * Work with the rights of an ordinary user, which this one is unless it is root: no folder is closed to root. The folders,
- * and what is directly in them, are given away first.
+ * Runs work as an ordinary user, because root can open every folder. It first gives that user the folders and their
+ * direct contents.
  */
 export async function asNobody<T>(folders: readonly string[], work: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return work();

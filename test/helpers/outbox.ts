@@ -21,12 +21,12 @@ type LinkKind = 'a' | 'c' | 's' | 'ui/sign-in';
 export function tokensOf(dataFolder: string, kind: LinkKind): string[] {
   const link = new RegExp(`/${kind}/([0-9a-zA-Z]{32,40})`, 'g');
   return mailsOf(dataFolder).flatMap((mail) =>
-    // Where a line is long, a link may be broken in two on the way.
+    // A long line may break a link in two.
     [...parsedMail(mail).text.matchAll(link)].map((found) => found[1] ?? ''),
   );
 }
 
-/** Waits until so many links have come, and answers the newest. */
+/** Waits until this many links have come, and returns the newest. */
 export async function linkToken(
   dataFolder: string,
   kind: LinkKind = 'a',

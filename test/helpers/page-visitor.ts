@@ -6,7 +6,7 @@ interface Pressed {
   readonly typed?: Readonly<Record<string, string>>;
 }
 
-/** Visits the page behind a link as a browser would: looks, fills the form in, and presses a button of it. */
+/** Visits a link's page as a browser would: loads it, fills in the form and presses a button. */
 export async function visit(link: string, { button, typed = {} }: Pressed): Promise<string> {
   let page = await get(link);
   page = await press(page, button, typed);

@@ -19,7 +19,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Below those that Linux gives to whoever asks for any: nobody gets one of these by chance before it is used. */
+/** Below the ports that Linux picks itself, so no program gets one of these by chance. */
 const PORTS = { from: 20_000, to: 32_768 } as const;
 const given = new Set<number>();
 

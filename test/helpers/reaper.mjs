@@ -23,7 +23,7 @@ function kill(pid) {
 }
 
 async function reap() {
-  // More than once: one of them may have been about to start another.
+  // Several rounds, because a process may have been about to start another.
   for (let round = 0; round < ROUNDS; round += 1) {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     for (const pid of pids.filter(isMarked)) kill(Number(pid));

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 
-/** Stands in the environment of all that a run of tests starts. Not one of ours: programs refuse settings they don't know. */
+/** Marks every process that a test run starts. It has no SVC_ prefix, because our programs refuse unknown settings. */
 const NAME = 'VITEST_RUN_MARK';
 
-/** For a process that is given an environment of its own. */
+/** For a process that gets its own environment. */
 export function runMark(): Record<string, string> {
   const mark = process.env[NAME];
   return mark === undefined ? {} : { [NAME]: mark };
@@ -16,7 +16,7 @@ export default function reapAfterwards(): void {
   if (process.env[NAME] !== undefined) return;
   const mark = randomUUID();
   const program = resolve('test/helpers/reaper.mjs');
-  // In a session of its own, so that Ctrl-C doesn't reach it.
+  // In its own session, so that Ctrl-C doesn't reach it.
   const reaper = spawn(process.execPath, [program, `${NAME}=${mark}`], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,8 +1,8 @@
 import Libsql from 'libsql';
 
 /**
- * A stock replica in a process of its own: its calls hold the event loop, and an abort of the driver ends the process.
- * `sync` brings it up to date and is answered with its content; `follow` does so again and again until then.
+ * A stock replica in a separate process: its calls block the event loop, and an abort in the driver ends the process.
+ * `sync` brings it up to date and answers with its content; `follow` keeps it up to date until the next command.
  */
 const SUMMARY =
   'SELECT name, substr(value, 1, 20) AS head, length(value) AS chars FROM item ORDER BY name';
@@ -15,7 +15,7 @@ function sync() {
   replica.sync();
 }
 
-/** Read as the daemon reads: beside the replica, which would ask the gateway. */
+/** Opens the file itself, as the daemon does: the replica would ask the gateway. */
 function content() {
   const reader = new Libsql(path, { readonly: true });
   const { integrity_check: integrity } = reader.prepare('PRAGMA integrity_check').get([]);

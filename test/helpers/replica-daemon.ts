@@ -18,7 +18,7 @@ interface Answered<T> {
   readonly body: T;
 }
 
-/** A daemon in this process over a copy of a gateway's project, with a home of its own. */
+/** A daemon in this process with a replica of a gateway's project and its own home. */
 export class ReplicaDaemon {
   readonly home: Home;
   readonly folder: string;

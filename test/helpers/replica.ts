@@ -9,7 +9,7 @@ export interface Content {
 }
 
 export interface Replica {
-  /** What it has once it is up to date; the error when that fails. */
+  /** Its content once it's up to date, or the error. */
   sync(): Promise<Content | { error: string }>;
   /** Keeps it up to date until `sync`. */
   follow(): void;

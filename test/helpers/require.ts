@@ -1,6 +1,6 @@
 /**
- * True when `present`. Otherwise says in one line what is skipped and why; under SVC_TEST_REQUIRE=all that is a failure,
- * so that a run meant to be complete cannot skip in silence.
+ * True if `present`. Otherwise prints a line that says what is skipped and why. Under SVC_TEST_REQUIRE=all it throws, so
+ * that a complete run can't skip silently.
  */
 export function required(what: string, present: boolean, why: string): boolean {
   if (present) return true;

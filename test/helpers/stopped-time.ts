@@ -1,8 +1,8 @@
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * No time passes until the test ends. A writer ends a group after some milliseconds, so on a machine that rests for a
- * moment, what was asked for together would not share a commit.
+ * Stops time until the test ends. A writer closes a group after some milliseconds, so on a slow machine, writes made
+ * together might not share a commit.
  */
 export function stopTime(): void {
   const stopped = vi.spyOn(performance, 'now').mockReturnValue(performance.now());

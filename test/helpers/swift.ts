@@ -17,8 +17,8 @@ const BUCKET = 'blobs';
 const SECRET = 'a-secret-of-the-tests';
 
 /**
- * Account, container, object and proxy server in one process: they start at once, on ports that nobody else can take in
- * between. It ends when its input does, so with whoever started it. Swift asks for a cache, and needs none.
+ * Account, container, object and proxy server in one process, so they start together and no other program can take a
+ * port in between. It ends with the process that started it. Swift asks for a cache but doesn't need one.
  */
 const SERVERS = `
 import os, sys
@@ -68,7 +68,7 @@ eventlet.tpool.execute(sys.stdin.read)
 os._exit(0)
 `;
 
-/** Whether Swift is installed; without it, one line says what is skipped. */
+/** Whether Swift is installed; if not, it prints a line that says what is skipped. */
 export function hasSwift(): boolean {
   return required('blobs in a bucket', canImport(), 'python3-swift is not installed');
 }

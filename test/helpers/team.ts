@@ -12,7 +12,7 @@ const SVC = resolve('dist/svc.cjs');
 /** The gateway of a drill takes calls as fast as they come. */
 const UNLIMITED = { SVC_RATE_LIMIT: '0' };
 
-/** A project with a key that may do everything. */
+/** A project with an admin key. */
 export interface TeamProject {
   readonly id: string;
   readonly apiKey: string;
@@ -159,7 +159,7 @@ export class Member {
     writeFileSync(join(home, 'credentials.json'), JSON.stringify(credentials), { mode: 0o600 });
   }
 
-  /** `svc up`, which returns when the daemon answers. */
+  /** Runs `svc up`, which returns once the daemon answers. */
   async up(): Promise<Up> {
     const up = JSON.parse(await this.svc(['up', '--port', '0', '--json'])) as Up;
     this.baseUrl = up.base_url;
@@ -186,7 +186,7 @@ export class Member {
     return JSON.parse(await this.svc([...args, '--json'])) as Record<string, unknown>;
   }
 
-  /** Where its copy of the project lies; null while there is none. */
+  /** Its replica's file; null if it has none yet. */
   get replicaFile(): string | null {
     return filesUnder(this.#wanted.home).find((path) => path.endsWith('/replica.db')) ?? null;
   }

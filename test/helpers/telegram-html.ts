@@ -4,7 +4,7 @@ interface Entity {
   readonly href: string | null;
 }
 
-/** A text as Telegram shows it, and what its tags made of parts of it. */
+/** A text as Telegram shows it, and the formatted parts. */
 export interface ShownHtml {
   readonly text: string;
   readonly entities: readonly Entity[];
@@ -16,7 +16,7 @@ const TAGS = new Set(
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 const PIECE = /<(\/?)([a-zA-Z][\w-]*)((?:\s+[\w-]+(?:="[^"<>]*")?)*)\s*>|&(#\d+|[a-z]+);|[\s\S]/gu;
 
-/** Reads Telegram's HTML, and throws what Telegram says of what it cannot read. */
+/** Parses Telegram's HTML; throws Telegram's own error if it can't. */
 export function parseTelegramHtml(html: string): ShownHtml {
   const reader = new Reader();
   for (const [piece, slash, tag, attributes = '', entity] of html.matchAll(PIECE)) {

@@ -8,7 +8,7 @@ export interface Button {
   readonly url?: string;
 }
 
-/** What the Bot API answers with `ok: false`. */
+/** An `ok: false` answer of the Bot API. */
 export class Refusal extends Error {
   readonly code: number;
 
@@ -22,7 +22,7 @@ export function bad(description: string): Refusal {
   return new Refusal(400, `Bad Request: ${description}`);
 }
 
-/** A field that is text; empty where there is none. */
+/** A text field; empty if it's missing. */
 export function textOf(payload: Payload, name: string): string {
   const value = payload[name];
   return typeof value === 'string' ? value : '';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { required } from './require.ts';
 
 export interface Certified {
-  /** What a client is told to trust. */
+  /** The CA certificate for clients to trust. */
   readonly caFile: string;
   readonly keyFile: string;
   readonly certFile: string;

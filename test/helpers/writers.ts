@@ -37,7 +37,7 @@ export function directWriters(options: WritersOptions): Writers {
   return new DirectWriters(options);
 }
 
-/** Transactions in this thread, with everything copied on the way as it is on the way to another one. */
+/** Writers in this thread that copy their messages, as crossing to another thread would. */
 export function cloningWriters(options: WritersOptions): Writers {
   return new CloningWriters(options);
 }

@@ -48,6 +48,7 @@ describe.runIf(installed)('the package from npm', () => {
     expect(
       dist.filter((name) => !/^[a-z-]+-[0-9A-Z]{8}\.js$|\.cache$/.test(name)).toSorted(),
     ).toEqual([
+      'client',
       'code',
       'daemon.js',
       'gateway-admin.js',
@@ -67,14 +68,14 @@ describe.runIf(installed)('the package from npm', () => {
     const loaded = new Set(files.flatMap(importsOf).map(packageOf));
     expect(loaded.size).toBeGreaterThan(10);
     expect([...loaded].filter((name) => builtinModules.includes(name))).toEqual([]);
-    // The command has one package in its own file, so that it starts faster, and loads one for `svc mcp`; a schema library
-    // would cost it all of that.
-    const ofCommand = ['commander', '@modelcontextprotocol/sdk'];
+    // The command has one package in its own file, so that it starts faster, and loads others late, for `svc mcp` and --jq.
+    const ofCommand = ['commander', '@modelcontextprotocol/sdk', 'jq-wasm'];
     expect(Object.keys(dependencies).toSorted()).toEqual([...loaded, ...ofCommand].toSorted());
     const command = readFileSync(modules('svc-agents', 'dist', 'code', 'cli.cjs'), 'utf8');
     expect(command).toContain('@modelcontextprotocol/sdk/');
     expect(command).not.toContain('ZodError');
-    for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    for (const version of Object.values(dependencies))
+      expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/);
   });
 
   it('has every file that its pages link to, but for those of the checkout', () => {

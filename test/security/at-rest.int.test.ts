@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-/** What somebody has who took the disk: all files but the mails of this machine, and the master key. */
+/** What a thief of the disk gets: all files except this machine's mails and the master key. */
 function stolen(): Buffer {
   const files = readdirSync(gateway.folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -37,7 +37,7 @@ async function post(path: string, body: Fields, once?: string): Promise<Fields> 
   return (await gateway.call<Fields>('POST', path, { body, headers })).body;
 }
 
-/** Everything that gives a secret, used as it is meant to be. */
+/** Uses every feature that issues a secret, and returns the secrets. */
 async function secrets(): Promise<Record<string, string>> {
   const key = await post('/v1/keys', { name: 'one', scopes: ['disk'] }, 'once');
   const rotated = await post(`/v1/keys/${String(key['id'])}/rotate`, { grace_seconds: 60 }, 'two');
@@ -88,7 +88,7 @@ it('a stolen disk has no key, no token, no secret and no address in it, as long 
     expect([name, secret === 'undefined' || secret.length < 20]).toEqual([name, false]);
   }
   const bytes = stolen();
-  // What is looked for would be found.
+  // Proof that the search finds things.
   expect(bytes.includes('g***@example.com')).toBe(true);
   const found = Object.entries(all).filter(([, secret]) => bytes.includes(secret));
   expect(found.map(([name]) => name)).toEqual([]);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const FOLDERS = ['cli', 'daemon', 'gateway', 'shared'];
+const FOLDERS = ['cli', 'clients', 'daemon', 'gateway', 'shared'];
 
 const sources = FOLDERS.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -10,12 +10,12 @@ const sources = FOLDERS.flatMap((folder) =>
     .map((name) => join(folder, name)),
 ).map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
-/** The files in which something stands. */
+/** The files that contain a match. */
 function filesWith(pattern: RegExp): string[] {
   return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
 
-/** What stands there, each once. */
+/** The distinct matches. */
 function found(pattern: RegExp): string[] {
   const all = sources.flatMap(({ text }) =>
     [...text.matchAll(pattern)].map(([, what = '']) => what),
@@ -43,6 +43,7 @@ describe('the program', () => {
     ]);
     expect(filesWith(/new RegExp\(/).toSorted()).toEqual([
       'cli/commands/api.ts',
+      'cli/view/typed-names.ts',
       'gateway/blobs/s3-listing.ts',
       'gateway/mail/compose.ts',
       'gateway/mail/dkim-config.ts',
@@ -59,6 +60,7 @@ describe('the program', () => {
   it('gives a shell nothing but the command that its own user wrote', () => {
     expect(filesWith(/\bexecSync\(|\bexecFile|shell: true/).toSorted()).toEqual([
       'cli/doctor/checks.ts',
+      'clients/typescript/build.mjs',
       'shared/store/log-files.ts',
     ]);
     expect(filesWith(/\b(?:spawn|spawnSync)\(\s*['"](?:ba)?sh['"]/).toSorted()).toEqual([
@@ -74,6 +76,7 @@ describe('the program', () => {
       'cli/work/child.ts',
       // `svc once NAME -- CMD`, without a shell.
       'cli/work/step.ts',
+      'clients/typescript/build.mjs',
       'daemon/launch.ts',
       'daemon/replica/sync-process.ts',
       'shared/store/log-files.ts',
@@ -85,7 +88,7 @@ describe('the program', () => {
     expect(found(/\b(?:createHash|createHmac|hash|hkdfSync)\('([^']+)'/g)).toEqual(['sha256']);
     // Pauses between attempts, which anybody may guess.
     expect(filesWith(/Math\.random/).toSorted()).toEqual([
-      'cli/work/backoff.ts',
+      'clients/typescript/core/backoff.ts',
       'daemon/replica/backoff.ts',
       'gateway/blobs/s3-client.ts',
       'gateway/callbacks/deliveries.ts',
@@ -115,7 +118,7 @@ describe('the program', () => {
     const quoted = sources
       .filter(({ path }) => inStore(path))
       .flatMap(({ text }) => [...text.matchAll(/['"]\$\{([^}]*)\}/g)].map(([, what]) => what));
-    // The name of a file of ours, and those of tables and columns in a copy: as SQL quotes them.
+    // Our own file name, and table and column names in a copy, quoted as SQL does.
     expect(new Set(quoted)).toEqual(
       new Set([`copy.replaceAll("'", "''")`, `name.replaceAll('"', '""')`]),
     );

@@ -44,7 +44,7 @@ describe('a sealed value', () => {
   it('is another each time, and shows nothing but its length', () => {
     const all = Array.from({ length: 200 }, () => Buffer.from(vault.seal(PLACE, SECRET)));
     expect(new Set(all.map((sealed) => sealed.toString('hex'))).size).toBe(all.length);
-    // Behind the format and the id of the key stands the nonce.
+    // The nonce follows the format and the key's id.
     const nonces = all.map((sealed) => sealed.subarray(5, 17).toString('hex'));
     expect(new Set(nonces).size).toBe(all.length);
     for (const sealed of all) expect(sealed.includes(SECRET)).toBe(false);

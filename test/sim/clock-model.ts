@@ -1,9 +1,9 @@
 /** Steps back up to this are the time service at work. */
 const SMALL_STEP_BACK_MS = 60_000;
 
-/** What the service takes for the time: it holds still during a small step back, and follows a large one. */
+/** The service's clock: it holds still during a small step back, and follows a large one. */
 export class ClockModel {
-  /** What the machine's clock says. */
+  /** The machine's clock. */
   wallMs: number;
   #now: number;
 

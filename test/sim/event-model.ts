@@ -2,7 +2,7 @@ import type { Rules } from './rules.ts';
 
 type Status = 'pending' | 'claimed' | 'done' | 'failed' | 'dead';
 
-/** What is written down of an event, or what time has made of that. */
+/** An event's stored state, or what time has made of it. */
 interface ReplicationPosition {
   readonly status: Status;
   readonly attempts: number;
@@ -58,7 +58,7 @@ export class EventModel {
     return this.purged || this.receivedAt < now - this.#rules.retentionMs;
   }
 
-  /** What time alone has made of it. */
+  /** Its state at `now`, after what time alone changed. */
   at(now: number): ReplicationPosition {
     const { written } = this;
     if (written.due === null || written.due + this.#rules.lateMs > now) return written;

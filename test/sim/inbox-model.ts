@@ -1,32 +1,32 @@
 import { EventModel } from './event-model.ts';
 import type { Rules } from './rules.ts';
 
-/** What a source brought. */
+/** A source's delivery. */
 export interface Delivery {
   readonly source: string;
   readonly body: string;
   readonly providerId: string | null;
 }
 
-/** The queue of one project: what is a duplicate, what comes first, what is written down by time. */
+/** A project's queue: duplicates, order, and what time changes. */
 export class InboxModel {
   /** In the order of arrival. */
   readonly events: EventModel[] = [];
   readonly #rules: Rules;
   #accepted = 0;
-  /** Bodies of other ids are a hint: a process knows those of the day before its first delivery, and all since. */
+  /** A known body under another id is a hint: a process knows the bodies of the day before its first delivery, and all since. */
   #bodiesSince: number | null = null;
 
   constructor(rules: Rules) {
     this.#rules = rules;
   }
 
-  /** A process that starts has to learn the bodies anew. */
+  /** A new process has to load the bodies again. */
   restarted(): void {
     this.#bodiesSince = null;
   }
 
-  /** Whether a process that starts now knows as many bodies as the one that runs: not where the clock went back since. */
+  /** Whether a new process would know as many bodies as the running one: not if the clock went back since. */
   remembersAll(now: number): boolean {
     return this.#bodiesSince !== null && this.#bodiesSince <= now - this.#rules.bodyWindowMs;
   }
@@ -90,7 +90,7 @@ export class InboxModel {
     return this.events.find((one) => one.name === name);
   }
 
-  /** The oldest that waits for somebody to pull it. */
+  /** The oldest pending event that nobody pushes. */
   first(now: number, source?: string): EventModel | null {
     const fits = (one: EventModel): boolean => {
       const seen = one.at(now);

@@ -79,7 +79,7 @@ export async function claimAtOnce(stage: Stage, step: Steps['claim at once']): P
     from: { key: stage.keyName(key), once: null },
     said: stage.said(answers[nth] ?? refused('INTERNAL'), CLAIMED),
   }));
-  // Whoever it was: the others came behind.
+  // Whichever key won, the others came after it.
   const order = said.toSorted(
     (a, b) => Number(b.said.code === 'ok') - Number(a.said.code === 'ok'),
   );
@@ -91,7 +91,7 @@ export async function claimAtOnce(stage: Stage, step: Steps['claim at once']): P
   };
 }
 
-/** The same call under the same Idempotency-Key, twice at once: one effect, and the second is told to wait or answered alike. */
+/** The same call under the same Idempotency-Key, twice at once: one effect, and the second waits or gets the same answer. */
 export async function repeatAtOnce(stage: Stage, step: Steps['repeat at once']): Promise<Pair> {
   const name = stage.event(step.event);
   const once = `at once ${stage.next()}`;
@@ -196,7 +196,7 @@ function leaseOf({ leases }: Stage, name: string, which: Which): string | undefi
   return others?.at(-1) ?? 'lse_never_given';
 }
 
-/** The first pending event at once; where there is none, the next one that comes. */
+/** Gets the first pending event at once; if there is none, the next one that comes. */
 export async function wait(stage: Stage, step: Steps['wait']): Promise<Pair> {
   const key = stage.key(step.key);
   const source = step.source === null ? {} : { source: step.source };
@@ -225,7 +225,7 @@ export async function wait(stage: Stage, step: Steps['wait']): Promise<Pair> {
   return { said: await said(waiting), expected: stage.model.wait(step.source ?? undefined) };
 }
 
-/** What a route delivers is there for nobody who waits. */
+/** A wait doesn't get an event that a route delivers. */
 async function waitForRouted(stage: Stage, apiKey: string): Promise<Pair> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -238,7 +238,7 @@ async function waitForRouted(stage: Stage, apiKey: string): Promise<Pair> {
   return { said: ok({ isWaiting }), expected: ok({ isWaiting: true }) };
 }
 
-/** Until so many wait, or one that should has come back. */
+/** Resolves when `count` callers wait, or one that should wait has returned. */
 export async function untilWaiting(
   { world }: Stage,
   count: number,
@@ -252,7 +252,7 @@ export async function untilWaiting(
   while (world.project.waits.size < count && !state.isOver) await turn();
 }
 
-/** For a source that nothing comes from: ends when it is ended. */
+/** Waits for a source without events, until it's ended. */
 export function waitInVain(
   { world }: Stage,
   apiKey: string,

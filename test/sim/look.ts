@@ -135,7 +135,7 @@ async function lookAtLedger(stage: Stage): Promise<void> {
   assert.equal(value['ok'], true);
 }
 
-/** Every page, up to the one that reaches entries from before. */
+/** Every page, up to the first entries from before the world began. */
 async function all(
   stage: Stage,
   operation: string,

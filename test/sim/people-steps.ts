@@ -34,7 +34,7 @@ function askReally(stage: Stage, from: From, asking: Asking, wait: number): Prom
   return stage.world.call(stage.apiKeyOf(from), op, input, from);
 }
 
-/** Somebody decides while the agent waits for it. */
+/** A person decides while the agent waits. */
 export function askAndWait(stage: Stage, step: Steps['ask and wait']): Promise<Pair> {
   return stage.write({ key: step.key, once: null }, async (from) => {
     const asking = askReally(stage, from, step.asking, 120);
@@ -153,7 +153,7 @@ export async function decide(stage: Stage, step: Steps['decide']): Promise<Pair>
   return { said: ok({ outcome: said }), expected: ok({ outcome: expected }) };
 }
 
-/** Everybody who was asked decides at once: the first decision stands, and all others are told that they are late. */
+/** All the people asked decide at once: the first decision counts, and the others learn that they're late. */
 export async function decideAtOnce(stage: Stage, step: Steps['decide at once']): Promise<Pair> {
   const name = stage.request(step.request);
   const decisions: Deciding[] = [];
@@ -164,7 +164,7 @@ export async function decideAtOnce(stage: Stage, step: Steps['decide at once']):
   const outcomes = await Promise.all(
     decisions.map(({ choice }, nth) => stage.world.decide(tokens[nth] ?? '', plain(choice))),
   );
-  // One that cannot be made is told so as long as nothing stands, and is late behind that.
+  // An impossible decision is refused as such while the request is open, and as late afterwards.
   const isOver = stage.model.status(name).value['status'] !== 'pending';
   const winner = outcomes.indexOf('taken');
   const before = decisions.map((one, nth) => ({ one, nth, outcome: outcomes[nth] }));

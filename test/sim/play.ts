@@ -54,7 +54,7 @@ const PLAYS: { readonly [K in StepKind]: Play<K> } = {
 
 export const STEP_KINDS = Object.keys(PLAYS);
 
-/** Plays steps on a world of its own; throws where it is not as the model says. */
+/** Plays steps in a fresh world; throws where it differs from the model. */
 export async function play(
   template: Template,
   steps: readonly Step[],

@@ -13,7 +13,7 @@ import type { EventModel, Holder } from './event-model.ts';
 import { PushModel } from './push-model.ts';
 import type { Rules } from './rules.ts';
 
-/** What a call says: `ok` or the code of the refusal, and the fields that are compared. */
+/** A call's answer: `ok` or the refusal's code, and the fields to compare. */
 export interface Said {
   readonly code: string;
   readonly value: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export interface Asking {
   readonly amount: number | null;
   readonly minutes: number;
   readonly hasOption: boolean;
-  /** None are all of them. */
+  /** Empty means everyone. */
   readonly approvers: readonly string[];
 }
 
@@ -54,11 +54,11 @@ export class ProjectModel {
   readonly clock: ClockModel;
   readonly inbox: InboxModel;
   readonly push: PushModel;
-  /** What was pushed in the step at hand. */
+  /** Pushes of the current step. */
   pushed: string[] = [];
   readonly requests: RequestModel[] = [];
   policy: { readonly version: number; readonly name: PolicyName } = { version: 0, name: 'none' };
-  /** What the ledger says: operation, subject, outcome and key. */
+  /** The ledger's entries: operation, subject, outcome and key. */
   readonly ledger: string[] = [];
   readonly #rules: Rules;
   readonly #kept = new Map<string, Kept>();
@@ -89,7 +89,7 @@ export class ProjectModel {
     if (this.push.route !== null) this.attemptDue();
   }
 
-  /** The receiver is called for all that is due. */
+  /** Calls the receiver for every due push. */
   attemptDue(): void {
     const { tried, lost, entries } = this.push.attempt(this.now);
     this.pushed.push(...tried);
@@ -275,7 +275,7 @@ export class ProjectModel {
     return { id: name, status: event?.at(this.now).status, attempts: event?.at(this.now).attempts };
   }
 
-  /** One that fits a proposal against another version does not apply it. */
+  /** An approval of a proposal against another version doesn't apply it. */
   #supersede(request: RequestModel): void {
     const { proposal, ending, asked } = request;
     const isLate = asked.policyVersion !== this.policy.version && this.#rules.supersedes;
@@ -316,7 +316,7 @@ export class ProjectModel {
     return request;
   }
 
-  /** What asking answers, then and later: how the request stands. */
+  /** The answer to a question, then and later: the request's state. */
   #answered(said: Said): Said {
     const request = this.#request(String(said.value['request_id']));
     if (said.code !== 'ok' || !request) return said;

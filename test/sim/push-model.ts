@@ -15,7 +15,7 @@ export interface Push {
   within: readonly [from: number, to: number] | null;
 }
 
-/** What the event is called that tells of a delivery that was given up. */
+/** The name of the event that reports an abandoned delivery. */
 export function lossOf(event: string, attempts: number): string {
   return `loss of ${event} after ${attempts}`;
 }
@@ -24,10 +24,10 @@ export function lossOf(event: string, attempts: number): string {
 const SPREAD = 1.1;
 const SECOND_MS = 1000;
 
-/** What a route delivers, as the interface describes it, written down without the code under test. */
+/** A route's deliveries by the specification, without the code under test. */
 export class PushModel {
   readonly pushes: Push[] = [];
-  /** The route that is open; null when there is none. */
+  /** The open route, or null. */
   route: string | null = 'route#0';
   /** Whether the receiver takes what comes. */
   isUp = true;
@@ -45,7 +45,7 @@ export class PushModel {
     this.pushes.push({ event, route: this.route, status: 'pending', ...began });
   }
 
-  /** Everything that is due is tried. Answers what was tried, what was given up, and the entries of the ledger. */
+  /** Tries everything due. Returns the tried and the abandoned pushes, and the ledger's entries. */
   attempt(now: number): { tried: string[]; lost: string[]; entries: string[] } {
     const due = this.pushes.filter((one) => one.status === 'pending' && one.due <= now);
     const entries = due.flatMap((push) => this.#try(push, now));
@@ -74,7 +74,7 @@ export class PushModel {
     return [`delivery.dead ${event.name} ok`];
   }
 
-  /** Begins a new round for what was given up and nobody took back, and hastens the rest. Answers how many. */
+  /** Starts a new round for abandoned pushes whose events nobody took, and hurries the rest. Returns how many. */
   retry(now: number): number {
     const own = this.pushes.filter(({ route }) => route === this.route);
     const dead = own.filter(
@@ -91,7 +91,7 @@ export class PushModel {
     return dead.length + waiting.length;
   }
 
-  /** What the route had under way is there for whoever pulls. */
+  /** Closes the route: its open events can be pulled. */
   close(): void {
     for (const push of this.pushes) {
       if (push.status !== 'pending') continue;
@@ -101,12 +101,12 @@ export class PushModel {
     this.route = null;
   }
 
-  /** The log of what is finished is shown to nobody after its time, deleted or not. */
+  /** Old finished pushes aren't shown, deleted or not. */
   isShown({ status, createdAt }: Push, now: number): boolean {
     return status === 'pending' || createdAt >= now - this.#rules.retentionMs;
   }
 
-  /** The log of what is finished goes after its time, in the order of arrival. */
+  /** Deletes old finished pushes, in order of arrival. */
   forget(now: number): void {
     const before = now - this.#rules.retentionMs;
     const finished = this.pushes.filter(({ status }) => status !== 'pending');

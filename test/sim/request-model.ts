@@ -1,12 +1,12 @@
 import type { Rules } from './rules.ts';
 
-/** What is asked of people. */
+/** A question to people. */
 export interface Question {
   readonly kind: 'approval' | 'question' | 'policy';
   readonly options: readonly string[];
   /** The channels that were asked. */
   readonly approvers: readonly string[];
-  /** The channels that got a letter: those, or who is told of what the policy decided. */
+  /** The channels that got a message: the people asked, or those told of the policy's decision. */
   readonly told: readonly string[];
   readonly policyVersion: number;
   readonly rule: string | null;
@@ -48,14 +48,14 @@ export class RequestModel {
     this.proposal = given.proposal;
   }
 
-  /** How it stands; what nobody decided in time has expired, whether that was written down or not. */
+  /** Its state; a request that nobody decided in time has expired, recorded or not. */
   at(now: number): Ending {
     if (this.ending) return this.ending;
     const isOver = this.expiresAt + this.#rules.lateMs <= now;
     return { ...NOBODY, status: isOver ? 'expired' : 'pending', at: this.expiresAt };
   }
 
-  /** What comes of a choice: the first one stands, whoever makes it. */
+  /** The effect of a choice: the first one counts, whoever makes it. */
   decide(channel: string, choice: Choice, now: number): 'taken' | 'late' | 'refused' {
     const isLate = this.at(now).status !== 'pending';
     if (isLate && (this.#rules.firstDecisionStands || !this.ending)) return 'late';
@@ -118,7 +118,7 @@ export const POLICIES = {
 
 export type PolicyName = keyof typeof POLICIES;
 
-/** The first rule all of whose conditions hold; none says that a person decides. */
+/** The first rule whose conditions all hold; without one, a person decides. */
 export function matching(
   rules: Rules,
   policy: PolicyName,
@@ -140,7 +140,7 @@ function isNamed(pattern: string, action: string): boolean {
   return action.startsWith(pattern.slice(0, -1));
 }
 
-/** What the event is called that tells how a request ended. */
+/** The name of the event that reports a request's end. */
 export function endOf(request: string): string {
   return `end of ${request}`;
 }

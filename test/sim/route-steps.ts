@@ -54,7 +54,7 @@ export async function turnRoute(stage: Stage): Promise<Pair> {
   return { said: stage.said(answer, ['id']), expected: ok({ id: fresh }) };
 }
 
-/** What the receiver got in the step at hand is what was to be pushed; when it is tried again the product says. */
+/** Checks that the receiver got exactly this step's pushes; takes the next attempt's time from the product. */
 export async function afterPushes(stage: Stage): Promise<void> {
   const { template, model, names, world } = stage;
   const got = template.receiver.got.splice(0);

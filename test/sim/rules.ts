@@ -2,8 +2,8 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * The numbers and yes-or-no rules of the interface (sections 3.1, 3.2 and 8 of the specification), as the models follow
- * them. None of it is taken from the code under test.
+ * The interface's numbers and yes-or-no rules (sections 3.1, 3.2 and 8 of the specification) for the models. None comes
+ * from the code under test.
  */
 export const RULES = {
   /** The failure with this count makes an event dead. */
@@ -14,9 +14,9 @@ export const RULES = {
   retryMs: [30_000, MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS],
   /** So long behind its time something is over: at the very millisecond. */
   lateMs: 0,
-  /** An older lease of the same key is none. */
+  /** An older lease of the same key doesn't count. */
   fenced: true,
-  /** Nobody else may finish what a key has claimed. */
+  /** Only the key that claimed an event can finish it. */
   holderOnly: true,
   requeueForgetsAttempts: true,
   idWindowMs: 30 * DAY_MS,
@@ -24,9 +24,9 @@ export const RULES = {
   retentionMs: 30 * DAY_MS,
   answerWindowMs: DAY_MS,
   pendingMax: 50,
-  /** What was decided stays as it is. */
+  /** A decision never changes. */
   firstDecisionStands: true,
-  /** A policy that was proposed against another version does not apply. */
+  /** A policy proposed against another version doesn't apply. */
   supersedes: true,
   /** `amount_lte` holds for the amount itself. */
   amountIncluded: true,

@@ -36,7 +36,7 @@ export async function tick({ world, model }: Stage): Promise<void> {
   model.tick();
 }
 
-/** Whoever waits is answered as at the end of its time. */
+/** Restarts: open waits get the answer of a timed-out wait. */
 export async function restart(stage: Stage): Promise<Pair> {
   const { apiKey } = stage.key(0);
   const waiting = inbox.waitInVain(stage, apiKey);
@@ -49,12 +49,12 @@ export async function restart(stage: Stage): Promise<Pair> {
 }
 
 /**
- * The process dies in the middle of a write, and whoever sent that sends it again under the same Idempotency-Key: it has one
- * effect, and what was answered before the death stands.
+ * The process dies in the middle of a write, and the caller repeats it under the same Idempotency-Key: it has one effect,
+ * and an answer given before the death stays true.
  */
 export async function crash(stage: Stage, step: Steps['crash']): Promise<Pair> {
   const { during } = step;
-  // A process that starts follows the clock at once: what is sent again must not come at another time.
+  // A new process follows the clock at once, so set it: the repeat must come at the same time.
   inbox.moveClock(stage, stage.model.now);
   if (during === 'deliver') return crashDelivery(stage, step);
   if (during === 'decide') return crashDecision(stage, step);
@@ -112,7 +112,7 @@ async function crashDecision(stage: Stage, step: Steps['crash']): Promise<Pair> 
   await die(stage, step.turns);
   const pair = await people.decide(stage, step);
   await lost;
-  // It stood before the death: which one stands is told by the record.
+  // It was decided before the death; the record says how.
   const isLate =
     pair.said.value['outcome'] === 'late' && pair.expected.value['outcome'] === 'taken';
   return isLate ? { said: pair.said, expected: pair.said } : pair;

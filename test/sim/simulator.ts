@@ -5,7 +5,7 @@ import type { Rules } from './rules.ts';
 import { anyStep, type Step } from './steps.ts';
 import type { Template } from './template.ts';
 
-/** A world has up to so many steps. */
+/** The most steps of a world. */
 const STEPS_MAX = 300;
 const SHRINK_MS = 120_000;
 
@@ -19,7 +19,7 @@ interface Simulation {
   readonly shrink: boolean;
 }
 
-/** What was found, in words; null when the product did as the model says. The same seed finds the same. */
+/** The difference it found, in words; null if product and model agree. The same seed finds the same difference. */
 export async function simulate(template: Template, simulation: Simulation): Promise<string | null> {
   const { seed, steps: wanted, rules, coverage, shrink } = simulation;
   const until = coverage.steps + wanted;

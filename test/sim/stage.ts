@@ -10,7 +10,7 @@ import type { KnownKey, Template } from './template.ts';
 import type { Pick, StepKind, Who } from './steps.ts';
 import { World, type Answered } from './world.ts';
 
-/** What the product said, and what the model says it should have. */
+/** The product's answer, and the model's. */
 export interface Pair {
   readonly said: Said;
   readonly expected: Said;
@@ -127,7 +127,7 @@ export class Stage {
     return { code: answer.code, value: answer.code === 'ok' ? Object.fromEntries(value) : {} };
   }
 
-  /** A write by a key; under an Idempotency-Key it is there to be repeated. */
+  /** A write by a key; with an Idempotency-Key, a later step can repeat it. */
   async write(
     by: { readonly key: Who; readonly once: string | null },
     write: Write,
@@ -154,7 +154,7 @@ export class Stage {
   async #checked(key: KnownKey, write: () => Promise<Pair>): Promise<Pair> {
     const refusal = this.refusalOf(key);
     if (!refusal) return write();
-    // The model is not asked: nothing was looked at.
+    // The model isn't asked, because nothing is compared.
     const answer = await this.world.call(key.apiKey, 'inbox_requeue', {
       event_id: this.names.idOf('none', 'evt'),
     });
@@ -213,7 +213,7 @@ export class Stage {
     return [op, subject === null ? '-' : this.names.in(subject), end, ...by].join(' ');
   }
 
-  /** In which order what came at once was written down is for the product to choose. */
+  /** The product may choose the order of simultaneous writes: the model adopts it. */
   async adoptOrder(from: number, kind: StepKind): Promise<void> {
     if (!kind.endsWith('at once') && !PUSHING.has(kind)) return;
     const { ledger } = this.model;
@@ -244,7 +244,7 @@ export interface StageOptions {
   readonly coverage: Coverage;
 }
 
-/** What the service writes into its events. */
+/** The payload of the service's own events. */
 interface Told {
   readonly request_id: string;
   readonly event_id: string;

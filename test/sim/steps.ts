@@ -5,13 +5,13 @@ import type { Asking } from './project-model.ts';
 /** Which lease a call names: none, the newest given for the event, one before that, or one of another event. */
 export type Which = 'none' | 'newest' | 'older' | 'other';
 
-/** Which event: the nth from the newest of those to be pulled that stand so, or of all where none does. `worn` has failed the most. */
+/** Which event: the nth newest that can be pulled in this state, or of all if none is. `worn` has failed the most. */
 export interface Pick {
   readonly among: 'all' | 'pending' | 'worn' | 'claimed' | 'done' | 'dead' | 'none';
   readonly nth: number;
 }
 
-/** A worker by its number; beyond those the key that was revoked last; or whoever holds the lease of the event. */
+/** A worker's number (beyond the last: the key revoked last), or the holder of the event's lease. */
 export type Who = number | 'holder';
 
 interface Calling {
@@ -41,7 +41,7 @@ interface Ask extends Calling {
 }
 
 interface Decision {
-  /** Counted from the newest of those that wait, or of all where none does; below 0 of all. */
+  /** Counted from the newest pending one, or of all if none is pending; below 0, of all. */
   readonly request: number;
   readonly channel: number;
   readonly choice: Choice;
@@ -51,7 +51,7 @@ interface Decision {
 export interface Steps {
   deliver: Brought;
   'deliver at once': Brought;
-  /** What came before comes again: at once, or at the end of the time for which it is remembered. */
+  /** Repeats an earlier delivery: at once, or around the end of the time it's remembered. */
   'deliver again': { readonly nth: number; readonly besideMs: number | null };
   claim: OnEvent;
   ack: OnEvent;
@@ -75,10 +75,10 @@ export interface Steps {
   repeat: object;
   /** Whether the receiver of the route takes what comes from now on. */
   receiver: { readonly isUp: boolean };
-  /** On to when something is due to be pushed, so many times. */
+  /** Moves to the time of the next due push, `times` times. */
   'push on': { readonly times: number };
   'retry route': object;
-  /** Removes the route, or makes one where there is none. */
+  /** Removes the route, or adds one if there is none. */
   route: object;
   /** The number of a worker. */
   revoke: { readonly key: number };
@@ -89,7 +89,7 @@ export interface Steps {
   tick: object;
   restart: object;
   look: object;
-  /** Dies so many turns of the event loop after the call has begun. */
+  /** Dies this many turns of the event loop after the call begins. */
   crash: OnEvent &
     Brought &
     Decision & { readonly asking: Asking; readonly during: Interrupted; readonly turns: number };

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 const SHARED_MEMORY = '/dev/shm';
 
 /**
- * A fresh folder that takes a sync at once, where there is one: how a disk fails is not what is looked at here, and waiting
- * for it would take most of the time.
+ * A fresh folder in memory, if possible: this test isn't about disks, and waiting for syncs would take most of its time.
  */
 export function makeSwiftFolder(): string {
   const parent = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir();

@@ -7,7 +7,7 @@ import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { CHANNELS, PUSHED } from './project-model.ts';
 
 const DAY_MS = 86_400_000;
-/** By then all that the making of the template left has had its time, so that time does nothing to it in a world. */
+/** Old enough that time changes nothing more about the template's own events. */
 const AGE_MS = 70 * DAY_MS;
 
 const WORKERS = 3;
@@ -20,7 +20,7 @@ export interface KnownKey {
   readonly apiKey: string;
 }
 
-/** A project on disk, with keys, sources and people: every world begins with a copy of it. */
+/** A project on disk, with keys, sources and people: every world starts as a copy of it. */
 export interface Template {
   readonly folder: string;
   readonly projectId: string;
@@ -30,7 +30,7 @@ export interface Template {
   readonly hooks: Readonly<Record<string, string>>;
   /** Ids of channels, by name. */
   readonly channels: ReadonlyMap<string, string>;
-  /** What is in it at the beginning: ids of events and requests, and the length of its ledger. */
+  /** Its initial contents: ids of events and requests, and its ledger's length. */
   readonly old: ReadonlySet<string>;
   readonly ledgerLength: number;
   /** When its worlds begin. */

@@ -9,8 +9,7 @@ const STEPS_PER_SEED = 5000;
 const SEED_MAX = 2 ** 31;
 
 /**
- * Plays seed after seed until the time is over, or until the product does something else than the models say. Prints each
- * seed before it is played.
+ * Plays seed after seed until time is up or product and models disagree. Prints each seed before playing it.
  *
  *     npx tsx test/sim/torture-program.ts --minutes 60 --seed 1
  */

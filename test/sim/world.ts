@@ -29,8 +29,8 @@ export interface Answered {
 }
 
 /**
- * The real thing: a gateway over real databases in a folder of its own, and nothing else of the machine. Its clock is set
- * by hand, its scheduler is silent (maintenance runs when a step says so), and of a network there is only the receiver of a route.
+ * The real thing: a gateway over real databases in its own folder. The test sets its clock, maintenance runs when a step
+ * says so, and the only network is a route's receiver.
  */
 export class World {
   readonly #template: Template;
@@ -59,7 +59,7 @@ export class World {
     this.#open.clock.now();
   }
 
-  /** The process dies so many turns of the event loop after the next call has begun, and the call is made again. */
+  /** Makes the process die this many turns of the event loop after the next call begins; then the call is repeated. */
   dieIn(turns: number): void {
     this.#dyingIn = turns;
   }
@@ -77,7 +77,7 @@ export class World {
     await this.crash();
     await lost;
     const again = await this.run(...call);
-    // What was answered was durable, and is answered again.
+    // An answer before the death was durable, so the repeat gets the same one.
     if (before) assert.deepStrictEqual(again, before);
     return again;
   }
@@ -143,7 +143,7 @@ export class World {
     const before = got.length;
     await maintain(this.#open.project, this.#open.clock);
     await this.settled();
-    // What was pushed meanwhile may have come to its end too late for the rest of it.
+    // A push meanwhile may have ended too late for the rest.
     if (got.length === before) return;
     await maintain(this.#open.project, this.#open.clock);
     await this.settled();
@@ -178,7 +178,7 @@ export class World {
   }
 }
 
-/** What the machine's clock says. */
+/** The machine's clock. */
 interface Wall {
   ms: number;
 }
@@ -210,7 +210,7 @@ async function openFolder(folder: string, { projectId }: Template, wall: Wall): 
   return { folder, clock, gateway, project };
 }
 
-/** What becomes of a call whose process dies is told to nobody, except what it answered before. */
+/** Drops the outcome of a call whose process dies, unless it was answered before. */
 async function keepQuiet<T>(work: Promise<T>, onAnswer: (answer: T) => void): Promise<void> {
   try {
     onAnswer(await work);
@@ -219,7 +219,7 @@ async function keepQuiet<T>(work: Promise<T>, onAnswer: (answer: T) => void): Pr
   }
 }
 
-/** NotificationQueue that were sent stay behind: a gateway reads none of them. */
+/** Leaves the sent messages out: no gateway reads them. */
 function copyOf(folder: string): string {
   const copy = makeSwiftFolder();
   cpSync(folder, copy, { recursive: true, filter: (path) => basename(path) !== 'outbox' });

@@ -56,7 +56,7 @@ describe.each(DRIVERS)('%s', (_name, openIt) => {
       expect(await commits()).toBe(1);
       const many = Array.from({ length: 500 }, (_, index) => open.database.write(put(`n${index}`)));
       await Promise.all(many);
-      // 500 jobs at no more than 128 a group, and each group as full as what was queued.
+      // 500 jobs in groups of at most 128, each as full as the queue allows.
       expect(await commits()).toBeGreaterThanOrEqual(1 + Math.ceil(500 / 128));
       expect(await commits()).toBeLessThan(100);
       expect(await names()).toHaveLength(501);

@@ -49,7 +49,7 @@ function query(filter: EventFilter): number[] {
   return connection.all(sql, params).map((row) => Number(row['seq']));
 }
 
-/** What the answer must be, by looking at every row. */
+/** The correct answer, found by looking at every row. */
 function reference(rows: readonly Queued[], filter: EventFilter): number[] {
   return rows
     .filter((row) => effective(row, filter.now).status === filter.status)
@@ -179,7 +179,7 @@ describe('the plan of a page', () => {
   });
 
   it('costs a page, not the history', () => {
-    // Sorting may happen, but only over what the ranges were cut to.
+    // Sorting is fine, but only within the ranges.
     const started = performance.now();
     for (let index = 0; index < 200; index += 1) query({ ...base, type: 'a.*' });
     const perQuery = (performance.now() - started) / 200;
@@ -195,7 +195,7 @@ describe('the plan of a page', () => {
       const siblings = rows.filter((row) => row['parent'] === sort['parent']);
       const reads = siblings
         .map((row) => String(row['detail']))
-        // What is overdue at a time is little: the maintenance has written the rest down.
+        // Few events are overdue at a time: maintenance has recorded the rest.
         .filter((d) => /^SEARCH (event|e)\b/.test(d) && !d.includes('INDEX event_due '));
       expect({ reads, in: parents.get(sort['parent'] ?? -1)?.['detail'] ?? 'top' }).toMatchObject({
         reads: [],

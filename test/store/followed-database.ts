@@ -9,11 +9,11 @@ import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
 
 const MB = 1024 * 1024;
 
-/** A database `item (name, value)` that replicas may follow, in a folder of its own. */
+/** A database `item (name, value)` that replicas may follow, in its own folder. */
 export class FollowedDatabase {
   readonly path: string;
   readonly clock = new FakeClock(Date.now());
-  /** What was told, newest last. */
+  /** Reported positions, newest last. */
   readonly told: ReplicationPosition[] = [];
   writer: EmbeddedWriter;
   readonly #fatal: unknown[] = [];
@@ -27,13 +27,13 @@ export class FollowedDatabase {
     this.writer = this.#open();
   }
 
-  /** Closes it, if it is not, and opens it again. */
+  /** Closes it if it's open, and opens it again. */
   async reopen(): Promise<void> {
     await this.writer.close();
     this.writer = this.#open();
   }
 
-  /** Where the log stands. Throws while nobody follows. */
+  /** The log's position. Throws while nobody follows. */
   get place(): LogPosition {
     const { log } = this.writer.replication;
     if (!log) throw new Error('Nobody follows.');
@@ -75,14 +75,14 @@ export class FollowedDatabase {
     return JSON.parse(readFileSync(this.inside('state.json'), 'utf8')) as object;
   }
 
-  /** Somebody else with the file open. */
+  /** Another connection to the file. */
   stranger(): Connection {
     const connection = new Connection(this.path);
     this.#strangers.push(connection);
     return connection;
   }
 
-  /** Somebody else who reads what is there now, until he is told to leave. */
+  /** Another connection that holds a snapshot of now until released. */
   readingStranger(): () => void {
     const connection = this.stranger();
     connection.exec('BEGIN');

@@ -42,7 +42,7 @@ async function start(crashAt?: CrashPoint): Promise<LogProcess> {
   return started;
 }
 
-/** The replica of this test, which goes on from what it has wherever the log is served now. */
+/** This test's replica, which continues from what it has, wherever the log is served now. */
 async function syncFrom(log: LogProcess) {
   const { url } = await log.state();
   let replica = replicas.get(url);
@@ -70,7 +70,7 @@ async function firstSync(log: LogProcess) {
   return content;
 }
 
-/** A log with a replica that has all of it: in generation 2, with frames that are told. */
+/** A log in generation 2 with announced frames, and a replica that has all of it. */
 async function followed(): Promise<LogProcess> {
   const log = await start();
   await log.put(['a', 'b'], 5000);
@@ -95,7 +95,7 @@ async function goneOn(names: readonly string[]) {
   return place;
 }
 
-/** What was there is there, writes go on, and replicas have what the database has: one of before and one of now. */
+/** Nothing is lost, writes work, and an old and a new replica both match the database. */
 async function expectConvergence(log: LogProcess, names: readonly string[]): Promise<void> {
   expect(await syncFrom(log)).toEqual(await log.content());
   expect(await firstSync(log)).toEqual(await log.content());
@@ -131,7 +131,7 @@ function stranger(): Connection {
   return connection;
 }
 
-/** Somebody else with the file open, who reads what is in it now until he is told to end. */
+/** Another connection that holds a snapshot of now until released. */
 function readingStranger(): () => void {
   const connection = stranger();
   connection.exec('BEGIN');
@@ -144,7 +144,7 @@ const died = expect.objectContaining({ message: 'died' });
 describe('a crash while the log is rotated', () => {
   const points: [CrashPoint, number][] = [
     ['rotate: log copied', 2],
-    // The file may have some of it: that is no beginning for anybody.
+    // The file may have some of it, so no replica can start from it.
     ['rotate: archive named', 3],
     ['rotate: log emptied', 3],
     ['state written', 3],
@@ -261,7 +261,7 @@ describe('a crash after the file was copied', () => {
   });
 });
 
-/** Dies when the log is begun anew in place, which happens once he has left. The epoch. */
+/** Dies when the log restarts in place, which happens once the reader has left. Returns the epoch. */
 async function dieInPlace(point: CrashPoint) {
   const log = await followed();
   const epoch = (await placeOf(log))?.epoch;
@@ -287,7 +287,7 @@ describe('a crash while somebody else reads the file', () => {
       expect(await placeOf(again)).toMatchObject({ epoch, generation: 2 });
       await again.put(['g'], 5000);
       expect(await syncFrom(again)).toEqual(await again.content());
-      // What is in the file by now is of no use as a beginning.
+      // No replica can start from the file's present state.
       await expect(again.copyBase()).rejects.toThrow(/can't take this right now/);
       leave();
       await again.kill();
@@ -301,7 +301,7 @@ describe('a crash while somebody else reads the file', () => {
     const leave = readingStranger();
     await log.rotate();
     await log.kill();
-    // He keeps the index of the log alive, in which all of it is folded in.
+    // The reader keeps the log's index alive, which says that everything is checkpointed.
     leave();
     expect(await goneOn(NAMES)).toMatchObject({ epoch, generation: 3 });
   });

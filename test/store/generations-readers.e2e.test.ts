@@ -14,13 +14,13 @@ beforeEach(() => {
 });
 afterEach(() => db.remove());
 
-/** A minute of timers that are not real, and a moment for what they have begun. */
+/** A minute of fake timers, and a moment for the work they start. */
 async function minute(): Promise<void> {
   await vi.advanceTimersByTimeAsync(61_000);
   await sleep(50);
 }
 
-/** Copies, which processes make, are done only when what is given back is called: however slow a write is, it is quicker. */
+/** Holds copies, which processes make, until the returned function is called, so that any write is quicker. */
 function holdCopies(): () => void {
   const { execPath } = process;
   const [program, mayEnd] = [`${db.path}-program`, `${db.path}-may-end`];

@@ -135,7 +135,7 @@ const big = (name: string, sizeBytes: number) => ({
   args: [name, new Uint8Array(sizeBytes)],
 });
 
-/** Of a replica that is brought up to date: whether it is whole, and its names. */
+/** A synced replica's names, and whether it's whole. */
 async function contentOf(replica: Replica): Promise<unknown> {
   const content = await replica.sync();
   return 'rows' in content ? [content.integrity, ...content.rows.map(([name]) => name)] : content;

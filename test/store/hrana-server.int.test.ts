@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connect, MAKE, names, put, startServer } from './hrana-world.ts';
 
-/** What a pipeline without a client is answered with. */
+/** The answer to a raw pipeline request. */
 async function pipeline(
   url: string,
   requests: readonly unknown[],

@@ -234,7 +234,7 @@ describe('the sums of the disk', () => {
       'rejected',
       'fulfilled',
     ]);
-    // The transaction ran up to the one that failed, and then once more, each by itself.
+    // The transaction ran up to the one that failed, then each ran again alone.
     expect(seen).toEqual([1, 3, 103, 1, 3, 103, 7]);
     expect(await reader.read(({ disk }) => disk.use())).toEqual({
       keys: 3,

@@ -42,7 +42,7 @@ describe('the index of a log', () => {
     connection.close();
     const other = connect(`${database}-other`);
     const next = openIndex(`${database}-other-shm`);
-    // SQLite has deleted it: whoever opens an index closes those that nobody needs.
+    // SQLite has deleted it: opening an index closes unused ones.
     expect(isOpen(file) && fstatSync(file).nlink === 0).toBe(false);
     other.close();
     releaseIndex(`${database}-other-shm`, next);

@@ -62,7 +62,7 @@ export class LogProcess {
     return Promise.race([ready, process.#exit.then(() => null)]);
   }
 
-  /** Each value is its name so many times over. */
+  /** Each value is its name repeated `times` times. */
   put(names: readonly string[], times = 1): Promise<unknown> {
     return this.#call('put', names, times);
   }

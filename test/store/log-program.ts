@@ -6,7 +6,7 @@ import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { serveLog } from '../helpers/log-server.ts';
 
-/** A database whose log is served to replicas, in a process of its own that dies where it is told to. */
+/** A database that serves its log to replicas, in a separate process that dies where told to. */
 const [path = '', armed = ''] = process.argv.slice(2);
 let crashAt = armed;
 

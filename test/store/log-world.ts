@@ -11,12 +11,12 @@ import { LogProcess } from './log-process.ts';
 export type Step =
   | { readonly kind: 'put'; readonly times: number }
   | { readonly kind: 'remove' | 'undo' | 'rotate' | 'copyBase' | 'sync' | 'kill' | 'close' }
-  /** Somebody else begins to read the file, or leaves it. */
+  /** Another reader opens the file, or leaves it. */
   | { readonly kind: 'enter' | 'leave' }
   /** From now on the process dies there. */
   | { readonly kind: 'arm'; readonly point: CrashPoint };
 
-/** The database, whoever reads it, and a replica that has to have what it has. */
+/** The database, another reader, and a replica that must match the database. */
 export class LogWorld {
   readonly #program: string;
   readonly #folder = temporaryFolder();
@@ -57,7 +57,7 @@ export class LogWorld {
     }
   }
 
-  /** When all is over, it is as after each comparison. */
+  /** Compares once more at the end. */
   async end(): Promise<void> {
     this.#leave();
     await this.#ended(this.#log?.kill() ?? Promise.resolve());
@@ -89,7 +89,7 @@ export class LogWorld {
       }
     } catch (error) {
       const { message } = error as Error;
-      // Nothing else may go wrong, but that somebody who reads is in the way of a copy.
+      // The only error allowed is a copy that a reader blocks.
       if (message === 'died') this.#log = null;
       else if (step.kind !== 'copyBase' || !this.#stranger) throw error;
     }
@@ -109,7 +109,7 @@ export class LogWorld {
     const { replication } = await log.state();
     const epoch = (replication.log ?? (await this.#followed(log)))?.epoch;
     if (epoch !== this.#epoch) {
-      // Only then nobody can tell whether what was archived is all there was.
+      // Only then can't anyone tell whether the archive is complete.
       if (this.#epoch !== undefined) assert.equal(this.#armed, 'commit: log begun in place');
       this.#epoch = epoch;
       this.#replicas += 1;
@@ -119,7 +119,7 @@ export class LogWorld {
   }
 
   async #followed(log: LogProcess) {
-    // Somebody who reads what is in the log would be in the way.
+    // A reader of the log would be in the way.
     this.#leave();
     return (await log.follow()).log;
   }
@@ -163,7 +163,7 @@ export class LogWorld {
 
   #enter(): void {
     if (this.#stranger) return;
-    // Whoever may write folds the log in when he is the last to close it, which ends the history.
+    // A connection that can write checkpoints when it's the last to close, which ends the history.
     this.#stranger = new Connection(readOnlyAddress(this.#path));
     this.#stranger.exec('BEGIN');
     this.#stranger.get('SELECT count(*) AS n FROM item');

@@ -28,7 +28,7 @@ describe('a server that is killed under load and started again', () => {
     const refused: unknown[] = [];
     const over = new AbortController();
 
-    /** Fails when a name is there already: a group that was committed and run again would be seen. */
+    /** Fails if a name exists already, which shows a committed group that ran again. */
     const client = async (writer: ProjectWriter, who: number): Promise<void> => {
       for (let n = 0; !over.signal.aborted; n += 1) {
         const name = `w${who}-${n}`;

@@ -39,7 +39,7 @@ function troubled(trouble: () => unknown): (tx: WriteTx) => Promise<number> {
   };
 }
 
-/** What a caller or the log may come to see of an error. */
+/** Everything a caller or the log may see of an error. */
 function told(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return [error.message, error.stack, told(error.cause ?? '')].join('\n');
@@ -284,7 +284,7 @@ it('a refusal without an end is cut off', async () => {
   expect(told(error).length).toBeLessThan(2000);
 });
 
-/** A server that repeats what it refuses. */
+/** A server that repeats the refused token. */
 function refusing(status = 401): Promise<string> {
   return serving((request, response) => {
     response.writeHead(status).end(`no: ${request.headers.authorization}`);

@@ -21,7 +21,7 @@ const readThenPut = (name: string) => async (tx: WriteTx) => {
 const count = async (tx: Tx): Promise<number> =>
   Number((await tx.get('SELECT count(*) AS n FROM item'))?.['n']);
 
-/** Requests for what is done meanwhile, with those that nobody waits for: they end a stream. */
+/** Counts requests during the work, including those that nobody waits for, which end a stream. */
 async function requestsFor(work: () => Promise<unknown>): Promise<number> {
   await streamsEnded();
   remote.server.resetCounters();
@@ -35,7 +35,7 @@ async function streamsEnded(): Promise<void> {
   await expect.poll(() => remote.openStreams, { interval: 5 }).toBe(0);
 }
 
-/** As a project's writer is opened: somebody wants to hear of others. */
+/** Opened like a project's writer, which wants to know about others' commits. */
 const shared = { onForeign: () => undefined };
 
 describe('round trips', () => {
@@ -90,7 +90,7 @@ describe('round trips', () => {
   });
 });
 
-/** What it read may be old when others get in between. */
+/** Its read may be stale if others write in between. */
 const increment = async (tx: WriteTx) => {
   const row = await tx.get("SELECT value FROM item WHERE name = 'n'");
   const next = Number(row?.['value'] ?? 0) + 1;
@@ -175,7 +175,7 @@ describe('an answer to COMMIT that is lost', () => {
   it('may leave nobody knowing: UNAVAILABLE, with a hint for whoever repeats', async () => {
     const writer = await remote.writer(shared);
     const { faults } = remote.server;
-    // The work is done and its answer lost; whoever asks about it finds the server away.
+    // The work is done and its answer lost; asking about it finds the server gone.
     faults.drops = (hasCommitted) => {
       if (hasCommitted) faults.failNext(1000);
       return hasCommitted;

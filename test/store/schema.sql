@@ -105,7 +105,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 12
+-- project, schema 15
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -213,7 +213,7 @@ CREATE TABLE email_batch (
   created_at TEXT NOT NULL,
   -- Milliseconds; null once it is forgotten.
   forget_at INTEGER
-) STRICT, WITHOUT ROWID;
+, answers TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE email_day (
   day TEXT PRIMARY KEY,
@@ -235,7 +235,7 @@ CREATE TABLE email_message (
   code TEXT,
   reason TEXT,
   sent_at TEXT
-) STRICT, WITHOUT ROWID;
+, field TEXT NOT NULL DEFAULT 'to') STRICT, WITHOUT ROWID;
 
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
@@ -337,7 +337,7 @@ CREATE TABLE kv (
   updated_at TEXT NOT NULL,
   note TEXT,
   value BLOB NOT NULL
-) STRICT;
+, key_id TEXT, agent TEXT) STRICT;
 
 CREATE TABLE ledger (
   seq INTEGER PRIMARY KEY,
@@ -483,6 +483,19 @@ CREATE TABLE source_hour (
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE state_version (
+  version INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  saved_at TEXT NOT NULL,
+  -- Unix time in milliseconds.
+  replaced_at INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  note TEXT,
+  key_id TEXT,
+  agent TEXT,
+  value BLOB NOT NULL
+) STRICT;
+
 CREATE TABLE transfer (
   month TEXT PRIMARY KEY,
   bytes INTEGER NOT NULL
@@ -585,6 +598,10 @@ CREATE INDEX request_status ON request (status, id);
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
 
 CREATE INDEX source_previous_secret ON source (previous_valid_until) WHERE previous_valid_until IS NOT NULL;
+
+CREATE INDEX state_version_end ON state_version (replaced_at);
+
+CREATE INDEX state_version_key ON state_version (key, version);
 
 CREATE INDEX upload_expiry ON upload (expires_at);
 

@@ -44,7 +44,8 @@ describe('the fields of operations', () => {
     expect(input('request_list').parse({})).toEqual({ limit: 20 });
     expect(input('policy_set').parse({ policy: {} })).toEqual({ policy: {}, wait_seconds: 45 });
     expect(input('policy_test').parse({})).toEqual({ tool: 'ask_approval', risk: 'medium' });
-    expect(input('kv_list').parse({})).toEqual({ prefix: '', limit: 20 });
+    expect(input('kv_list').parse({})).toEqual({ prefix: '', values: false, limit: 20 });
+    expect(input('kv_incr').parse({ key: 'a' })).toEqual({ key: 'a', by: 1 });
     expect(input('kv_set').parse({ key: 'a' })).toEqual({ key: 'a' });
     expect(input('file_list').parse({})).toEqual({ prefix: '', limit: 20 });
     expect(input('file_put').parse({ path: 'a', upload: { size: 1 } })).toEqual({
@@ -61,6 +62,8 @@ describe('the fields of operations', () => {
       subject: 'a',
       text: 'b',
       attachments: [],
+      reply_all: false,
+      quote: true,
       reply_to_inbox: true,
       wait_seconds: 45,
     });
@@ -186,10 +189,16 @@ describe('limits', () => {
       KV_VALUE_MAX_BYTES: 262_144,
       KV_BODY_MAX_BYTES: 2_097_152,
       KV_KEY_MAX_BYTES: 512,
+      KV_GET_MAX_KEYS: 100,
+      KV_GET_MAX_BYTES: 4_194_304,
+      KV_PAGE_VALUES_BYTES: 1_048_576,
       KV_TTL_MAX_SECONDS: 31_536_000,
       DISK_KEYS_MAX: 10_000,
       DISK_MAX_BYTES: 1_073_741_824,
       STATE_NOTE_MAX_CHARS: 500,
+      STATE_VERSIONS_MAX: 20,
+      STATE_VERSION_MS: 2_592_000_000,
+      STATE_VERSIONS_MAX_BYTES: 67_108_864,
       FILE_PATH_MAX_BYTES: 512,
       FILE_INLINE_MAX_BYTES: 1_048_576,
       FILE_MAX_BYTES: 104_857_600,

@@ -143,7 +143,11 @@ function commandLine(name: string, input: Json): string[] {
   const flags = Object.entries(input)
     .filter(([field]) => !positional.includes(field))
     .flatMap(([field, value]) => [`--${field.replaceAll('_', '-')}`, typed(value)]);
-  return [...shape.words, ...positional.map((field) => typed(input[field])), ...flags, '--json'];
+  const words = positional.flatMap((field) => {
+    const value = input[field];
+    return Array.isArray(value) ? value.map(typed) : [typed(value)];
+  });
+  return [...shape.words, ...words, ...flags, '--json'];
 }
 
 function typed(value: unknown): string {

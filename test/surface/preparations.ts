@@ -141,6 +141,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
     return {};
   },
   source_remove: async (world) => (await withSource(world), {}),
+  source_get: async (world) => (await withSource(world), {}),
   source_rotate: async (world) => (await withSource(world), {}),
   source_sign: async (world) => (await withSource(world), {}),
   // The same each time: what reads it twice reads one event.
@@ -182,8 +183,17 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   channel_remove: withChannel,
   kv_list: withWritten('kv_set'),
   kv_get: withWritten('kv_set'),
+  kv_mget: withWritten('kv_set'),
+  // It counts from 0 each time.
+  kv_incr: async (world) => (await world.get('kv_delete', { key: 'example/count' }), {}),
+  kv_touch: async (world) => {
+    const key = 'example/counter';
+    await world.get('kv_set', { key, value: 1 });
+    return { key, ttl_seconds: 3600 };
+  },
   kv_delete: withWritten('kv_set'),
   state_load: withWritten('state_save'),
+  state_history: withWritten('state_save'),
   file_list: withFile,
   file_get: withFile,
   file_delete: withFile,

@@ -19,7 +19,7 @@ function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void
 
 /** What was not found stands in the hint. */
 const NAMED =
-  /^No (?:file|source) (?:"?nothing"?|nobody) in this project\.|^No [a-z]+ [a-z]{3}_[0-9a-z]{26} in this project/;
+  /^No (?:file|key|source) (?:"?nothing"?|nobody) in this project\.|^No [a-z]+ [a-z]{3}_[0-9a-z]{26} in this project/;
 
 function hintOf({ body }: Answer): unknown {
   return (body['error'] as { hint?: unknown } | undefined)?.hint;

@@ -87,6 +87,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     },
   },
   source_remove: { NOT_FOUND: (stage) => stage.run('source_remove', { name: 'nobody' }) },
+  source_get: { NOT_FOUND: (stage) => stage.run('source_get', { name: 'nobody' }) },
   source_rotate: {
     NOT_FOUND: (stage) => stage.run('source_rotate', { name: 'nobody', secret: 'a' }),
   },
@@ -131,6 +132,22 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
       stage.whileFull('keys', DISK_KEYS_MAX, () => stage.run('kv_set', { key: 'a', value: 1 })),
     PRECONDITION_FAILED: (stage) => stage.run('kv_set', { key: 'a', value: 1, if_version: 7 }),
     PAYLOAD_TOO_LARGE: (stage) => stage.run('kv_set', { key: 'a', value: LONG_VALUE }),
+  },
+  kv_incr: {
+    PATH_RESERVED: (stage) => stage.run('kv_incr', { key: 'state/task' }),
+    QUOTA_EXCEEDED: (stage) =>
+      stage.whileFull('keys', DISK_KEYS_MAX, () => stage.run('kv_incr', { key: 'a' })),
+  },
+  kv_touch: {
+    NOT_FOUND: (stage) => stage.run('kv_touch', { key: 'nobody' }),
+    PATH_RESERVED: (stage) => stage.run('kv_touch', { key: 'state/task' }),
+  },
+  kv_mget: {
+    PAYLOAD_TOO_LARGE: async (stage) => {
+      const keys = Array.from({ length: 17 }, (_, n) => `large/${n}`);
+      for (const key of keys) await stage.get('kv_set', { key, value: 'x'.repeat(255 * 1024) });
+      return stage.run('kv_mget', { keys });
+    },
   },
   kv_delete: {
     PRECONDITION_FAILED: (stage) => stage.run('kv_delete', { key: 'a', if_version: 7 }),

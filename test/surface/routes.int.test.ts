@@ -212,8 +212,13 @@ describe('the page of an address', () => {
 
 describe('the door of tools', () => {
   it('answers as promised', async () => {
-    const call = (body: string, key = gateway.apiKey): Promise<Answer> =>
-      promised('mcp', '/mcp', {
+    const call = (
+      body: string,
+      key = gateway.apiKey,
+      path = '/mcp',
+      operation = 'mcp',
+    ): Promise<Answer> =>
+      promised(operation, path, {
         method: 'POST',
         body,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -224,6 +229,9 @@ describe('the door of tools', () => {
     expect((await call('{"jsonrpc":"2.0","method":"notifications/initialized"}')).status).toBe(202);
     expect((await call('{')).status).toBe(400);
     expect((await promised('mcp', '/mcp')).status).toBe(405);
+    expect((await promised('mcp_read_only', '/mcp/readonly')).status).toBe(405);
+    expect((await call(list, gateway.apiKey, '/mcp/readonly', 'mcp_read_only')).status).toBe(200);
+    expect((await call(list, gateway.apiKey, '/mcp?tools=nonsense')).status).toBe(400);
   });
 });
 

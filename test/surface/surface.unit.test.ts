@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Svc } from '../../clients/typescript/svc.ts';
 import { operationShapes } from '../../cli/shapes/operations.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { helpText, openApiText, toolsText } from './files.ts';
+import { methodsText, placesText, typesText } from './typescript.ts';
 
 // When one of these fails because the interface was meant to change: npm run surface.
 
@@ -14,6 +16,11 @@ function pinned(name: string): string {
 /** The same JSON whatever its layout, a line for each member; their order counts. */
 function lines(json: string): string {
   return JSON.stringify(JSON.parse(json), null, 1);
+}
+
+/** Code without what a formatter moves or changes. */
+function bare(code: string): string {
+  return code.replace(/[\s|;,()'"]+/g, '');
 }
 
 describe('what callers see', () => {
@@ -49,6 +56,30 @@ describe('what callers see', () => {
     expect(lines(toolsText())).toBe(lines(pinned('tools.json')));
     const sent = JSON.stringify(JSON.parse(toolsText()));
     expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(40 * 1024);
+  });
+
+  it.each([
+    ['types', typesText],
+    ['places', placesText],
+    ['methods', methodsText],
+  ])('the %s of the TypeScript client are written from the operations', (name, text) => {
+    expect(bare(readFileSync(`clients/typescript/${name}.ts`, 'utf8'))).toBe(bare(text()));
+  });
+
+  it('the TypeScript client has a method for every operation', () => {
+    const svc = new Svc({ apiKey: 'k', gateway: 'http://127.0.0.1:1' });
+    const missing = operations.filter(({ name }) => {
+      const [noun = '', ...verb] = name.split('_');
+      const place: unknown = Reflect.get(svc, noun);
+      if (verb.length === 0) return typeof place !== 'function';
+      const method = verb.map((word, index) =>
+        index === 0 ? word : word.slice(0, 1).toUpperCase() + word.slice(1),
+      );
+      return (
+        typeof (place as Record<string, unknown> | undefined)?.[method.join('')] !== 'function'
+      );
+    });
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
   it('the OpenAPI document is the pinned one', () => {

@@ -1,8 +1,5 @@
 import type { CommandContext, Declaration } from '../../command.ts';
-import { EXIT } from '../../exit.ts';
-import { NO_KEY_HINT } from '../../connection.ts';
-import { CliError } from '../../errors.ts';
-import { storedProfiles } from '../../signin/profiles.ts';
+import { noKey } from '../../signin/no-key.ts';
 
 export const declaration: Declaration = {
   summary: 'Print the API key that commands send.',
@@ -11,7 +8,7 @@ export const declaration: Declaration = {
   args: [],
   options: [],
   examples: ['auth token', 'auth token --profile work'],
-  seeAlso: ['key create', 'api', 'whoami'],
+  seeAlso: ['env', 'key create', 'api', 'whoami'],
 };
 
 /** Plain text even in a pipe, so that `$(svc auth token)` is the key; JSON only with --json. */
@@ -22,21 +19,4 @@ export function run(context: CommandContext): Promise<void> {
   if (options['json']) output.answer({ api_key: apiKey });
   else output.line(apiKey);
   return Promise.resolve();
-}
-
-/** A stored key is only sent to the address it came from, and SVC_GATEWAY may name another one. */
-function noKey({ client, home }: CommandContext): CliError {
-  const { gateway } = client();
-  const isStored = Object.keys(storedProfiles(home.credentialsFile).profiles).length > 0;
-  const isElsewhere = gateway !== null && isStored;
-  return new CliError({
-    code: 'UNAUTHENTICATED',
-    message: isElsewhere
-      ? `SVC_GATEWAY is ${gateway.origin}, but the stored key is for another address.`
-      : 'No API key is stored on this machine.',
-    hint: isElsewhere
-      ? 'Unset SVC_GATEWAY, choose a profile for that address with --profile, or get a key there: svc login'
-      : `${NO_KEY_HINT}. Or set SVC_API_KEY.`,
-    exit: EXIT.signedOut,
-  });
 }

@@ -4,6 +4,7 @@ import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
+import { missing } from '../../input/refusals.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ask, type Ended } from '../../approvals/ask.ts';
@@ -18,6 +19,7 @@ export const declaration: Additions = {
 
 /** `svc email send`: sends, or waits for a person to approve. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  refuseIncomplete(context, shape);
   const call = await readCall(shape, context);
   try {
     return await ask(shape, context, call, { isAsked, show, afterwards });
@@ -26,9 +28,21 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   }
 }
 
-function isAsked({ kind, summary }: Asked, { subject, to }: Asked): boolean {
-  const asked = { subject: String(subject), to: Array.isArray(to) ? to.map(String) : [] };
-  return kind === 'email_send' && summary === summaryOf(asked);
+/** A mail that answers none needs both; a reply takes them from that mail. */
+function refuseIncomplete({ options }: CommandContext, shape: OperationShape): void {
+  if (options['reply-to-event'] !== undefined) return;
+  for (const flag of ['to', 'subject']) {
+    if (options[flag] === undefined) throw missing(`--${flag} is missing.`, shape);
+  }
+}
+
+function isAsked({ kind, summary, details }: Asked, mail: Asked): boolean {
+  const { subject, to, cc, bcc, reply_to_event: event } = mail;
+  if (kind !== 'email_send') return false;
+  // The service words a reply's summary from the mail that it answers.
+  if (typeof event === 'string') return String(details).includes(`" (${event}) from `);
+  const addresses = [to, cc, bcc].flatMap((some) => (Array.isArray(some) ? some.map(String) : []));
+  return summary === summaryOf(String(subject), addresses);
 }
 
 async function show(context: CommandContext, { answer, waiting }: Ended): Promise<void> {

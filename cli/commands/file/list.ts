@@ -1,10 +1,10 @@
-import { LIST_MAX } from '../../../shared/lib/limits.ts';
 import { pathOf } from '../../../shared/rules/disk-name.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';
 import { EXIT } from '../../exit.ts';
 import { integerOption, textArgument, textOption } from '../../input/option-values.ts';
+import { ALL_OPTION, printPages, wantsPages, type PageQuery } from '../../pages.ts';
 import type { View } from '../../view/output.ts';
 import { sizeText } from '../../view/sizes.ts';
 import { age } from '../../view/table.ts';
@@ -22,7 +22,8 @@ export const declaration: Declaration = {
   ],
   options: [
     { flag: 'cursor', value: 'VALUE', summary: 'The next_cursor from the previous page.' },
-    { flag: 'limit', value: 'N', summary: 'How many to list (1 to 100, default 20).' },
+    { flag: 'limit', value: 'N', summary: 'How many to list (at least 1, default 20).' },
+    ALL_OPTION,
   ],
   examples: [
     'file list',
@@ -31,16 +32,24 @@ export const declaration: Declaration = {
   ],
 };
 
+/** More rows than a list is asked for. */
+const MOST = 999_999_999;
+
 /** `svc file list`: one page of the stored files. */
 export async function run(context: CommandContext): Promise<number> {
   const prefix = textArgument(context, 'prefix');
-  const query = {
-    prefix: prefix === undefined ? undefined : pathOf(prefix),
-    cursor: textOption(context, 'cursor'),
-    limit: integerOption(context, 'limit', { min: 1, max: LIST_MAX }),
-  };
   const { output, signal } = context;
-  const answer = await context.client().call('GET', '/v1/files', { query, signal });
+  const read = ({ cursor, limit }: PageQuery): Promise<unknown> => {
+    const query = { prefix: prefix === undefined ? undefined : pathOf(prefix), cursor, limit };
+    return context.client().call('GET', '/v1/files', { query, signal });
+  };
+  const limit = integerOption(context, 'limit', { min: 1, max: MOST });
+  if (wantsPages(context)) {
+    await printPages(context, { read, viewOf: fileListView });
+    return EXIT.done;
+  }
+  const cursor = textOption(context, 'cursor');
+  const answer = await read({ ...(cursor !== undefined && { cursor }), ...(limit && { limit }) });
   output.answer(answer, fileListView(answer));
   return EXIT.done;
 }

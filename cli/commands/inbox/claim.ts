@@ -1,10 +1,15 @@
-import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
-import { eventView } from '../../view/events.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { runOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
 export const declaration: Additions = {
   stored: { event_id: 'pending' },
+  moreOptions: [HEADERS],
   seeAlso: ['inbox ack', 'inbox nack', 'inbox extend', 'inbox work'],
 };
 
-export const run = showing(eventView);
+/** `svc inbox claim`: what the event is about, and how to finish it. */
+export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  return runOperation(shape, context, (answer) => detailOf(context, answer));
+}

@@ -1,15 +1,24 @@
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { eventListView } from '../../view/events.ts';
 import { checkSource } from '../../work/source-check.ts';
+import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
 export const declaration: Additions = {
+  moreOptions: [HEADERS],
   seeAlso: ['inbox ack', 'inbox nack', 'inbox wait', 'inbox work', 'help exit-codes'],
 };
 
-/** `svc inbox next`: says at once if the source it waits for doesn't exist. */
+/** `svc inbox next`: one event with its payload, several as a table. It says at once if the source it waits for doesn't exist. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
   void checkSource(context);
-  return runOperation(shape, context, eventListView);
+  return runOperation(shape, context, (answer) => {
+    const items: unknown = isObject(answer) ? answer['items'] : null;
+    const [only, ...others] = Array.isArray(items) ? (items as unknown[]) : [];
+    return only === undefined || others.length > 0
+      ? eventListView(answer)
+      : detailOf(context, only);
+  });
 }

@@ -3,10 +3,13 @@ import { pluralize } from '../../../shared/lib/pluralize.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callFor, readCall } from '../../operation-command.ts';
+import { askerOf } from '../../input/asker.ts';
+import { switchOption } from '../../input/option-values.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 
 export const declaration: Additions = {
   stored: { event_id: 'dead' },
+  moreOptions: [{ flag: 'yes', summary: 'Replay more than 100 events without asking.' }],
   seeAlso: ['inbox requeue', 'inbox list', 'inbox work'],
 };
 
@@ -16,25 +19,31 @@ interface Replayed {
   next_cursor: string | null;
 }
 
+const PAGE = 100;
+
+type Input = Readonly<Record<string, unknown>>;
+
 /** `svc inbox replay`: page after page, unless `--limit` asks for one page. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const { input } = await readCall(shape, context);
+  const isWhole = input['limit'] === undefined && input['event_id'] === undefined;
+  const paged = isWhole ? { ...input, limit: PAGE } : input;
+  if (isWhole && !(await isWanted(context, shape, paged))) {
+    context.output.note('Nothing was replayed.');
+    return EXIT.refused;
+  }
   const all: Replayed = { event_ids: [], skipped: [], next_cursor: textOrNull(input['cursor']) };
   const isDryRun = input['dry_run'] === true;
   const verb = isDryRun ? 'Would replay' : 'Replayed';
   const { output, signal } = context;
-  try {
-    do {
-      const text = `${verb} ${pluralize(all.event_ids.length, 'event')} so far`;
-      const page = await output.spin(text, replayPage(context, shape, { input, all }));
-      all.event_ids.push(...page.event_ids);
-      all.skipped.push(...page.skipped);
-      all.next_cursor = page.next_cursor;
-    } while (all.next_cursor !== null && input['limit'] === undefined);
-  } catch (error) {
-    if (signal.aborted) output.note(`${verb} ${pluralize(all.event_ids.length, 'event')}.`);
-    throw error;
-  }
+  do {
+    const text = `${verb} ${pluralize(all.event_ids.length, 'event')} so far`;
+    const page = await output.spin(text, replayPage(context, shape, paged, all.next_cursor));
+    all.event_ids.push(...page.event_ids);
+    all.skipped.push(...page.skipped);
+    all.next_cursor = page.next_cursor;
+    if (!isWhole) break;
+  } while (all.next_cursor !== null && !signal.aborted);
   output.answer(all, {
     lines: () => [
       `${verb} ${pluralize(all.event_ids.length, 'event')}.`,
@@ -42,21 +51,40 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
       ...reasons(all.skipped),
     ],
   });
-  return EXIT.done;
+  if (all.next_cursor === null) return EXIT.done;
+  output.note(`More events match. To go on, add: --cursor ${all.next_cursor}`);
+  return signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function replayPage(
-  { client, signal }: CommandContext,
+/** Asks the user before a replay of several pages, if there is someone to ask. */
+async function isWanted(
+  context: CommandContext,
   shape: OperationShape,
-  { input, all }: { readonly input: Readonly<Record<string, unknown>>; readonly all: Replayed },
+  input: Input,
+): Promise<boolean> {
+  if (input['dry_run'] === true || switchOption(context, 'yes')) return true;
+  const asker = askerOf(context);
+  if (!asker) return true;
+  const cursor = textOrNull(input['cursor']);
+  const page = await replayPage(context, shape, { ...input, dry_run: true }, cursor);
+  if (page.next_cursor === null) return true;
+  try {
+    return /^y(es)?$/i.test(await asker.ask(`More than ${PAGE} events match. Replay all? [y/N]`));
+  } finally {
+    asker.close();
+  }
+}
+
+/** Ctrl-C doesn't end the call: what it replays should be counted. */
+async function replayPage(
+  { client }: CommandContext,
+  shape: OperationShape,
+  input: Input,
+  cursor: string | null,
 ): Promise<Replayed> {
-  const cursor = all.next_cursor;
-  const { method, path, options } = callFor(shape, {
-    ...input,
-    ...(cursor !== null && { cursor }),
-  });
-  const step = cursor ?? 'first';
-  const answer = await client().call(method, path, { ...options, step, signal });
+  const { method, path, options } = callFor(shape, { ...input, ...(cursor && { cursor }) });
+  const step = `${input['dry_run'] === true ? 'dry ' : ''}${cursor ?? 'first'}`;
+  const answer = await client().call(method, path, { ...options, step });
   const { event_ids, skipped, next_cursor } = isObject(answer) ? answer : {};
   return {
     event_ids: Array.isArray(event_ids) ? event_ids : [],

@@ -4,18 +4,16 @@ import { once } from 'node:events';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { usageError } from '../../errors.ts';
-import { EventFeed } from '../../work/event-feed.ts';
-import { takeEvent } from '../../work/lease.ts';
 import {
   integerOption,
   requiredText,
   switchOption,
   textOption,
 } from '../../input/option-values.ts';
-import { LostClaims } from '../../work/backoff.ts';
 import { checkSource } from '../../work/source-check.ts';
 import { workEvent, type Finished, type WorkOptions } from '../../work/work-event.ts';
 import { WorkView } from '../../work/work-view.ts';
+import { claimLoop, type ClaimLoop } from '../../../clients/typescript/core/claim-loop.ts';
 
 export const declaration: Declaration = {
   summary: 'Run a command for each event.',
@@ -50,22 +48,9 @@ export const declaration: Declaration = {
   seeAlso: ['ask approval', 'inbox park', 'once', 'help environment', 'help exit-codes'],
 };
 
-const WAIT_SECONDS = 60;
-const DRAIN_WAIT_SECONDS = 1;
 const CONCURRENCY_MAX = 64;
 
-export interface Work extends WorkOptions {
-  readonly source: string | undefined;
-  readonly type: string | undefined;
-  /** Leaves out decisions about the requests of other keys. */
-  readonly mine: boolean;
-  readonly concurrency: number;
-  /** Stop after this many events. */
-  readonly max: number;
-  /** Stop when no events are pending. */
-  readonly drain: boolean;
-  /** Claim no more events. */
-  readonly signal: AbortSignal;
+export interface Work extends Omit<ClaimLoop, 'run' | 'onStopping'>, WorkOptions {
   readonly onFinished: (finished: Finished) => void;
 }
 
@@ -109,52 +94,15 @@ export async function run(context: CommandContext): Promise<number> {
     : EXIT.done;
 }
 
-/**
- * Claims one event at a time and runs the commands in parallel. A single waiter serves all of them, because several
- * would wake for the same oldest event and race for it. A claimed event isn't pending, so the next wait gets the next
- * one.
- */
-export async function work(options: Work): Promise<void> {
-  const { client, source, type, mine, signal, note } = options;
-  const feed = new EventFeed({ client, source, type, mine, signal, trouble: note });
-  const running = new Set<Promise<void>>();
-  const lost = new LostClaims();
-  const failures: unknown[] = [];
-  const seconds = options.drain ? DRAIN_WAIT_SECONDS : WAIT_SECONDS;
-  const interrupted = (): void => {
-    if (running.size > 0) {
-      note(
-        `Waiting for ${running.size} running. Press Ctrl-C again to stop them and return their events.`,
-      );
-    }
-  };
-  signal.addEventListener('abort', interrupted, { once: true });
-  try {
-    for (let taken = 0; taken < options.max && failures.length === 0;) {
-      if (running.size >= options.concurrency) await Promise.race(running);
-      const waited = signal.aborted ? null : await feed.next({ seconds });
-      if (waited === null || signal.aborted) break;
-      const { event } = waited;
-      if (event === null) {
-        if (options.drain) break;
-        continue;
-      }
-      const claimed = await takeEvent(options, event.id);
-      if (claimed === null) {
-        await lost.pause(event.id, signal);
-        continue;
-      }
-      taken += 1;
-      const job = workEvent(options, claimed)
-        .then(options.onFinished, (error: unknown) => void failures.push(error))
-        .finally(() => running.delete(job));
-      running.add(job);
-    }
-  } finally {
-    await Promise.all(running);
-    signal.removeEventListener('abort', interrupted);
-  }
-  if (failures.length > 0) throw failures[0];
+export function work(options: Work): Promise<void> {
+  return claimLoop({
+    ...options,
+    run: async (event, lease) => options.onFinished(await workEvent(options, event, lease)),
+    onStopping: (running) =>
+      options.note(
+        `Waiting for ${running} running. Press Ctrl-C again to stop them and return their events.`,
+      ),
+  });
 }
 
 /** A misspelled command would fail every event five times and make the whole queue dead. */

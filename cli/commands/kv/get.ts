@@ -1,5 +1,10 @@
 import type { Additions } from '../../command.ts';
+import { RAW_OPTION, showingValue } from '../../disk/raw-value.ts';
 
 export const declaration: Additions = {
+  moreOptions: [RAW_OPTION],
+  moreExamples: ['kv get last-run --raw'],
   seeAlso: ['kv set', 'kv list', 'help exit-codes'],
 };
+
+export const run = showingValue('value');

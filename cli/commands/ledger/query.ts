@@ -4,14 +4,12 @@ import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { isHead } from '../../../daemon/ledger-heads.ts';
 import { compareWithRemembered, ledgerAlarm, rememberedHead } from '../../ledger-heads.ts';
-import { callOperation } from '../../operation-command.ts';
+import { printOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 
 /** `svc ledger query`: if the answer starts with the newest entry, compares it with the head this machine saw last. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  const answer = await callOperation(shape, context);
-  const { columns } = shape;
-  context.output.answer(answer, columns ? { columns } : {});
+  const answer = await printOperation(shape, context);
   const project = parseApiKey(context.client().apiKey)?.projectId;
   const narrowed = shape.fields.some(
     ({ name }) => name !== 'limit' && context.options[name] !== undefined,

@@ -1,212 +1,177 @@
-import { accessSync, constants, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
-import { readIfThere } from '../../../daemon/files.ts';
+import { readRecord } from '../../../daemon/record.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { CliError, usageError } from '../../errors.ts';
-import {
-  EntryRefused,
-  entryText,
-  withJsonEntry,
-  withTomlEntry,
-  type ServerEntry,
-} from '../../mcp/client-entry.ts';
-import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
+import { switchOption, textOption } from '../../input/option-values.ts';
+import { agentKey, typedScopes, type AgentKey } from '../../mcp/agent-key.ts';
+import type { EntryFields } from '../../mcp/edits.ts';
 import { replaceFile } from '../../mcp/replace-file.ts';
-
-/** The clients that `svc mcp install` can set up. */
-export const MCP_CLIENT_NAMES = ['claude-code', 'codex', 'cursor'] as const;
+import {
+  commandEntry,
+  edited,
+  entryText,
+  setupArgument,
+  setupOf,
+  setupOptions,
+  type Setup,
+} from '../../mcp/setup.ts';
+import { toolsPath, type WantedTools } from '../../mcp/tools-path.ts';
+import { writeSkill } from '../../mcp/skill.ts';
+import { addressText } from '../../signin/gateway-address.ts';
+import { ensureDaemon } from '../up.ts';
 
 export const declaration: Declaration = {
   summary: 'Set up an MCP client to use svc.',
   description:
-    "Adds the server to the client's configuration file and leaves the rest alone. Running it again changes nothing.",
-  args: [
-    {
-      name: 'client',
-      required: true,
-      summary: '`claude-code`, `codex` or `cursor`.',
-      choices: MCP_CLIENT_NAMES,
-    },
-  ],
+    "Creates an API key for this client alone, stores it as a profile, adds the server to the client's configuration file and leaves the rest alone. Running it again changes nothing. Clients that take skills also get SKILL.md.",
+  args: [setupArgument],
   options: [
+    ...setupOptions,
     {
-      flag: 'scope',
-      value: 'SCOPE',
+      flag: 'scopes',
+      value: 'SCOPES',
       summary:
-        'For this user, or for the project in this folder (default: project for claude-code, else user).',
-      choices: ['user', 'project'],
+        "The key's scopes, with commas (default inbox:read,inbox:write,approvals,disk,send).",
     },
-    { flag: 'name', value: 'NAME', summary: "The server's name in the client (default svc)." },
+    {
+      flag: 'read-only',
+      summary: 'Offer only tools that change nothing, and give the key ledger:read,inbox:read.',
+    },
+    {
+      flag: 'tools',
+      value: 'A,B,…',
+      summary: 'Offer only these tools or toolsets, as in svc mcp.',
+    },
+    {
+      flag: 'http',
+      summary:
+        "Write the server's URL and the key instead of a command; sets the file's mode to 600.",
+    },
+    { flag: 'no-skill', summary: "Don't install SKILL.md." },
     { flag: 'print', summary: 'Print the entry without writing it.' },
   ],
   examples: [
     'mcp install claude-code',
     'mcp install codex --scope project',
+    'mcp install cursor --scopes inbox:read,disk',
+    'mcp install gemini --tools inbox,ask',
+    'mcp install vscode --http',
     'mcp install cursor --print',
   ],
-  seeAlso: ['mcp', 'help agents'],
+  seeAlso: ['mcp uninstall', 'mcp', 'help agents'],
 };
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const PRIVATE_MODE = 0o600;
 const SHARED_MODE = 0o644;
+/** Stands for the key wherever it's shown. */
+const SHOWN_KEY = 'svc_live_…';
+const LOCAL_URL = 'http://127.0.0.1:4780';
 
-type Scope = 'user' | 'project';
-
-interface Paths {
-  readonly home: string;
-  readonly project: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
-interface McpClient {
-  readonly format: 'json' | 'toml';
-  readonly scope: Scope;
-  readonly file: Readonly<Record<Scope, (paths: Paths) => string>>;
-  /** What the user still has to do. */
-  readonly next: Readonly<Record<Scope, string>>;
-}
-
-const CLIENTS: Readonly<Record<(typeof MCP_CLIENT_NAMES)[number], McpClient>> = {
-  'claude-code': {
-    format: 'json',
-    scope: 'project',
-    file: {
-      user: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'),
-      project: ({ project }) => join(project, '.mcp.json'),
-    },
-    next: {
-      user: 'Restart Claude Code; /mcp shows the server.',
-      project: 'Start Claude Code in this folder and approve the server; /mcp shows it.',
-    },
-  },
-  codex: {
-    format: 'toml',
-    scope: 'user',
-    file: {
-      user: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
-      project: ({ project }) => join(project, '.codex', 'config.toml'),
-    },
-    next: {
-      user: 'Restart Codex; /mcp shows the server.',
-      project: 'Codex reads this file in folders it trusts; /mcp shows the server.',
-    },
-  },
-  cursor: {
-    format: 'json',
-    scope: 'user',
-    file: {
-      user: ({ home }) => join(home, '.cursor', 'mcp.json'),
-      project: ({ project }) => join(project, '.cursor', 'mcp.json'),
-    },
-    next: {
-      user: 'Restart Cursor and turn the server on in its settings.',
-      project: 'Restart Cursor and turn the server on in its settings.',
-    },
-  },
-};
-
-/** Writes the server into an MCP client's configuration. */
+/** Writes the server into an MCP client's configuration, with a key of the client's own. */
 export async function run(context: CommandContext): Promise<number> {
-  const { env, output } = context;
-  const client = chosenClient(textArgument(context, 'client'));
-  const name = textOption(context, 'name') ?? 'svc';
-  if (!NAME.test(name)) throw usageError('--name takes 1 to 64 of a-z, A-Z, 0-9, _ and -.');
-  const given = textOption(context, 'scope');
-  const scope: Scope = given === 'user' || given === 'project' ? given : client.scope;
-  const paths = { home: env['HOME'] || homedir(), project: process.cwd(), env };
-  const file = client.file[scope](paths);
-  const entry = serverEntry(env);
-  const shown = entryText(client.format, name, entry);
-  const print = switchOption(context, 'print');
-  const changed = print ? false : await install(file, { client, name, scope, entry });
-  if (output.json) {
-    output.answer({ file, scope, name, changed, ...entry });
-    return EXIT.done;
-  }
-  if (!print) output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
-  output.line(shown);
-  if (print) output.note(`Add it to ${file}`);
-  else explain(context, { next: client.next[scope], scope, entry });
+  const { env } = context;
+  const setup = setupOf(context);
+  const scopes = typedScopes(textOption(context, 'scopes'));
+  const isHttp = checkedHttp(context, setup);
+  const readOnly = switchOption(context, 'read-only');
+  const wanted = { tools: typedTools(context), readOnly };
+  const fieldsWith = (apiKey: string): EntryFields =>
+    isHttp ? httpEntry(context, setup, { apiKey, wanted }) : commandEntry(setup, env, wanted);
+  if (switchOption(context, 'print')) return print(context, setup, fieldsWith(SHOWN_KEY));
+  // A file that can't be changed shouldn't cost a key.
+  edited(setup, fieldsWith(SHOWN_KEY));
+  if (!env['SVC_GATEWAY']) await ensureDaemon(context);
+  const key = await agentKey(context, setup, { scopes, readOnly });
+  const changed = await write(setup, fieldsWith(key.apiKey), isHttp);
+  const skill = switchOption(context, 'no-skill') ? null : setup.skill;
+  const taught = skill !== null && (await writeSkill(skill));
+  tell(context, setup, { fields: fieldsWith(SHOWN_KEY), changed, key, skill, taught });
   return EXIT.done;
 }
 
-function chosenClient(name: string | undefined): McpClient {
-  const known = MCP_CLIENT_NAMES.find((one) => one === name);
-  if (known) return CLIENTS[known];
-  throw usageError(
-    name === undefined ? '<client> is missing.' : `Unknown client \`${name}\`.`,
-    `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
-  );
-}
-
-interface Installation {
-  readonly client: McpClient;
-  readonly name: string;
-  readonly scope: Scope;
-  readonly entry: ServerEntry;
-}
-
-/** Returns false if the file already has the entry. */
-async function install(
-  file: string,
-  { client, name, scope, entry }: Installation,
-): Promise<boolean> {
-  const before = readIfThere(file);
-  const edit = client.format === 'json' ? withJsonEntry : withTomlEntry;
-  let after: string;
-  try {
-    after = edit(before ?? '', name, entry);
-  } catch (error) {
-    if (!(error instanceof EntryRefused)) throw error;
-    throw new CliError({
-      code: 'CONFIG_REFUSED',
-      message: `svc didn't change ${file}. ${error.message}`,
-      hint: 'Fix the file, or add the entry by hand: --print shows it.',
-      exit: EXIT.refused,
-    });
+function checkedHttp(context: CommandContext, { client, place }: Setup): boolean {
+  if (!switchOption(context, 'http')) return false;
+  if (!client.http) {
+    throw usageError(`${client.title}'s file can only have commands.`, 'Leave out --http.');
   }
-  if (after === before) return false;
-  await replaceFile(file, after, scope === 'user' ? PRIVATE_MODE : SHARED_MODE);
+  if (place === 'project') {
+    throw usageError(
+      "With --http the key would be in the project's file.",
+      'Leave out --http, or use: --scope user',
+    );
+  }
   return true;
 }
 
-function explain(
+const TOOLS = /^[a-z_]+(?:,[a-z_]+)*$/;
+
+/** The server knows the names; here only their form matters. */
+function typedTools(context: CommandContext): string | undefined {
+  const tools = textOption(context, 'tools')?.replaceAll(/\s/g, '');
+  if (tools === undefined || TOOLS.test(tools)) return tools;
+  throw usageError('--tools takes names with commas between them.', 'Try: --tools inbox,ask');
+}
+
+function httpEntry(
+  context: CommandContext,
+  { client }: Setup,
+  { apiKey, wanted }: { readonly apiKey: string; readonly wanted: WantedTools },
+): EntryFields {
+  const { gateway } = context.client();
+  const base = gateway ? addressText(gateway) : readRecord(context.home.daemonFile)?.base_url;
+  const headers = { Authorization: `Bearer ${apiKey}` };
+  return client.http?.(`${base ?? LOCAL_URL}${toolsPath(wanted)}`, headers) ?? {};
+}
+
+function print({ output }: CommandContext, setup: Setup, fields: EntryFields): number {
+  const { file, place, name, profile } = setup;
+  if (output.json) {
+    output.answer({ file, scope: place, name, profile, changed: false, ...fields });
+  } else {
+    output.line(entryText(setup, fields));
+    output.note(`Add it to ${file}`);
+  }
+  return EXIT.done;
+}
+
+/** Returns false if the file already has the entry. */
+async function write(setup: Setup, fields: EntryFields, isSecret: boolean): Promise<boolean> {
+  const { before, after } = edited(setup, fields);
+  if (after === before) return false;
+  const newMode = setup.place === 'user' ? PRIVATE_MODE : SHARED_MODE;
+  await replaceFile(setup.file, after, { newMode, isPrivate: isSecret });
+  return true;
+}
+
+interface Done {
+  readonly fields: EntryFields;
+  readonly changed: boolean;
+  readonly key: AgentKey;
+  readonly skill: string | null;
+  /** The skill was written now. */
+  readonly taught: boolean;
+}
+
+function tell(
   { output }: CommandContext,
-  { next, scope, entry }: { next: string; scope: Scope; entry: ServerEntry },
+  setup: Setup,
+  { fields, changed, key, skill, taught }: Done,
 ): void {
-  const isLocal = entry.command !== 'svc' || Object.keys(entry.env).length > 0;
-  if (scope === 'project' && isLocal) {
-    output.note('The entry has paths of this machine, so keep the file out of version control.');
+  const { file, place, name, profile, client } = setup;
+  const { scopes } = key;
+  if (output.json) {
+    const about = { file, scope: place, name, profile, changed, key_created: key.isNew };
+    output.answer({ ...about, scopes, skill, ...fields });
+    return;
   }
-  output.note(next);
-}
-
-/** Uses `svc mcp`, or this program's own path if `svc` isn't on PATH or is another program. */
-function serverEntry(env: NodeJS.ProcessEnv): ServerEntry {
-  const script = realpathSync(process.argv[1] ?? '.');
-  const known = programOnPath('svc', env) === script;
-  const home = env['SVC_HOME'];
-  return {
-    command: known ? 'svc' : process.execPath,
-    args: known ? ['mcp'] : [script, 'mcp'],
-    env: home ? { SVC_HOME: resolve(home) } : {},
-  };
-}
-
-function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
-    // npx and npm add their own folder to PATH only while they run; a client started later won't have it.
-    if (folder === '' || folder.endsWith(join('node_modules', '.bin'))) continue;
-    try {
-      const path = join(folder, name);
-      accessSync(path, constants.X_OK);
-      return realpathSync(path);
-    } catch {
-      // Not in this folder.
-    }
+  output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
+  output.line(entryText(setup, fields));
+  output.note(
+    `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${scopes.join(', ')}`,
+  );
+  if (taught) output.note(`Skill: ${skill ?? ''}`);
+  if (place === 'project') {
+    output.note('The entry works only on this machine, so keep the file out of version control.');
   }
-  return null;
+  output.note(client.next);
 }

@@ -1,7 +1,8 @@
 import { outboxEntries, outboxFolder } from '../../../daemon/outbox.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { integerOption } from '../../input/option-values.ts';
+import { integerOption, switchOption } from '../../input/option-values.ts';
+import { ALL_OPTION } from '../../pages.ts';
 import { whyEmpty } from '../../approvals/outbox-hint.ts';
 import { emptyView, WHY_HERE } from '../../view/outbox.ts';
 
@@ -11,17 +12,20 @@ export const declaration: Declaration = {
   description:
     'Without SVC_SMTP_URL the daemon sends no mail: it saves questions, approvals, address confirmations and svc email send messages here. It keeps the newest 1,000.',
   args: [],
-  options: [{ flag: 'limit', value: 'N', summary: 'How many to list (default 20)' }],
+  options: [{ flag: 'limit', value: 'N', summary: 'How many to list (default 20)' }, ALL_OPTION],
   examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
 };
 
 const LIMIT_DEFAULT = 20;
+/** More than the daemon keeps. */
+const MOST = 1001;
 const COLUMNS = ['sent_at', 'to', 'subject', 'id'];
 
 /** `svc outbox list`: the messages svc would have sent, newest first. */
 export async function run(context: CommandContext): Promise<number> {
   const { home, output } = context;
-  const limit = integerOption(context, 'limit', { min: 1, max: 1000 }) ?? LIMIT_DEFAULT;
+  const given = integerOption(context, 'limit', { min: 1, max: 1000 });
+  const limit = switchOption(context, 'all') ? MOST : (given ?? LIMIT_DEFAULT);
   const entries = outboxEntries(outboxFolder(home));
   const items = entries
     .slice(0, limit)

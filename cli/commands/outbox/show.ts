@@ -16,8 +16,19 @@ export const declaration: Declaration = {
 /** `svc outbox show`: one message, decoded. */
 export async function run(context: CommandContext): Promise<number> {
   const message = chosenMessage(context);
-  const { id, sentAt, from, to, subject, text, attachments, file } = message;
-  const shown = { id, sent_at: sentAt, from, to, subject, text, attachments, file };
+  const { id, sentAt, from, to, cc, deliveredTo, subject, text, attachments, file } = message;
+  const shown = {
+    id,
+    sent_at: sentAt,
+    from,
+    to,
+    ...(cc !== '' && { cc }),
+    ...(deliveredTo !== null && { delivered_to: deliveredTo }),
+    subject,
+    text,
+    attachments,
+    file,
+  };
   context.output.answer(shown, messageView(message));
   return EXIT.done;
 }

@@ -1,7 +1,11 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { suggestionText, withSuggestion } from '../../../shared/rules/policy/suggest.ts';
+import {
+  suggestionText,
+  suggestionWarning,
+  withSuggestion,
+} from '../../../shared/rules/policy/suggest.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
@@ -70,8 +74,6 @@ async function propose(context: CommandContext, suggested: Suggestion): Promise<
   return proposePolicy(context, set, callFor(set, input));
 }
 
-const NO_LIMIT = 'No request had an amount, so this rule has no limit for amounts.';
-
 function suggestionsView(answer: unknown): View {
   const suggested = suggestionsIn(answer);
   if (suggested.length === 0) {
@@ -86,11 +88,16 @@ function suggestionsView(answer: unknown): View {
       ...suggested.flatMap((one) => [
         look.bold(safeLine(suggestionText(one))),
         look.green(`+ ${safeLine(describeRule(one.rule))}`),
-        ...(one.rule.amount_lte === undefined ? [`  ${NO_LIMIT}`] : []),
+        ...warningLines(one.rule),
         `  Next     svc policy suggest --apply ${shellWord(plainText(one.action))}`,
         '',
       ]),
       look.faint('The rule approves at once and tells people. It holds once a person approves it.'),
     ],
   };
+}
+
+function warningLines(rule: PolicyRule): string[] {
+  const warning = suggestionWarning(rule);
+  return warning === null ? [] : [`  ${warning}`];
 }

@@ -19,7 +19,8 @@ const COLUMNS = ['current', 'profile', 'name', 'slug', 'gateway'];
 export function run(context: CommandContext): Promise<number> {
   const { home, output } = context;
   const { current, profiles } = storedProfiles(home.credentialsFile);
-  const items = Object.entries(profiles).map(([profile, { gateway, project, slug, name }]) => ({
+  const own = Object.entries(profiles).filter(([, { client }]) => client === undefined);
+  const items = own.map(([profile, { gateway, project, slug, name }]) => ({
     profile,
     current: profile === current,
     gateway,

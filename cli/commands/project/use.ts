@@ -1,5 +1,5 @@
 import type { CommandContext, Declaration } from '../../command.ts';
-import { runningProject } from '../../connection.ts';
+import { runningProject } from '../../../clients/typescript/node/connection.ts';
 import { textArgument } from '../../input/option-values.ts';
 import { tellOverrides } from '../../signin/next-steps.ts';
 import { useProfile } from '../../signin/profiles.ts';

@@ -16,8 +16,8 @@ import { ChannelNames } from '../../approvals/names.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
 import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
-import { sleep } from '../../work/backoff.ts';
-import type { RetryingCalls } from '../../work/retrying-calls.ts';
+import type { RetryingCalls } from '../../../clients/typescript/core/retrying-calls.ts';
+import { sleep } from '../../../clients/typescript/core/clock.ts';
 
 export const declaration: Declaration = {
   summary: 'Watch pending requests, or wait for one.',

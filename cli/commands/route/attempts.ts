@@ -33,12 +33,12 @@ function stateText({ status, next_attempt_at: next }: Fields, look: Look): strin
   return look.yellow(`… ${text}${when}`);
 }
 
-/** `  2   3m ago   500   12 ms  the answer` */
+/** `  2   3 min ago    500   12 ms  the answer` */
 function attemptLine(attempt: Fields, look: Look): string {
   const { attempt: number, at, status_code: code, duration_ms: ms, error, response } = attempt;
   const cells = [
     plainText(number).padStart(4),
-    padToWidth(typeof at === 'string' ? age(at, look.now) : '–', 8),
+    padToWidth(typeof at === 'string' ? age(at, look.now) : '–', 11),
     code === null ? '  –' : plainText(code),
     `${plainText(ms)} ms`.padStart(9),
   ].map(safeLine);

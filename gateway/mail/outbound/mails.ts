@@ -1,7 +1,10 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { BlobStore, MailInfo, Vault } from '../../../shared/kernel/context.ts';
 import { attachmentsOf } from '../../../shared/operations/email/attachments.ts';
+import { answersOf } from '../../../shared/operations/email/answers.ts';
 import { sendBlocked } from '../../../shared/operations/email/quota.ts';
+import { domainOf } from '../../../shared/rules/mail-address.ts';
+import { isShared, shownTo, type Recipient } from '../../../shared/rules/mail-recipients.ts';
 import { reportToken, tokenAddresses } from '../../../shared/operations/email/project-address.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
@@ -15,6 +18,13 @@ import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
 /** A batch whose content still exists. */
 type ClaimedBatch = EmailBatchRow & { readonly text: string };
+
+/** A message to send, with all messages of its batch. */
+interface ClaimedMail {
+  readonly message: EmailMessageRow;
+  readonly messages: readonly EmailMessageRow[];
+  readonly batch: ClaimedBatch;
+}
 
 interface MailsProject extends SendingProject {
   readonly blobs: Pick<BlobStore, 'read'>;
@@ -96,7 +106,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
     try {
       const made = await this.#project.store.read((store) => look(store, messageId));
       if ('outcome' in made) return made;
-      return await this.#send(made.message, made.batch);
+      return await this.#send(made);
     } catch (error) {
       // Gets the error logged.
       this.#project.inBackground(() => Promise.reject(error));
@@ -105,17 +115,17 @@ export class Mails extends SendQueue<EmailMessageRow> {
     }
   }
 
-  #send(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailResult> {
-    const bytes = attachmentsOf(batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
-    if (bytes === 0) return this.#handOver(message, batch);
-    return this.#deps.filesInHand.within(bytes, () => this.#handOver(message, batch));
+  #send(mail: ClaimedMail): Promise<MailResult> {
+    const bytes = attachmentsOf(mail.batch).reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+    if (bytes === 0) return this.#handOver(mail);
+    return this.#deps.filesInHand.within(bytes, () => this.#handOver(mail));
   }
 
-  async #handOver(message: EmailMessageRow, batch: ClaimedBatch): Promise<MailResult> {
+  async #handOver(mail: ClaimedMail): Promise<MailResult> {
     const { mailer } = this.#deps;
     const sent = await mailer.send({
-      ...(await this.#compose(message, batch)),
-      beforeData: () => this.#hand(message.id),
+      ...(await this.#compose(mail)),
+      beforeData: () => this.#hand(mail.message.id),
     });
     switch (sent.outcome) {
       case 'sent':
@@ -141,7 +151,9 @@ export class Mails extends SendQueue<EmailMessageRow> {
     if (claimedUntil !== null) this.#claims.set(messageId, until);
   }
 
-  async #compose(message: EmailMessageRow, batch: ClaimedBatch): Promise<OutgoingMail> {
+  async #compose(mail: ClaimedMail): Promise<OutgoingMail> {
+    const { message, batch } = mail;
+    const quote = answersOf(batch)?.quote ?? null;
     const { info } = this.#project;
     const { vault, addresses } = this.#deps;
     // If all projects send from one address, replies and reports can't reach a project.
@@ -153,10 +165,12 @@ export class Mails extends SendQueue<EmailMessageRow> {
       from: batch.sender,
       fromName: info.name,
       to: message.recipient,
+      shown: shownIn(mail),
       ...(back !== null && { returnPath: back.returnPath }),
       ...(back !== null && batch.reply_to_inbox === 1 && { replyTo: back.replyTo }),
+      ...threadOf(mail),
       subject: batch.subject,
-      text: batch.text,
+      text: quote === null ? batch.text : `${batch.text.trimEnd()}\n\n${quote}\n`,
       ...(batch.html !== null && { html: batch.html }),
       attachments: await this.#files(batch),
     };
@@ -173,11 +187,28 @@ export class Mails extends SendQueue<EmailMessageRow> {
   }
 }
 
+/** The header's recipients. */
+function shownIn({ message, messages }: ClaimedMail): NonNullable<OutgoingMail['shown']> {
+  return shownTo(recipientOf(message), messages.map(recipientOf));
+}
+
+function recipientOf({ recipient: address, field }: EmailMessageRow): Recipient {
+  return { address, field };
+}
+
+/** What the mail answers. The first message's id joins the copies of a mail that all recipients see. */
+function threadOf({
+  messages,
+  batch,
+}: ClaimedMail): Pick<OutgoingMail, 'inReplyTo' | 'references'> {
+  const { message_id: inReplyTo = null, references = [] } = answersOf(batch) ?? {};
+  const [first] = messages;
+  const joint = first && isShared(messages) ? [`<${first.id}@${domainOf(batch.sender)}>`] : [];
+  return { ...(inReplyTo !== null && { inReplyTo }), references: [...references, ...joint] };
+}
+
 /** The message as it is now, or the reason not to send it. */
-async function look(
-  store: Repositories,
-  messageId: string,
-): Promise<MailResult | { readonly message: EmailMessageRow; readonly batch: ClaimedBatch }> {
+async function look(store: Repositories, messageId: string): Promise<MailResult | ClaimedMail> {
   const message = await store.emails.find(messageId);
   const batch = message && (await store.emails.findBatch(message.batch_id));
   if (!batch || message.status !== 'queued') return VOID;
@@ -191,7 +222,8 @@ async function look(
     const what = known.suppressed_by === 'complaint' ? 'complained' : 'bounced';
     return failure('suppressed', `Mail to this address ${what} before, so nothing is sent there.`);
   }
-  return { message, batch: { ...batch, text } };
+  const messages = await store.emails.messagesOf(batch.id);
+  return { message, messages, batch: { ...batch, text } };
 }
 
 function failure(code: MailFailure['code'], reason: string): MailFailure {

@@ -38,7 +38,7 @@ import {
 } from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
-import type { CallableTool, McpTables } from './tables.ts';
+import type { CallableTool, McpTables, WantedTools } from './tables.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 // Without the second header, some proxies buffer a stream until it ends.
@@ -61,6 +61,7 @@ interface Accepted {
   readonly era: Exchange['era'];
   readonly caller: Caller;
   readonly credentials: Credentials;
+  readonly tables: McpTables;
   /** The headers that the SDK reads, besides the message. */
   readonly headers: Record<string, string>;
 }
@@ -81,8 +82,9 @@ export class Endpoint {
     this.#tickMs = options.tickMs ?? TEN_SECONDS_MS;
   }
 
-  post(c: Context<HttpEnv>): Promise<Response> {
-    return this.#handle(c, (visit) => this.#post(visit));
+  /** `readOnly`: offers only the tools that change nothing. */
+  post(c: Context<HttpEnv>, readOnly = false): Promise<Response> {
+    return this.#handle(c, (visit) => this.#post(visit, readOnly));
   }
 
   refuse(c: Context<HttpEnv>): Promise<Response> {
@@ -109,12 +111,13 @@ export class Endpoint {
   }
 
   /** Checks the key before reading the body, and counts the call against the key whatever the body contains. */
-  async #post(visit: HttpCall): Promise<Response> {
+  async #post(visit: HttpCall, readOnly: boolean): Promise<Response> {
     const { c, headers } = visit;
     const credentials = credentialsOf(c);
     const caller = await this.#executor.authenticate(credentials);
     const message = await this.#read(visit, caller);
-    const accepted = { message, caller, credentials, ...this.#era(c, message) };
+    const tables = this.#tablesFor({ tools: c.req.query('tools'), readOnly });
+    const accepted = { message, caller, credentials, tables, ...this.#era(c, message) };
     if (!isJSONRPCRequest(message)) {
       this.#cancel(c, message, caller);
       return answered(visit, await this.#serve(c, accepted, NEVER));
@@ -129,6 +132,11 @@ export class Endpoint {
       headers[SESSION_HEADER] = newSession(clientNameOf(message));
     }
     return answered(visit, served);
+  }
+
+  #tablesFor(wanted: WantedTools): McpTables {
+    const { tools, ...others } = this.#tables;
+    return { ...others, tools: tools.part?.(wanted) ?? tools };
   }
 
   #cancel(c: Context<HttpEnv>, { method, params }: Message, caller: Caller): void {
@@ -208,14 +216,14 @@ export class Endpoint {
 
   #exchange(
     c: Context<HttpEnv>,
-    { message, era, caller }: Accepted,
+    { message, era, caller, tables }: Accepted,
     signal: AbortSignal,
     failed: Exchange['failed'],
   ): Exchange {
     const { onInternal, serverVersion } = this.#options;
     return {
       era,
-      tables: this.#tables,
+      tables,
       version: serverVersion,
       site: { executor: this.#executor, caller, signal, onInternal },
       clientName: clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER)),

@@ -8,7 +8,7 @@ import { isObject } from '../../lib/guards.ts';
 export interface FencedAnswer {
   /** For the model: a notice, our metadata, and the outsiders' text between unpredictable marks. */
   readonly text: string;
-  /** The whole answer with the same notice, for readers of the structured content alone. */
+  /** The same for readers of the structured content alone: each object has the outsiders' fields under `untrusted`. */
   readonly structured: Fields;
 }
 
@@ -39,9 +39,8 @@ const SENDER_FIELDS = new Set([
 const ATTACHMENT_FIELDS = new Set(['path', 'ref', 'content_type', 'content_base64']);
 const FAILURE_FIELDS = new Set(['error']);
 
-/** An object of an answer: the whole with a label, and its parts by us and by outsiders. */
+/** An object of an answer: our fields, and those of outsiders. */
 interface Parts {
-  readonly labelled: Fields;
   readonly ours: Fields;
   readonly theirs: Fields;
 }
@@ -74,9 +73,9 @@ function fenceOne(answer: Fields, split: Kind['split']): FencedAnswer | null {
   const one = isNested ? answer['event'] : answer;
   const parts = isObject(one) ? split(one) : null;
   if (!parts) return null;
-  const { labelled, ours, theirs } = parts;
-  if (!isNested) return write(labelled, ours, [theirs]);
-  return write({ ...answer, event: labelled }, { ...answer, event: ours }, [theirs]);
+  const { ours, theirs } = parts;
+  if (!isNested) return write(marked(parts), ours, [theirs]);
+  return write({ ...answer, event: marked(parts) }, { ...answer, event: ours }, [theirs]);
 }
 
 function fenceMany(
@@ -86,12 +85,12 @@ function fenceMany(
   const items: unknown[] = Array.isArray(answer[list]) ? answer[list] : [];
   const all = items.map((item) => ({ item, parts: isObject(item) ? split(item) : null }));
   const theirs = all.flatMap(({ parts }) =>
-    parts ? [{ [key]: parts.labelled[key], ...parts.theirs }] : [],
+    parts ? [{ [key]: parts.ours[key], ...parts.theirs }] : [],
   );
   if (theirs.length === 0) return null;
-  const labelled = all.map(({ item, parts }) => parts?.labelled ?? item);
+  const whole = all.map(({ item, parts }) => (parts ? marked(parts) : item));
   const ours = all.map(({ item, parts }) => parts?.ours ?? item);
-  return write({ ...answer, [list]: labelled }, { ...answer, [list]: ours }, theirs, key);
+  return write({ ...answer, [list]: whole }, { ...answer, [list]: ours }, theirs, key);
 }
 
 function splitEvent(event: Fields): Parts | null {
@@ -116,7 +115,7 @@ function splitReport(event: Fields): Parts | null {
   const isTheirs =
     type === 'email.bounced' || (type === 'email.failed' && known['smtp_code'] !== null);
   if (!isTheirs || diagnostic === undefined) return null;
-  return { labelled: event, ours: { ...event, payload: known }, theirs: { diagnostic } };
+  return { ours: { ...event, payload: known }, theirs: { diagnostic } };
 }
 
 function setApart(item: Fields, foreign: ReadonlySet<string>): Parts {
@@ -126,7 +125,12 @@ function setApart(item: Fields, foreign: ReadonlySet<string>): Parts {
     (foreign.has(name) ? theirs : ours)[name] = value;
   }
   // Add the label last, so that no field can override it.
-  return { labelled: { ...item, ...LABEL }, ours: { ...ours, ...LABEL }, theirs };
+  return { ours: { ...ours, ...LABEL }, theirs };
+}
+
+/** The object of the structured content, with everything from outside in one place. */
+function marked({ ours, theirs }: Parts): Fields {
+  return { ...ours, untrusted: theirs };
 }
 
 /** `key` is one of our fields within each outside part. */
@@ -138,7 +142,7 @@ function write(
 ): FencedAnswer {
   const shown = stringifyExact(key === null ? theirs[0] : theirs);
   const names = new Set(theirs.flatMap((one) => Object.keys(one)).filter((name) => name !== key));
-  const notice = `From outside: ${[...names].join(', ')}. ${DATA}`;
+  const notice = `\`untrusted\` comes from outside: ${[...names].join(', ')}. ${DATA}`;
   return {
     text: fenced(stringifyExact(ours), inert(shown)),
     structured: { ...whole, ...LABEL, notice },

@@ -32,6 +32,9 @@ export function mcpRoutes(
   });
   const app = new Hono<HttpEnv>();
   app.post('/', async (c) => (await endpoint()).post(c));
-  app.all('/', async (c) => (await endpoint()).refuse(c));
+  app.post('/readonly', async (c) => (await endpoint()).post(c, true));
+  for (const path of ['/', '/readonly']) {
+    app.all(path, async (c) => (await endpoint()).refuse(c));
+  }
   return app;
 }

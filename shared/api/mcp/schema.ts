@@ -18,14 +18,19 @@ interface Shortened {
   readonly marks: readonly string[];
   readonly fields: readonly string[];
   readonly shown: readonly string[];
+  /** Outsiders may write parts of it, which an answer has under `untrusted`. */
+  readonly outside?: true;
 }
 
 const SHORTENED: readonly Shortened[] = [
   {
     marks: ['trust', 'payload'],
     fields: Object.keys(eventSchema.shape),
-    shown: ['id', 'type', 'payload', 'trust', 'status'],
+    shown: ['id', 'type', 'trust', 'status'],
+    outside: true,
   },
+  { marks: ['ref', 'sha256'], fields: [], shown: [], outside: true },
+  { marks: ['message_id', 'to'], fields: ['error'], shown: [], outside: true },
   {
     marks: ['requested_by', 'notified'],
     fields: Object.keys(requestRecord.shape),
@@ -57,8 +62,8 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
  * The schema of a tool's answer: names and types. It allows unknown fields, so that a client's stored list stays valid
  * when we add fields. It omits `required` and descriptions, which would cost a tenth of the whole list.
  */
-export function outputSchema(schema: z.ZodType): ObjectSchema {
-  return asObject(lean(opened(jsonSchemaOf(schema, 'output'), 0)));
+export function outputSchema(schema: z.ZodType, hasOutside = false): ObjectSchema {
+  return asObject(lean(opened(jsonSchemaOf(schema, 'output'), { depth: 0, hasOutside })));
 }
 
 /** A custom schema has only the keywords in its metadata. */
@@ -113,7 +118,13 @@ const STRUCTURE = new Set([
 /** Objects below this level are declared without their members. */
 const DEPTH_SHOWN = 1;
 
-function opened(schema: Schema, depth: number): Schema {
+interface Level {
+  readonly depth: number;
+  /** Outsiders may have written parts of the answer. */
+  readonly hasOutside: boolean;
+}
+
+function opened(schema: Schema, { depth, hasOutside }: Level): Schema {
   if (depth > DEPTH_SHOWN && schema['type'] === 'object') return { type: 'object' };
   const rest = Object.fromEntries(
     Object.entries(schema).filter(([keyword, value]) => STRUCTURE.has(keyword) && value !== false),
@@ -121,17 +132,20 @@ function opened(schema: Schema, depth: number): Schema {
   if ('enum' in rest || 'const' in rest) delete rest['type'];
   const { items, properties } = rest;
   if (isSchema(items) && 'enum' in items) rest['items'] = { type: 'string' };
-  if (isSchema(properties)) rest['properties'] = shortened(properties);
+  if (isSchema(properties)) rest['properties'] = shortened(properties, hasOutside);
   const below = schema['type'] === 'object' ? depth + 1 : depth;
-  return mapChildren(rest, (child) => opened(child, below));
+  return mapChildren(rest, (child) => opened(child, { depth: below, hasOutside }));
 }
 
-function shortened(properties: Schema): Schema {
+function shortened(properties: Schema, hasOutside: boolean): Schema {
   const record = SHORTENED.find(({ marks }) => marks.every((name) => name in properties));
   if (!record) return properties;
   const hidden = record.fields.filter((name) => !record.shown.includes(name));
   const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name));
-  return Object.fromEntries(shown);
+  return {
+    ...Object.fromEntries(shown),
+    ...(hasOutside && record.outside && { untrusted: { type: 'object' } }),
+  };
 }
 
 function mapChildren(schema: Schema, change: (child: Schema) => Schema): Schema {

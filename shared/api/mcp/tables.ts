@@ -36,6 +36,15 @@ export interface ToolTable {
   find(name: string): CallableTool | undefined;
   /** The tools that these scopes may call. */
   list(scopes: readonly Scope[]): readonly object[];
+  /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */
+  part?(wanted: WantedTools): ToolTable;
+}
+
+/** What a client asked for with `/mcp?tools=inbox,ask` and `/mcp/readonly`. */
+export interface WantedTools {
+  /** Toolsets and tools, separated by commas. */
+  readonly tools: string | undefined;
+  readonly readOnly: boolean;
 }
 
 /** A resource as `resources/list` shows it. Outsiders wrote none of its text. */

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import type { Operation } from '../../kernel/operation.ts';
+import type { McpShape, Operation } from '../../kernel/operation.ts';
 import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
-import type { CallableTool, ToolTable } from './tables.ts';
+import type { CallableTool, ToolTable, WantedTools } from './tables.ts';
+import { Toolset, toolsetsOf } from './toolsets.ts';
 import { mayClaim, waitInput, WaitTool } from './wait-tool.ts';
 
 /** A tool as `tools/list` shows it. */
@@ -41,8 +42,10 @@ function toolOf(operation: Operation, scopes: readonly Scope[]): Tool | null {
     name,
     title: mcp.title,
     description: `${summary} ${description}`,
-    inputSchema: inputSchema(isWait ? waitInput(scopes) : operation.input),
-    ...(!(output instanceof z.ZodNullable) && { outputSchema: outputSchema(output) }),
+    inputSchema: inputSchema(isWait ? waitInput(scopes) : shownInput(operation.input, mcp)),
+    ...(!(output instanceof z.ZodNullable) && {
+      outputSchema: outputSchema(output, mcp.untrusted !== undefined),
+    }),
     annotations: {
       readOnlyHint: !isWrite,
       ...(isWrite && {
@@ -54,15 +57,24 @@ function toolOf(operation: Operation, scopes: readonly Scope[]): Tool | null {
   };
 }
 
+function shownInput(input: z.ZodObject, { without }: McpShape): z.ZodObject {
+  if (!without) return input;
+  const shown = Object.entries(input.shape).filter(([field]) => !without.includes(field));
+  return z.strictObject(Object.fromEntries(shown));
+}
+
 /** The operations that agents can call, by name, and their lists. */
 export class ToolBook implements ToolTable {
   readonly #operations: readonly Operation[];
   readonly #byName: ReadonlyMap<string, CallableTool>;
   readonly #lists = new Map<string, readonly Tool[]>();
+  /** The names of the tools by set. */
+  readonly toolsets: ReadonlyMap<string, ReadonlySet<string>>;
 
   constructor(operations: readonly Operation[]) {
     this.#operations = operations;
     const tools = operations.filter((operation) => operation.mcp !== false);
+    this.toolsets = toolsetsOf(operations);
     this.#byName = new Map(
       tools.map((one) => [one.name, one === inboxWait ? new WaitTool() : new OperationTool(one)]),
     );
@@ -70,6 +82,16 @@ export class ToolBook implements ToolTable {
 
   find(name: string): CallableTool | undefined {
     return this.#byName.get(name);
+  }
+
+  /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */
+  part(wanted: WantedTools): ToolTable {
+    return wanted.tools === undefined && !wanted.readOnly ? this : new Toolset(this, wanted);
+  }
+
+  /** Whether a tool changes anything. */
+  writes(name: string): boolean {
+    return this.#operations.some((one) => one.name === name && one.effect === 'write');
   }
 
   /** Built once per set of scopes. */

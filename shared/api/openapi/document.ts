@@ -1,10 +1,12 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { jsonSchema } from '../fields.ts';
 import { DOOR_TAGS, routePaths, outgoingWebhooks } from './routes.ts';
+import { ANSWERS } from './examples.ts';
 import { inputParameters, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
+import { Schemas } from './schemas.ts';
+import { withRoutes } from '../names.ts';
 import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
 
 type Json = Record<string, unknown>;
@@ -51,12 +53,13 @@ export function openApiDocument(
   { signIn = false }: { readonly signIn?: boolean } = {},
 ): Json {
   const paths: Record<string, Json> = {};
+  const schemas = new Schemas();
   for (const sharing of byRoute(operations)) {
     const { method, path } = sharing[0].rest;
     const named = path.replace('+}', '}');
-    paths[named] = { ...paths[named], [method.toLowerCase()]: describe(sharing) };
+    paths[named] = { ...paths[named], [method.toLowerCase()]: describe(sharing, schemas) };
   }
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title: 'svc',
@@ -72,14 +75,29 @@ export function openApiDocument(
     security: [{ apiKey: [] }],
     tags: tagsOf(operations, signIn),
     paths: { ...paths, ...(signIn && signInPaths()), ...routePaths(server) },
-    webhooks: outgoingWebhooks(),
+    webhooks: outgoingWebhooks(schemas),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key `svc_live_…`.' },
       },
-      ...RESPONSE_COMPONENTS,
+      headers: RESPONSE_COMPONENTS.headers,
+      schemas: { ...RESPONSE_COMPONENTS.schemas, ...schemas.all() },
     },
   };
+  return worded(document, withRoutes(operations, '`')) as Json;
+}
+
+/** The document with the words of REST in its descriptions; examples stay as they are. */
+function worded(value: unknown, words: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((one) => worded(one, words));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      if (key === 'example' || key === 'examples') return [key, member];
+      const isText = typeof member === 'string' && (key === 'description' || key === 'summary');
+      return [key, isText ? words(member) : worded(member, words)];
+    }),
+  );
 }
 
 /** The operations of one route. There is more than one only if a body field selects the operation. */
@@ -109,7 +127,7 @@ function tagOf(operation: Operation): string {
   return operation.name.split('_', 1)[0] ?? operation.name;
 }
 
-function describe(sharing: Sharing): Json {
+function describe(sharing: Sharing, schemas: Schemas): Json {
   const [operation] = sharing;
   const { rest, effect } = operation;
   const hasBody = rest.method === 'POST' || rest.method === 'PUT';
@@ -124,10 +142,10 @@ function describe(sharing: Sharing): Json {
     summary: sharing.map(({ summary }) => summary).join(' Or: '),
     description: [...sharing.map(descriptionOf), scope].join(' '),
     ...(parameters.length > 0 && { parameters }),
-    ...(hasBody && { requestBody: bodyOf(sharing) }),
+    ...(hasBody && { requestBody: bodyOf(sharing, schemas) }),
     responses: {
-      [rest.status ?? 200]: success(operation),
-      ...(rest.accepted && { 202: success(operation) }),
+      [rest.status ?? 200]: success(operation, schemas),
+      ...(rest.accepted && { 202: success(operation, schemas) }),
       ...(rest.versioned && rest.method === 'GET' && { 304: NOT_MODIFIED }),
       ...errorResponses([
         ...COMMON,
@@ -141,13 +159,13 @@ function describe(sharing: Sharing): Json {
 
 function descriptionOf({ name, rest, description }: Operation): string {
   if (rest.when === undefined) return description;
-  return `With \`${rest.when}\` in the body, this is ${name}. ${description}`;
+  return `With \`${rest.when}\` in the body, this is \`${name}\`. ${description}`;
 }
 
 /** If operations share a route, the body is that of any one of them. */
-function bodyOf(sharing: Sharing): RequestBody {
-  const [first, ...others] = sharing.map(requestBody);
-  if (!first || others.length === 0) return requestBody(sharing[0]);
+function bodyOf(sharing: Sharing, schemas: Schemas): RequestBody {
+  const [first, ...others] = sharing.map((operation) => requestBody(operation, schemas));
+  if (!first || others.length === 0) return requestBody(sharing[0], schemas);
   const bodies = [first, ...others].map(({ content }) => content['application/json']);
   const examples = sharing.map(({ name }, index) => [name, { value: bodies[index]?.example }]);
   return {
@@ -178,12 +196,13 @@ const NOT_MODIFIED = {
   headers: { ...COMMON_HEADERS, ...VERSION_HEADERS },
 };
 
-function success(operation: Operation): Json {
-  const schema = jsonSchema(operation.output, 'output');
-  return jsonResponse(operation.summary, schema, {
+function success(operation: Operation, schemas: Schemas): Json {
+  const headers = {
     ...(operation.effect === 'write' && POSITION_HEADERS),
     ...(hasEtag(operation) && VERSION_HEADERS),
-  });
+  };
+  const { name, summary } = operation;
+  return jsonResponse(summary, schemas.answer(operation), headers, ANSWERS[name]);
 }
 
 function hasEtag({ rest }: Operation): boolean {

@@ -1,4 +1,5 @@
 import type { Operation, RawBody } from '../../kernel/operation.ts';
+import { pascal, type Schemas } from './schemas.ts';
 import { fieldKinds, isInQuery, jsonSchema } from '../fields.ts';
 import { versionConditions } from '../version-headers.ts';
 
@@ -109,13 +110,17 @@ function fieldParameters(operation: Operation): Json[] {
 }
 
 /** The body of a POST or PUT. */
-export function requestBody(operation: Operation): RequestBody {
+export function requestBody(operation: Operation, schemas: Schemas): RequestBody {
   const { body: raw } = operation.rest;
   if (!raw) {
-    const body = fieldsBody(operation);
-    return { required: 'required' in body.schema, content: { 'application/json': body } };
+    const { isNeeded, ...body } = fieldsBody(operation, schemas);
+    return { required: isNeeded, content: { 'application/json': body } };
   }
-  return { required: true, description: rawText(raw), content: rawContent(operation, raw) };
+  return {
+    required: true,
+    description: rawText(raw),
+    content: rawContent(operation, raw, schemas),
+  };
 }
 
 function rawText({ as, typeField }: RawBody): string {
@@ -127,33 +132,39 @@ function rawText({ as, typeField }: RawBody): string {
 function rawContent(
   operation: Operation,
   { as, field, objectType }: RawBody,
+  schemas: Schemas,
 ): RequestBody['content'] {
   if (as === 'json') {
     const schema = inputParts(operation).properties[field] ?? {};
     const example = operation.example[field];
     return { 'application/json': { schema, ...(example !== undefined && { example }) } };
   }
-  return {
-    // The field's description is about base64, but a body has raw bytes.
-    'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-    ...(objectType !== undefined && { [objectType]: fieldsBody(operation, field) }),
-  };
+  // The field's description is about base64, but a body has raw bytes.
+  const bytes = { schema: { type: 'string', format: 'binary' } };
+  if (objectType === undefined) return { 'application/octet-stream': bytes };
+  const { isNeeded: _, ...fields } = fieldsBody(operation, schemas, field);
+  return { 'application/octet-stream': bytes, [objectType]: fields };
 }
 
 /** A JSON object of the fields that aren't in the path. If the body is usually bytes, leaves out the bytes' field. */
-function fieldsBody(operation: Operation, bytesField?: string): Content {
-  const { properties, required } = inputParts(operation);
+function fieldsBody(
+  operation: Operation,
+  schemas: Schemas,
+  bytesField?: string,
+): Content & { readonly isNeeded: boolean } {
+  const { properties, required } = schemas.fields(operation.input);
   const left = new Set([...pathNames(operation).map(([, field]) => field), bytesField]);
   const fields = Object.entries(properties).filter(([field]) => !left.has(field));
   const needed = required.filter((field) => !left.has(field));
   const example = Object.entries(operation.example).filter(([field]) => !left.has(field));
   return {
-    schema: {
+    isNeeded: needed.length > 0,
+    schema: schemas.add(`${pascal(operation.name)}Input`, {
       type: 'object',
       properties: Object.fromEntries(fields),
       ...(needed.length > 0 && { required: needed }),
       additionalProperties: false,
-    },
+    }),
     // An example with bytes doesn't fit a body without them.
     ...(!(bytesField && bytesField in operation.example) && {
       example: Object.fromEntries(example),

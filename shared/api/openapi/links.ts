@@ -109,7 +109,7 @@ function downloads(name: string, what: string, names: readonly string[]): Json {
         ...errorResponses(['QUOTA_EXCEEDED']),
         416: jsonResponse(
           'VALIDATION_FAILED: The range is outside the file.',
-          { $ref: '#/components/schemas/Error' },
+          { $ref: '#/components/schemas/ApiError' },
           RANGE_HEADER,
         ),
       },

@@ -13,15 +13,20 @@ export const RESPONSE_COMPONENTS = {
       schema: { type: 'string' },
     },
   },
-  schemas: { Error: errorSchema() },
+  schemas: { ApiError: errorSchema(), ErrorCode: { type: 'string', enum: ERROR_CODES } },
 };
 
 /** A JSON response. */
-export function jsonResponse(description: string, schema: Json, headers: Json = {}): Json {
+export function jsonResponse(
+  description: string,
+  schema: Json,
+  headers: Json = {},
+  example?: unknown,
+): Json {
   return {
     description,
     headers: { ...COMMON_HEADERS, ...headers },
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
   };
 }
 
@@ -44,7 +49,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Json {
     [...byStatus].map(([status, named]) => [
       status,
       jsonResponse(named.map((code) => `${code}: ${errorEntry(code).message}`).join(' '), {
-        $ref: '#/components/schemas/Error',
+        $ref: '#/components/schemas/ApiError',
       }),
     ]),
   );
@@ -59,7 +64,7 @@ function errorSchema(): Json {
         type: 'object',
         required: ['code', 'message', 'hint'],
         properties: {
-          code: { type: 'string', enum: ERROR_CODES },
+          code: { $ref: '#/components/schemas/ErrorCode' },
           message: { type: 'string' },
           hint: { type: ['string', 'null'] },
           details: {

@@ -1,6 +1,6 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import { eventSchema } from '../../kernel/envelope.ts';
-import { jsonSchema } from '../fields.ts';
+import type { Schemas } from './schemas.ts';
 import { linkPaths } from './links.ts';
 import { pagePaths } from './pages.ts';
 import { replicaPaths } from './replica.ts';
@@ -23,8 +23,10 @@ type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 /** The paths that belong to no operation: for senders, links, people and agents' tools, and this document. */
 export function routePaths(server: Described): Record<string, Json> {
   const { hooks, mcp } = server.urls;
+  const mcpServers = [{ url: baseOf(mcp), description: 'MCP' }];
   return {
-    '/mcp': { servers: [{ url: baseOf(mcp), description: 'MCP' }], post: MCP },
+    '/mcp': { servers: mcpServers, post: MCP },
+    '/mcp/readonly': { servers: mcpServers, post: MCP_READ_ONLY },
     '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
     ...linkPaths(server.contentUrl),
     ...pagePaths(),
@@ -35,8 +37,8 @@ export function routePaths(server: Described): Record<string, Json> {
 }
 
 /** The requests that the service itself sends. */
-export function outgoingWebhooks(): Json {
-  return { event: { post: OUTGOING } };
+export function outgoingWebhooks(schemas: Schemas): Json {
+  return { event: { post: outgoing(schemas) } };
 }
 
 /** The URL before `/mcp`. */
@@ -76,6 +78,17 @@ const MCP = {
     'A call that waits longer than 10 seconds is answered as an event stream, when the client accepts one; so is ' +
     '`subscriptions/listen`, which tells what changes until the client leaves. Refusals of a tool are results with ' +
     '`isError`; errors below carry a JSON-RPC error.',
+  parameters: [
+    {
+      name: 'tools',
+      in: 'query',
+      required: false,
+      description:
+        'Only these tools or toolsets, separated by commas: `inbox`, `ask`, `disk`, `source`, `policy`, `email`, `ledger`, `session`.',
+      schema: { type: 'string' },
+      example: 'inbox,ask',
+    },
+  ],
   requestBody: {
     required: true,
     content: {
@@ -120,6 +133,12 @@ const MCP = {
   },
 };
 
+const MCP_READ_ONLY = {
+  ...MCP,
+  operationId: 'mcp_read_only',
+  summary: 'MCP with only the tools that change nothing.',
+};
+
 const INGRESS = {
   operationId: 'webhook_receive',
   tags: ['webhooks'],
@@ -159,34 +178,36 @@ const INGRESS = {
   },
 };
 
-const OUTGOING = {
-  operationId: 'event_push',
-  tags: ['webhooks'],
-  summary: 'An event, as it is sent to a callback_url.',
-  description:
-    'Sent for each event that a route matches, and as `request.resolved` for a request with a callback_url; signed as ' +
-    'Standard Webhooks with the secret of the route or of the project. Any 2xx within 15 seconds is a delivery; 410 ' +
-    'closes the route; anything else is tried again after 1 min, 5 min, 30 min, 2 h and 12 h. Redirects are not ' +
-    'followed. What an event carries was written by outsiders, unless its trust is `service`.',
-  security: [],
-  parameters: [
-    sentHeader('webhook-id', 'The id of the event, the same at every attempt.'),
-    sentHeader('webhook-timestamp', 'The time of the attempt, in seconds.'),
-    sentHeader(
-      'webhook-signature',
-      '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; two of them for a while after a rotation.',
-    ),
-    sentHeader('x-service-attempt', 'Which attempt this is, from 1.'),
-  ],
-  requestBody: {
-    required: true,
-    content: { 'application/json': { schema: jsonSchema(eventSchema, 'output') } },
-  },
-  responses: {
-    '2XX': { description: 'Delivered.' },
-    410: { description: 'Send no more of this: the route is disabled.' },
-  },
-};
+function outgoing(schemas: Schemas): Json {
+  return {
+    operationId: 'event_push',
+    tags: ['webhooks'],
+    summary: 'An event, as it is sent to a callback_url.',
+    description:
+      'Sent for each event that a route matches, and as `request.resolved` for a request with a callback_url; signed as ' +
+      'Standard Webhooks with the secret of the route or of the project. Any 2xx within 15 seconds is a delivery; 410 ' +
+      'closes the route; anything else is tried again after 1 min, 5 min, 30 min, 2 h and 12 h. Redirects are not ' +
+      'followed. What an event carries was written by outsiders, unless its trust is `service`.',
+    security: [],
+    parameters: [
+      sentHeader('webhook-id', 'The id of the event, the same at every attempt.'),
+      sentHeader('webhook-timestamp', 'The time of the attempt, in seconds.'),
+      sentHeader(
+        'webhook-signature',
+        '`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; two of them for a while after a rotation.',
+      ),
+      sentHeader('x-service-attempt', 'Which attempt this is, from 1.'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemas.of(eventSchema, 'output') } },
+    },
+    responses: {
+      '2XX': { description: 'Delivered.' },
+      410: { description: 'Send no more of this: the route is disabled.' },
+    },
+  };
+}
 
 function sentHeader(name: string, description: string): Json {
   return { name, in: 'header', required: true, description, schema: { type: 'string' } };

@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../../kernel/context.ts';
+import type { ErrorCode, ServiceError } from '../../lib/errors.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import type { Answer, Executor } from '../../kernel/executor.ts';
 import { once } from '../../lib/once.ts';
@@ -14,6 +15,7 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from '../http.ts';
+import { withRoutes } from '../names.ts';
 import { queryKinds, readInput } from './input.ts';
 import { etagOf, isKnown } from '../version-headers.ts';
 
@@ -24,6 +26,14 @@ interface Route {
   readonly others: Operation[];
 }
 
+/** Hints with names that aren't routes: the specification words them, or they speak of the tools that a policy names. */
+const AS_WORDED: ReadonlySet<ErrorCode> = new Set([
+  'CHANNEL_EXISTS',
+  'CHANNEL_NOT_VERIFIED',
+  'EMAIL_SOURCE_EXISTS',
+  'POLICY_INVALID',
+]);
+
 /** REST over the operations: each route follows its operation's `rest` shape and adds nothing. */
 export function restRoutes(
   executor: Executor,
@@ -31,6 +41,9 @@ export function restRoutes(
   onInternal: OnInternalError,
 ): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
+  const routed = withRoutes(operations);
+  const hintOf = ({ code, hint }: ServiceError): string | null =>
+    hint === null || AS_WORDED.has(code) ? hint : routed(hint);
   const byPath = new Map<string, Map<Method, Route>>();
   for (const operation of operations) {
     const methods = byPath.get(operation.rest.path) ?? new Map<Method, Route>();
@@ -40,7 +53,13 @@ export function restRoutes(
     byPath.set(operation.rest.path, methods);
   }
   for (const [path, methods] of byPath) {
-    app.all(honoPath(path), (c) => respond(executor, methods, c, onInternal));
+    app.all(honoPath(path), async (c) => {
+      try {
+        return await respond(executor, methods, c);
+      } catch (error) {
+        return errorResponse(error, c, onInternal, hintOf);
+      }
+    });
   }
   return app;
 }
@@ -54,23 +73,18 @@ async function respond(
   executor: Executor,
   methods: ReadonlyMap<Method, Route>,
   c: Context<HttpEnv>,
-  onInternal: OnInternalError,
 ): Promise<Response> {
-  try {
-    // A HEAD is a GET whose body the server leaves out.
-    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
-    const route = methods.get(method as Method);
-    if (!route) throw methodNotAllowed([...methods.keys()]);
-    const target = c.env.incoming.url ?? '/';
-    const caller = await executor.authenticate(credentialsOf(c));
-    const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
-    const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
-    const operation = meant(route, input);
-    const answer = await run(executor, operation, input, caller, c);
-    return success(operation, answer, c, headers);
-  } catch (error) {
-    return errorResponse(error, c, onInternal);
-  }
+  // A HEAD is a GET whose body the server leaves out.
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+  const route = methods.get(method as Method);
+  if (!route) throw methodNotAllowed([...methods.keys()]);
+  const target = c.env.incoming.url ?? '/';
+  const caller = await executor.authenticate(credentialsOf(c));
+  const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
+  const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
+  const operation = meant(route, input);
+  const answer = await run(executor, operation, input, caller, c);
+  return success(operation, answer, c, headers);
 }
 
 function meant({ operation, others }: Route, input: Readonly<Record<string, unknown>>): Operation {

@@ -1,19 +1,23 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 
 /** A channel as callers see it (spec section 2.5), with its address masked. */
-export const channelView = z.object({
-  id: z.string(),
-  kind: z.enum(['email', 'telegram']),
-  label: z.string(),
-  address: z.string().nullable().describe('Masked; null for Telegram.'),
-  status: z.enum(['added', 'verified', 'active', 'removed']),
-  owner: z.boolean(),
-  created_at: z.string(),
-  verified_at: z.string().nullable(),
-  activated_at: z.string().nullable(),
-  last_used_at: z.string().nullable(),
-});
+export const channelView = named(
+  'Channel',
+  z.object({
+    id: z.string(),
+    kind: z.enum(['email', 'telegram']),
+    label: z.string(),
+    address: z.string().nullable().describe('Masked; null for Telegram.'),
+    status: z.enum(['added', 'verified', 'active', 'removed']),
+    owner: z.boolean(),
+    created_at: z.string(),
+    verified_at: z.string().nullable(),
+    activated_at: z.string().nullable(),
+    last_used_at: z.string().nullable(),
+  }),
+);
 
 export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
   return {

@@ -1,16 +1,19 @@
 import type { EmailAddressRow } from '../../store/email-addresses.ts';
 import type { EmailBatchRow } from '../../store/emails.ts';
+import { addressesByField, isShared, type Recipient } from '../../rules/mail-recipients.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { StoredAttachment } from './attachments.ts';
+import { answersOf, type AnsweredMail } from './answers.ts';
 
 /** A mail that waits for approval, as the approver must see it. */
 export interface ProposedMail {
   readonly sender: string;
-  readonly to: readonly string[];
+  readonly recipients: readonly Recipient[];
   readonly subject: string;
   readonly text: string;
   readonly html: string | undefined;
   readonly attachments: readonly StoredAttachment[];
+  readonly answers: AnsweredMail | null;
 }
 
 const NAMED_MAX = 2;
@@ -24,11 +27,12 @@ const MORE = '…';
 const HTML_READ_CHARS = 20_000;
 
 /** `Send "Subject" to ana@example.com and 3 more`. */
-export function summaryOf({ subject, to }: Pick<ProposedMail, 'subject' | 'to'>): string {
-  const named = to.slice(0, NAMED_MAX).join(', ');
-  const others = to.length > NAMED_MAX ? ` and ${to.length - NAMED_MAX} more` : '';
+export function summaryOf(subject: string, addresses: readonly string[]): string {
+  const count = addresses.length;
+  const named = addresses.slice(0, NAMED_MAX).join(', ');
+  const others = count > NAMED_MAX ? ` and ${count - NAMED_MAX} more` : '';
   // Addresses can be too long for one line; the details list them all.
-  const whom = named.length > NAMES_MAX_CHARS ? `${to.length} long addresses` : named + others;
+  const whom = named.length > NAMES_MAX_CHARS ? `${count} long addresses` : named + others;
   return `Send "${beginning(subject, SUBJECT_SHOWN_CHARS)}" to ${whom}`;
 }
 
@@ -37,15 +41,16 @@ export function summaryOf({ subject, to }: Pick<ProposedMail, 'subject' | 'to'>)
  * to: an agent that was tricked into sending something writes to a stranger.
  */
 export async function detailsOf(store: Repositories, mail: ProposedMail): Promise<string> {
-  const recipients: string[] = [];
-  for (const address of mail.to) {
-    recipients.push(`  ${address}${remark(await store.emailAddresses.find(address))}`);
-  }
+  const { to, cc, bcc } = addressesByField(mail.recipients);
+  const areSeparate = to.length > 1 && !isShared(mail.recipients);
   return [
     `From: ${mail.sender}`,
-    mail.to.length === 1 ? 'To:' : `To ${mail.to.length} recipients, one message each:`,
-    ...recipients,
+    areSeparate ? `To ${to.length} recipients, one message each:` : 'To:',
+    ...(await addressLines(store, to)),
+    ...(cc.length > 0 ? ['Cc:', ...(await addressLines(store, cc))] : []),
+    ...(bcc.length > 0 ? [BCC, ...(await addressLines(store, bcc))] : []),
     `Subject: ${mail.subject}`,
+    ...answerLines(mail.answers),
     ...attachmentLines(mail.attachments),
     '',
     beginning(mail.text, TEXT_SHOWN_CHARS),
@@ -70,8 +75,15 @@ export async function warningsAbout(store: Repositories, requestId: string): Pro
   return [
     ...line('Never written to before', unknown),
     ...line('Known only from mail that came in', onlyHeardOf),
-    ...(batch?.html ? ['Most readers will be shown the HTML of this mail, not its text.'] : []),
-    ...(batch ? unseen(batch) : []),
+    ...(batch ? contentWarnings(batch) : []),
+  ];
+}
+
+function contentWarnings(batch: EmailBatchRow): string[] {
+  return [
+    ...(answersOf(batch)?.verified === false ? [UNVERIFIED] : []),
+    ...(batch.html ? ['Most readers will be shown the HTML of this mail, not its text.'] : []),
+    ...unseen(batch),
   ];
 }
 
@@ -94,6 +106,19 @@ function line(what: string, addresses: readonly string[]): string[] {
   return [`${what}: ${named}${others > 0 ? ` and ${others} more` : ''}`];
 }
 
+const BCC = "Bcc, which the others don't see:";
+
+async function addressLines(
+  { emailAddresses }: Repositories,
+  addresses: readonly string[],
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (const address of addresses) {
+    lines.push(`  ${address}${remark(await emailAddresses.find(address))}`);
+  }
+  return lines;
+}
+
 function remark(known: EmailAddressRow | undefined): string {
   if (known?.suppressed_by === 'complaint') return '  (complained before: nothing will be sent)';
   if (known?.suppressed_by) return '  (bounced before: nothing will be sent)';
@@ -101,6 +126,19 @@ function remark(known: EmailAddressRow | undefined): string {
   return known?.received_at
     ? '  (NEW: never written to; known only from mail that came in)'
     : '  (NEW: never written to before)';
+}
+
+const UNVERIFIED =
+  "The mail it answers isn't verified: anybody may have written it, whatever sender it names.";
+
+function answerLines(answers: AnsweredMail | null): string[] {
+  if (answers === null) return [];
+  const { from, verified, subject, event_id, quote } = answers;
+  const what = `"${beginning(subject, SUBJECT_SHOWN_CHARS)}" (${event_id})`;
+  return [
+    `Answers: ${what} from ${from}${verified ? '' : ', not verified'}`,
+    ...(quote === null ? [] : [`Quotes it below the text, ${quote.length} characters.`]),
+  ];
 }
 
 function attachmentLines(attachments: readonly StoredAttachment[]): string[] {

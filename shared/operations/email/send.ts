@@ -15,7 +15,8 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { EmailBatchRow } from '../../store/emails.ts';
 import type { RequestRow } from '../../store/requests.ts';
-import { domainOf, isMailAddress, isRouted } from '../../rules/mail-address.ts';
+import { domainOf } from '../../rules/mail-address.ts';
+import { addressesByField } from '../../rules/mail-recipients.ts';
 import {
   projectAddress,
   readProjectAddress,
@@ -23,23 +24,16 @@ import {
   reportToken,
 } from './project-address.ts';
 import { filePath } from '../disk-fields.ts';
-import { label } from '../fields.ts';
+import { eventId, label } from '../fields.ts';
 import { prose, waitSeconds } from '../request/fields.ts';
 import { judge, openRequest, type Judgement } from '../request/open.ts';
 import { waitForDecision } from '../request/wait.ts';
 import { findAttachments } from './attachments.ts';
 import { sendBlocked, takeSendQuota } from './quota.ts';
+import { addresses, recipientsOf, refuseRecipients, requireUnlessReply } from './recipients.ts';
+import { planReply } from './reply.ts';
 import { batchView, toBatchView, type BatchView } from './view.ts';
 import { detailsOf, summaryOf, type ProposedMail } from './copy.ts';
-
-const recipient = z
-  .string()
-  .max(254, { abort: true })
-  .refine(isMailAddress, 'Expected a plain ASCII address `local@domain`, without a name.')
-  .refine(
-    (address) => !isRouted(address),
-    'Mail servers may redirect an address with `%` or `!` in it.',
-  );
 
 function bodyText() {
   const max = EMAIL_BODY_MAX_BYTES;
@@ -50,24 +44,30 @@ function bodyText() {
   );
 }
 
-const input = z.strictObject({
-  to: z
-    .array(recipient)
+const fields = z.strictObject({
+  to: addresses
     .min(1, 'Name at least one address.')
     .max(EMAIL_RECIPIENTS_MAX, { abort: true, error: `At most ${EMAIL_RECIPIENTS_MAX} a call.` })
-    .superRefine(refuseTwice)
+    .optional()
     .describe('Addresses; each gets a separate message.'),
-  subject: label(EMAIL_SUBJECT_MAX_CHARS).describe('One line.'),
+  cc: addresses.optional().describe('All see `to` and `cc`.'),
+  bcc: addresses.optional().describe('Nobody else sees these.'),
+  subject: label(EMAIL_SUBJECT_MAX_CHARS).optional().describe('One line.'),
   text: bodyText().describe('Plain text.'),
   html: bodyText().optional().describe('Sent as given.'),
   attachments: z
-    .array(filePath)
+    // Agents pay for each description: the list's says it.
+    .array(filePath.meta({ description: undefined }))
     .max(EMAIL_ATTACHMENTS_MAX, { abort: true, error: `At most ${EMAIL_ATTACHMENTS_MAX} files.` })
     .default([])
-    .describe('Disk paths, `disk://` or `evt_…/name`; 10 MB in total.'),
+    .describe('Paths or `evt_…/name`; 10 MB in total.'),
+  reply_to_event: eventId.optional().describe('A mail to answer; gives `to`, `subject`.'),
+  reply_all: z.boolean().default(false).describe('Also to its To and Cc.'),
+  quote: z.boolean().default(true).describe('Quote it below the text.'),
   reply_to_inbox: z.boolean().default(true).describe('Replies arrive in the inbox.'),
   wait_seconds: waitSeconds,
 });
+const input = fields.superRefine(refuseRecipients).superRefine(requireUnlessReply);
 
 type Input = z.output<typeof input>;
 
@@ -81,7 +81,7 @@ export const emailSend = defineOperation({
   name: 'email_send',
   summary: "Send an email from the project's address.",
   description:
-    'If a person must approve, pending messages go out once approved. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. Calling again sends again.',
+    'Pending messages go out once approved. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. A repeated call sends again.',
   scope: 'send',
   input,
   output: sendAnswer,
@@ -111,11 +111,15 @@ export const emailSend = defineOperation({
   subject: (_input, output) => output.batch_id,
   example: { to: ['ana@example.com'], subject: 'Hello', text: 'Hello Ana.', wait_seconds: 0 },
 }).write({
-  commit: async (context, wanted): Promise<SendAnswer> => {
-    const sender = await senderOf(context, wanted);
-    const { html, subject, text, to } = wanted;
+  prepare: planReply,
+  commit: async (context, wanted, reply): Promise<SendAnswer> => {
+    const { html, text, to = reply?.to, cc = [], bcc } = wanted;
+    const recipients = recipientsOf({ to, cc: [...cc, ...(reply?.cc ?? [])], bcc });
+    const sender = await senderOf(context, wanted, recipients);
     const attachments = await findAttachments(context, wanted.attachments);
-    const mail = { sender, to, subject, text, html, attachments };
+    const subject = reply?.subject ?? wanted.subject ?? '';
+    const answers = reply?.answers ?? null;
+    const mail = { sender, recipients, subject, text, html, attachments, answers };
     return toAnswer(await sendOrAsk(context, mail, wanted.reply_to_inbox));
   },
   wait: async (context, { wait_seconds: seconds }, committed) => {
@@ -134,22 +138,15 @@ function toAnswer({ status, ...batch }: BatchView): SendAnswer {
   return { ...batch, status: isOn ? status : 'queued' };
 }
 
-function refuseTwice(addresses: readonly string[], context: z.core.$RefinementCtx): void {
-  const seen = new Map<string, number>();
-  for (const [index, address] of addresses.entries()) {
-    const first = seen.get(address.toLowerCase());
-    seen.set(address.toLowerCase(), first ?? index);
-    if (first === undefined) continue;
-    const message = `The same as to[${first}].`;
-    context.issues.push({ code: 'custom', input: address, path: [index], message });
-  }
-}
-
 const NO_WAY_BACK =
   'This server sends from one shared address that takes no replies. Call again with reply_to_inbox false.';
 
 /** The From address. EMAIL_SOURCE_REQUIRED if the caller wants replies and can't receive them; SEND_BLOCKED. */
-async function senderOf({ store, server, project }: WriteContext, wanted: Input): Promise<string> {
+async function senderOf(
+  { store, server, project }: WriteContext,
+  wanted: Input,
+  recipients: ReturnType<typeof recipientsOf>,
+): Promise<string> {
   const { domain, from } = server.mail;
   const sender = from ?? projectAddress(server.mail, project.slug);
   if (sender === null || (wanted.reply_to_inbox && from !== null)) {
@@ -160,11 +157,11 @@ async function senderOf({ store, server, project }: WriteContext, wanted: Input)
   }
   const blocked = await sendBlocked(store);
   if (blocked) throw new ServiceError('SEND_BLOCKED', { details: { ...blocked } });
-  const own = wanted.to.findIndex(
-    (address) => readProjectAddress(address, domain ?? '')?.slug === project.slug,
+  const own = recipients.find(
+    ({ address }) => readProjectAddress(address, domain ?? '')?.slug === project.slug,
   );
-  if (own < 0) return sender;
-  throw invalid({ path: `to[${own}]`, message: "This is the project's own address." });
+  if (!own) return sender;
+  throw invalid({ path: own.path, message: "This is the project's own address." });
 }
 
 /** Sends the mail or asks a person, as the policy says. POLICY_DENIED names the rule. */
@@ -183,7 +180,7 @@ async function sendOrAsk(
     action: null,
     amount: null,
     risk: 'medium',
-    recipientDomains: mail.to.map(domainOf),
+    recipientDomains: mail.recipients.map(({ address }) => domainOf(address)),
   });
   if (judgement.effect === 'deny') {
     throw new ServiceError('POLICY_DENIED', {
@@ -191,7 +188,7 @@ async function sendOrAsk(
       details: { rule: judgement.rule?.id ?? null },
     });
   }
-  await takeSendQuota(context, mail.to.length);
+  await takeSendQuota(context, mail.recipients.length);
   const request =
     judgement.effect === 'allow' ? null : await ask(context, mail, subject, judgement);
   const batch = {
@@ -205,16 +202,20 @@ async function sendOrAsk(
 
 /** Exactly what a person approves: if the text changes, the agent has to ask again. */
 function subjectOf(
-  { to, subject, text, html, attachments }: ProposedMail,
+  { recipients, subject, text, html, attachments, answers }: ProposedMail,
   replies: boolean,
 ): string {
+  const { to, cc, bcc } = addressesByField(recipients);
   return canonicalJson({
     to,
+    ...(cc.length > 0 && { cc }),
+    ...(bcc.length > 0 && { bcc }),
     subject,
     text: hash('sha256', text),
     html: html === undefined ? null : hash('sha256', html),
     attachments: attachments.map(({ path, digest }) => ({ path, digest })),
     reply_to_inbox: replies,
+    ...(answers && { reply_to_event: answers.event_id, quote: answers.quote !== null }),
   });
 }
 
@@ -228,7 +229,10 @@ async function ask(
     kind: KIND,
     subject,
     action: KIND,
-    summary: summaryOf(mail),
+    summary: summaryOf(
+      mail.subject,
+      mail.recipients.map(({ address }) => address),
+    ),
     details: await detailsOf(context.store, mail),
     risk: 'medium',
   } as const;
@@ -237,7 +241,7 @@ async function ask(
 
 async function insert(
   { store, caller, vault, project, now, newId, emit }: WriteContext,
-  { sender, to, subject, text, html, attachments }: ProposedMail,
+  { sender, recipients, subject, text, html, attachments, answers }: ProposedMail,
   batch: Pick<EmailBatchRow, 'id' | 'request_id' | 'reply_to_inbox'>,
   status: 'pending' | 'queued',
 ): Promise<void> {
@@ -250,18 +254,20 @@ async function insert(
     text,
     html: html ?? null,
     attachments: JSON.stringify(attachments),
+    answers: answers && JSON.stringify(answers),
     created_at: isoTime(now),
     forget_at: forgetAt,
   });
   for (const { digest, size_bytes } of attachments) {
     await store.blobs.addReference(digest, size_bytes);
   }
-  for (const address of to) {
+  for (const { address, field } of recipients) {
     const id = newId('msg');
     await store.emails.insertMessage({
       id,
       batch_id: batch.id,
       recipient: address,
+      field,
       token_hash: hash('sha256', replyTokenOf(reportToken(vault, project.id, id))),
       status,
       due_at: status === 'queued' ? now : null,

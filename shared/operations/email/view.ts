@@ -1,14 +1,18 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { EmailBatchRow, EmailMessageRow } from '../../store/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
-const messageView = z.object({
-  message_id: z.string(),
-  to: z.string(),
-  status: z.enum(['queued', 'pending', 'sent', 'failed', 'bounced', 'cancelled']),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
-});
+const messageView = named(
+  'EmailMessage',
+  z.object({
+    message_id: z.string(),
+    to: z.string(),
+    status: z.enum(['queued', 'pending', 'sent', 'failed', 'bounced', 'cancelled']),
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+  }),
+);
 
 /** A send call as callers see it. After the last attempt the status is `failed` if no message went out, else `sent`. */
 export const batchView = z.object({
@@ -36,9 +40,10 @@ export async function toBatchView(
     status: statusOf(messages),
     batch_id: id,
     request_id,
-    messages: messages.map(({ id: message_id, recipient, status, code, reason }) => ({
+    messages: messages.map(({ id: message_id, recipient, field, status, code, reason }) => ({
       message_id,
       to: recipient,
+      ...(field !== 'to' && { copy: field }),
       status,
       ...troubleOf({ code, reason }),
     })),

@@ -9,7 +9,7 @@ export const fileDelete = defineOperation({
   name: 'file_delete',
   summary: 'Delete a file and end its links.',
   description:
-    'Says whether the file existed. Frees its space at once, erases its bytes within minutes, and cancels open uploads to the path.',
+    'Says whether the file existed. Frees its space at once and cancels open uploads to the path.',
   scope: 'disk',
   input: z.strictObject({ path: filePath, if_version: deleteVersion }),
   output: z.object({ deleted: z.boolean() }),

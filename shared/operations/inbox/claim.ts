@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import type { ReadContext, WriteContext } from '../../kernel/context.ts';
 import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
@@ -18,11 +19,14 @@ export const leaseSeconds = z
   .default(LEASE_DEFAULT_SECONDS)
   .describe('How long the lease lasts.');
 
-export const claimedEvent = eventSchema.extend({
-  lease_id: z.string(),
-  lease_expires_at: z.string(),
-  resumed: resumedSchema.optional(),
-});
+export const claimedEvent = named(
+  'ClaimedEvent',
+  eventSchema.extend({
+    lease_id: z.string(),
+    lease_expires_at: z.string(),
+    resumed: resumedSchema.optional(),
+  }),
+);
 
 type Lease = Pick<z.output<typeof claimedEvent>, 'lease_id' | 'lease_expires_at'>;
 

@@ -45,7 +45,7 @@ export const inboxNext = defineOperation({
     usage: 'inbox next',
     examples: [
       'inbox next',
-      "inbox next --type 'invoice.*' --timeout-seconds 120",
+      "inbox next --type 'invoice.*' --wait 2m",
       'inbox next --max 20 --lease-seconds 600 --json',
     ],
     columns: ['id', 'source', 'type', 'received_at', 'lease_id', 'lease_expires_at'],

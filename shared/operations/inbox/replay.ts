@@ -2,7 +2,8 @@ import * as z from 'zod';
 import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
-import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { effective, replay, type EventStatus } from '../../rules/event-state.ts';
 import type { EventRow } from '../../store/events.ts';
@@ -34,10 +35,14 @@ const input = z
     error: 'Pass either event_id, or status with filters.',
   })
   .refine(
-    ({ event_id: id, source, type, since, before }) =>
-      id === undefined || [source, type, since, before].every((one) => one === undefined),
+    ({ event_id: id, source, type, since, before, cursor }) =>
+      id === undefined || [source, type, since, before, cursor].every((one) => one === undefined),
     { path: ['event_id'], error: "One event can't be filtered." },
-  );
+  )
+  .refine(({ since, before }) => since === undefined || before === undefined || since < before, {
+    path: ['before'],
+    error: 'It must be later than since.',
+  });
 
 type Wanted = z.output<typeof input>;
 
@@ -52,7 +57,7 @@ export const inboxReplay = defineOperation({
   name: 'inbox_replay',
   summary: 'Put dead or done events back in the queue.',
   description:
-    'Replays one event, or a page of those that match, oldest first: they are pending again with no failed attempts and no result. Skips events whose payload was deleted, events that a route delivers, and finished notices of decisions. An approval that was spent stays spent. While next_cursor is not null, call again with it: no event is replayed twice.',
+    'Replays one event, or a page of those that match, oldest first: they are pending again with no failed attempts and no result. Skips events whose payload was deleted, events that a route delivers, and finished notices of decisions. An approval that was spent stays spent. While next_cursor is not null, call again with it: no event is replayed twice, nor one that ended after the first call.',
   scope: 'inbox:write',
   input,
   output: z.object({
@@ -102,8 +107,8 @@ async function replayAll(context: WriteContext, wanted: Wanted): Promise<Plan | 
 }
 
 async function planOf(store: Repositories, wanted: Wanted, now: number): Promise<Plan> {
-  const { rows, next_cursor } = await pageOf(store, wanted, now);
-  const judged = rows.map((row) => ({ event_id: row.id, reason: whyNot(row, now) }));
+  const { rows, begun, next_cursor } = await pageOf(store, wanted, now);
+  const judged = rows.map((row) => ({ event_id: row.id, reason: whyNot(row, begun, now) }));
   return {
     event_ids: judged.flatMap(({ event_id: id, reason }) => (reason === null ? [id] : [])),
     skipped: judged.flatMap(({ event_id, reason }) =>
@@ -113,33 +118,48 @@ async function planOf(store: Repositories, wanted: Wanted, now: number): Promise
   };
 }
 
+/** Where a replay of several pages stands, and when its first call was. */
+interface Position {
+  readonly seq: number;
+  readonly begun: number;
+}
+
 async function pageOf(
   store: Repositories,
   { event_id: id, status, before, cursor, limit, source, type, since }: Wanted,
   now: number,
-): Promise<{ rows: readonly EventRow[]; next_cursor: string | null }> {
+): Promise<{ rows: readonly EventRow[]; begun: number; next_cursor: string | null }> {
   if (id !== undefined) {
     const row = await store.events.findWhole(id, now);
     if (!row) throw notFound(`event ${id}`);
-    return { rows: [row], next_cursor: null };
+    return { rows: [row], begun: now, next_cursor: null };
   }
   const filter = { status: status ?? 'dead', source, type, since };
-  const afterSeq = decodeSeqCursor(cursor, 0);
-  const found = await store.events.page({ ...filter, afterSeq, limit: limit + 1, now });
+  const { seq, begun } = positionOf(cursor, now);
+  const found = await store.events.page({ ...filter, afterSeq: seq, limit: limit + 1, now });
   const page = found.slice(0, limit);
   const rows = page.filter((row) => before === undefined || row.received_at < before);
   const last = page.at(-1);
   // Events stand in the order of their times: none after the first that is too new can match.
   const isMore = found.length > limit && rows.length === page.length;
-  return { rows, next_cursor: isMore && last ? encodeCursor(last.seq) : null };
+  return { rows, begun, next_cursor: isMore && last ? encodeCursor(`${last.seq}.${begun}`) : null };
+}
+
+const POSITION = /^\d{1,15}\.\d{1,15}$/;
+
+function positionOf(cursor: string | undefined, now: number): Position {
+  const text = decodeTextCursor(cursor, (one) => (POSITION.test(one) ? null : 'unknown'));
+  const [seq = 0, begun = now] = text === '' ? [] : text.split('.').map(Number);
+  return { seq, begun };
 }
 
 const REPLAYABLE: ReadonlySet<EventStatus> = new Set(['dead', 'done']);
 
 /** Why an event isn't replayed, or null. */
-function whyNot(row: EventRow, now: number): string | null {
+function whyNot(row: EventRow, begun: number, now: number): string | null {
   const { status } = effective(queueRow(row), now);
   if (!REPLAYABLE.has(status)) return `It is ${status}.`;
+  if ((row.finished_at ?? '') > isoTime(begun)) return 'It ended after the replay began.';
   if (row.routed !== 0) return 'A route delivers it.';
   if (row.kind === null) return 'Its payload was deleted.';
   const isNotice = row.trust === 'service' && row.type === 'request.resolved';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { parseExact } from '../../lib/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
@@ -13,13 +14,16 @@ const answer = z.object({
 });
 
 /** What the claim of an event that was parked says beside it. */
-export const resumedSchema = z.object({
-  parks: z.int(),
-  because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
-  waited_for: z.array(z.object({ id: z.string(), status: z.string() })),
-  answers: z.array(answer),
-  state: z.unknown(),
-});
+export const resumedSchema = named(
+  'Resumed',
+  z.object({
+    parks: z.int(),
+    because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
+    waited_for: z.array(z.object({ id: z.string(), status: z.string() })),
+    answers: z.array(answer),
+    state: z.unknown(),
+  }),
+);
 
 /** What woke an event, the answers it waited for, and the state its agent left; null where it was never parked. */
 export async function resumedOf(

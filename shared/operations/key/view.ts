@@ -1,23 +1,30 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { SCOPES } from '../../lib/scopes.ts';
 
 /** A key as callers see it, with only the last four characters of the secret. */
-export const keyView = z.object({
-  id: z.string(),
-  name: z.string(),
-  last4: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
-  created_at: z.string(),
-  created_by: z.string().nullable(),
-  last_used_at: z.string().nullable(),
-  expires_at: z.string().nullable(),
-  revoked_at: z.string().nullable(),
-});
+export const keyView = named(
+  'Key',
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    last4: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    created_at: z.string(),
+    created_by: z.string().nullable(),
+    last_used_at: z.string().nullable(),
+    expires_at: z.string().nullable(),
+    revoked_at: z.string().nullable(),
+  }),
+);
 
 /** A key with its secret, which callers see only in this answer. */
-export const newKeyView = keyView.extend({
-  api_key: z.string().describe('The secret, shown only once.'),
-});
+export const newKeyView = named(
+  'NewKey',
+  keyView.extend({
+    api_key: z.string().describe('The secret, shown only once.'),
+  }),
+);
 
 export const keyId = z
   .string()

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { isoTime } from '../../lib/clock.ts';
-import { parseExact } from '../../lib/exact-json.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { kvKey } from '../disk-fields.ts';
+import { kvEntry, toEntry } from './view.ts';
 
 export const kvGet = defineOperation({
   name: 'kv_get',
@@ -10,15 +9,7 @@ export const kvGet = defineOperation({
   description: 'Returns null if the key is missing or expired. Also reads `state/…` keys.',
   scope: 'disk',
   input: z.strictObject({ key: kvKey }),
-  output: z
-    .object({
-      key: z.string(),
-      value: z.unknown(),
-      expires_at: z.string().nullable(),
-      updated_at: z.string(),
-      version: z.int(),
-    })
-    .nullable(),
+  output: kvEntry.nullable(),
   errors: [],
   effect: 'read',
   replica: 'local',
@@ -28,12 +19,5 @@ export const kvGet = defineOperation({
   example: { key: 'example/counter' },
 }).read(async ({ store, now }, { key }) => {
   const row = await store.kv.find(key, now);
-  if (!row) return null;
-  return {
-    key,
-    value: parseExact(Buffer.from(row.value).toString('utf8')),
-    expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
-    updated_at: row.updated_at,
-    version: row.version,
-  };
+  return row ? toEntry(row) : null;
 });

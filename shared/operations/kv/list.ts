@@ -1,53 +1,70 @@
 import * as z from 'zod';
-import { isoTime } from '../../lib/clock.ts';
+import { named } from '../../kernel/schema-names.ts';
 import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
+import { KV_PAGE_VALUES_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { keyProblem } from '../../rules/disk-name.ts';
+import type { KvHead } from '../../store/kv.ts';
+import type { Repositories } from '../../store/repositories.ts';
 import { prefixField } from '../disk-fields.ts';
 import { listCursor, listLimit } from '../fields.ts';
+import { kvHead, toHead, valueOf } from './view.ts';
+
+const kvKey = named('KvKey', kvHead.extend({ value: z.unknown().optional() }));
 
 export const kvList = defineOperation({
   name: 'kv_list',
-  summary: 'List keys in byte order, without their values.',
+  summary: 'List keys in byte order.',
   description: 'Leaves out expired keys.',
   scope: 'disk',
-  input: z.strictObject({ prefix: prefixField('keys'), cursor: listCursor, limit: listLimit }),
+  input: z.strictObject({
+    prefix: prefixField('keys'),
+    values: z
+      .boolean()
+      .default(false)
+      .describe('Return values too; a page then ends before they pass 1 MB.'),
+    cursor: listCursor,
+    limit: listLimit,
+  }),
   output: z.object({
-    items: z.array(
-      z.object({
-        key: z.string(),
-        size_bytes: z.int(),
-        expires_at: z.string().nullable(),
-        updated_at: z.string(),
-        version: z.int(),
-      }),
-    ),
+    items: z.array(kvKey),
     next_cursor: z.string().nullable(),
   }),
   errors: [],
   effect: 'read',
   replica: 'local',
   rest: { method: 'GET', path: '/v1/kv' },
-  mcp: { title: 'List keys' },
+  mcp: { title: 'List keys', without: ['values'] },
   cli: {
     usage: 'kv list [prefix]',
-    examples: ['kv list', 'kv list example/ --limit 100'],
+    examples: ['kv list', 'kv list example/ --limit 100', 'kv list example/ --values --json'],
     columns: ['key', 'size_bytes', 'updated_at', 'expires_at', 'version'],
   },
   example: { prefix: 'example/', limit: 10 },
-}).read(async ({ store, now }, { prefix, cursor, limit }) => {
+}).read(async ({ store, now }, { prefix, values, cursor, limit }) => {
   const after = decodeTextCursor(cursor, keyProblem);
   const rows = await store.kv.page({ prefix, after, limit: limit + 1 }, now);
-  const shown = rows.slice(0, limit);
+  const page = rows.slice(0, limit);
+  const shown = values ? fitting(page) : page;
   const last = shown.at(-1);
   return {
-    items: shown.map(({ key, size_bytes, expires_at, updated_at, version }) => ({
-      key,
-      size_bytes,
-      expires_at: expires_at === null ? null : isoTime(expires_at),
-      updated_at,
-      version,
-    })),
-    next_cursor: rows.length > limit && last ? encodeCursor(last.key) : null,
+    items: values ? await withValues(store, shown, now) : shown.map(toHead),
+    next_cursor: rows.length > shown.length && last ? encodeCursor(last.key) : null,
   };
 });
+
+/** The first keys whose values fit into a page; at least one. */
+function fitting(rows: readonly KvHead[]): readonly KvHead[] {
+  let bytes = 0;
+  const end = rows.findIndex(({ size_bytes }) => (bytes += size_bytes) > KV_PAGE_VALUES_BYTES);
+  return end === -1 ? rows : rows.slice(0, Math.max(1, end));
+}
+
+async function withValues(store: Repositories, heads: readonly KvHead[], now: number) {
+  const items: z.infer<typeof kvKey>[] = [];
+  for (const head of heads) {
+    const row = await store.kv.find(head.key, now);
+    if (row) items.push({ ...toHead(row), value: valueOf(row) });
+  }
+  return items;
+}

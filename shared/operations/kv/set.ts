@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { ServiceError } from '../../lib/errors.ts';
-import { KV_BODY_MAX_BYTES, KV_TTL_MAX_SECONDS } from '../../lib/limits.ts';
+import { KV_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
 import { ifVersion, jsonText, kvKey } from '../disk-fields.ts';
+import { expiryOf, ttlSeconds } from './view.ts';
 import { writeKey } from './write.ts';
 
 export const kvSet = defineOperation({
@@ -15,12 +16,7 @@ export const kvSet = defineOperation({
   input: z.strictObject({
     key: kvKey,
     value: jsonText.optional(),
-    ttl_seconds: z
-      .int()
-      .min(1)
-      .max(KV_TTL_MAX_SECONDS)
-      .optional()
-      .describe('How long the key lasts.'),
+    ttl_seconds: ttlSeconds.describe('How long the key lasts.'),
     if_version: ifVersion,
   }),
   output: z.object({
@@ -58,7 +54,7 @@ export const kvSet = defineOperation({
       key,
       text: value ?? 'null',
       note: null,
-      expiresAt: ttl_seconds === undefined ? null : context.now + ttl_seconds * 1000,
+      expiresAt: expiryOf(ttl_seconds, context.now),
       ifVersion: if_version,
     });
     return { key, size_bytes, expires_at, version };

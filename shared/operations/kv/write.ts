@@ -1,7 +1,10 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { refuseOtherVersion } from '../disk-fields.ts';
+import { expiryText } from './view.ts';
+import { isStateKey } from '../../rules/disk-name.ts';
 import { freeSpace } from '../file/quota.ts';
+import { forgetVersions, keepVersion } from '../state/versions.ts';
 
 interface Entry {
   readonly key: string;
@@ -23,7 +26,7 @@ export interface Written {
 
 /** Writes a key and updates the disk's totals. QUOTA_EXCEEDED, PRECONDITION_FAILED. */
 export async function writeKey(context: WriteContext, entry: Entry): Promise<Written> {
-  const { store, now } = context;
+  const { store, now, caller } = context;
   const { key, text, note, expiresAt } = entry;
   const stored = await store.kv.stored(key);
   const isThere = stored !== undefined && isAlive(stored, now);
@@ -41,12 +44,19 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
     note,
     value: Buffer.from(text),
   };
-  await store.kv.put(row);
+  const isState = isStateKey(key);
+  if (isState && stored) await keepVersion(context, stored);
+  await store.kv.put(row, isState ? { keyId: caller.keyId, agent: caller.agent.label } : null);
   await store.disk.add('keys', change.keys);
   await store.disk.add('key_bytes', change.bytes);
   if (expiresAt !== null) context.emit({ kind: 'due', at: expiresAt });
-  const expires_at = expiresAt === null ? null : isoTime(expiresAt);
-  return { key, size_bytes: size, version, expires_at, updated_at: row.updated_at };
+  return {
+    key,
+    size_bytes: size,
+    version,
+    expires_at: expiryText(expiresAt),
+    updated_at: row.updated_at,
+  };
 }
 
 /** Deletes a key; returns whether it existed. PRECONDITION_FAILED. */
@@ -60,6 +70,7 @@ export async function deleteKey(
   refuseOtherVersion(ifVersion, isThere ? stored : null);
   if (!stored) return false;
   await store.kv.delete(key);
+  if (isStateKey(key)) await forgetVersions({ store }, key);
   await store.disk.add('keys', -1);
   await store.disk.add('key_bytes', -stored.size_bytes);
   return isThere;

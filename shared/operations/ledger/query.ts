@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { LEDGER_LIST_DEFAULT, LEDGER_LIST_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isoInstant, label } from '../fields.ts';
@@ -6,22 +7,25 @@ import { isoInstant, label } from '../fields.ts';
 const exact = label(255).optional();
 
 /** An entry as callers see it. */
-export const ledgerEntry = z.object({
-  seq: z.int(),
-  at: z.string(),
-  op: z.string(),
-  agent: z.string().nullable(),
-  platform: z.string().nullable(),
-  key_id: z.string().nullable(),
-  subject: z.string().nullable(),
-  request_id: z.string().nullable(),
-  outcome: z.enum(['ok', 'error']),
-  code: z.string().nullable(),
-  input_digest: z.string().nullable(),
-  result_digest: z.string().nullable(),
-  prev_hash: z.string(),
-  hash: z.string(),
-});
+export const ledgerEntry = named(
+  'LedgerEntry',
+  z.object({
+    seq: z.int(),
+    at: z.string(),
+    op: z.string(),
+    agent: z.string().nullable(),
+    platform: z.string().nullable(),
+    key_id: z.string().nullable(),
+    subject: z.string().nullable(),
+    request_id: z.string().nullable(),
+    outcome: z.enum(['ok', 'error']),
+    code: z.string().nullable(),
+    input_digest: z.string().nullable(),
+    result_digest: z.string().nullable(),
+    prev_hash: z.string(),
+    hash: z.string(),
+  }),
+);
 
 export const ledgerQuery = defineOperation({
   name: 'ledger_query',

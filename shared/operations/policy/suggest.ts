@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { SUGGESTION_SCAN_MAX, SUGGESTION_WINDOW_MS, SUGGESTIONS_MAX } from '../../lib/limits.ts';
@@ -12,17 +13,20 @@ import { plainRule, policyRule } from './view.ts';
 
 const EXAMPLES_MAX = 3;
 
-const suggestion = z.object({
-  action: z.string(),
-  approved: z.int().describe('All requests for this action that people decided.'),
-  since: z.string().describe('Counted from this time.'),
-  first_at: z.string(),
-  last_at: z.string(),
-  by: z.int().describe('How many different people.'),
-  rule: policyRule,
-  before: z.string().nullable().describe('The rule to put it before. Null: it goes to the end.'),
-  examples: z.array(z.string()).describe('The newest requests.'),
-});
+const suggestion = named(
+  'PolicySuggestion',
+  z.object({
+    action: z.string(),
+    approved: z.int().describe('All requests for this action that people decided.'),
+    since: z.string().describe('Counted from this time.'),
+    first_at: z.string(),
+    last_at: z.string(),
+    by: z.int().describe('How many different people.'),
+    rule: policyRule,
+    before: z.string().nullable().describe('The rule to put it before. Null: it goes to the end.'),
+    examples: z.array(z.string()).describe('The newest requests.'),
+  }),
+);
 
 export const policySuggest = defineOperation({
   name: 'policy_suggest',

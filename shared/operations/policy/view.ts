@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import {
   POLICY_ACTION_MAX_CHARS,
   POLICY_DESCRIPTION_MAX_CHARS,
@@ -11,27 +12,33 @@ import type { Repositories } from '../../store/repositories.ts';
 import { currentPolicy } from './proposal.ts';
 
 /** A rule as we store and return it: always with an id, and with lists where callers may write a single value. */
-export const policyRule = z.object({
-  id: z.string(),
-  effect: z.enum(POLICY_EFFECTS),
-  action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
-  tool: z.array(z.enum(POLICY_TOOLS)).optional(),
-  amount_lte: z.number().optional(),
-  amount_gt: z.number().optional(),
-  risk: z.array(z.enum(POLICY_RISKS)).optional(),
-  recipient_domains: z.array(z.string()).optional(),
-  approvers: z.array(z.string()).optional(),
-  approvals: z.int().optional(),
-  description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional(),
-});
+export const policyRule = named(
+  'PolicyRule',
+  z.object({
+    id: z.string(),
+    effect: z.enum(POLICY_EFFECTS),
+    action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
+    tool: z.array(z.enum(POLICY_TOOLS)).optional(),
+    amount_lte: z.number().optional(),
+    amount_gt: z.number().optional(),
+    risk: z.array(z.enum(POLICY_RISKS)).optional(),
+    recipient_domains: z.array(z.string()).optional(),
+    approvers: z.array(z.string()).optional(),
+    approvals: z.int().optional(),
+    description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional(),
+  }),
+);
 
-export const policyView = z.object({
-  version: z.int(),
-  rules: z.array(policyRule),
-  note: z.string().nullable(),
-  approved_by: z.string().nullable(),
-  approved_at: z.string().nullable(),
-});
+export const policyView = named(
+  'Policy',
+  z.object({
+    version: z.int(),
+    rules: z.array(policyRule),
+    note: z.string().nullable(),
+    approved_by: z.string().nullable(),
+    approved_at: z.string().nullable(),
+  }),
+);
 
 export async function toPolicyView(store: Repositories): Promise<z.input<typeof policyView>> {
   const { version, document, note, approvedBy, approvedAt } = await currentPolicy(store);
@@ -79,6 +86,9 @@ const { $schema: _dialect, ...DOCUMENT_SCHEMA } = z.toJSONSchema(
 );
 
 /** A document as callers send it. */
-export const policyInput = z
-  .custom<unknown>((value) => value !== undefined)
-  .meta({ ...DOCUMENT_SCHEMA, description: 'The whole document, `{"rules": […]}`.' });
+export const policyInput = named(
+  'PolicyDocument',
+  z
+    .custom<unknown>((value) => value !== undefined)
+    .meta({ ...DOCUMENT_SCHEMA, description: 'The whole document, `{"rules": […]}`.' }),
+);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import type { LongContext, WriteContext } from '../../kernel/context.ts';
 import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
@@ -36,9 +37,12 @@ export const eventFields = {
 };
 
 /** The answer to the call that asked. */
-export const askAnswer = requestAnswer.extend({
-  parked: z.boolean().optional().describe('The event waits for the answer.'),
-});
+export const askAnswer = named(
+  'AskAnswer',
+  requestAnswer.extend({
+    parked: z.boolean().optional().describe('The event waits for the answer.'),
+  }),
+);
 
 const PARKED_HINT =
   'The event waits for the answer. Take another one; claim this one again once it is pending, and start from the top.';

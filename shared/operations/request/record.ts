@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { parseExact } from '../../lib/exact-json.ts';
 import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
@@ -14,51 +15,54 @@ import type { RequestRow } from '../../store/requests.ts';
 const RISKS = ['low', 'medium', 'high'] as const;
 
 /** A request as callers see it (spec section 2.4), without anyone's address. */
-export const requestRecord = z.object({
-  request_id: z.string(),
-  kind: z.enum(REQUEST_KINDS),
-  status: z.enum(REQUEST_STATUSES),
-  action: z.string().nullable(),
-  summary: z.string(),
-  details: z.string().nullable(),
-  risk: z.enum(RISKS).nullable(),
-  amount: z.number().nullable(),
-  question: z.string().nullable(),
-  options: z.array(z.string()),
-  decision: z.string().nullable(),
-  comment: z.string().nullable(),
-  hint: z.string().nullable(),
-  decided_by: z.string().nullable(),
-  decided_at: z.string().nullable(),
-  created_at: z.string(),
-  expires_at: z.string(),
-  requested_by: z.object({
-    key_id: z.string(),
-    agent: z.string().nullable(),
-    platform: z.string(),
-  }),
-  approvers: z.array(z.string()),
-  notified: z.array(
-    z.object({
-      channel_id: z.string(),
-      kind: z.string(),
-      status: z.string(),
-      at: z.string().nullable(),
+export const requestRecord = named(
+  'Request',
+  z.object({
+    request_id: z.string(),
+    kind: z.enum(REQUEST_KINDS),
+    status: z.enum(REQUEST_STATUSES),
+    action: z.string().nullable(),
+    summary: z.string(),
+    details: z.string().nullable(),
+    risk: z.enum(RISKS).nullable(),
+    amount: z.number().nullable(),
+    question: z.string().nullable(),
+    options: z.array(z.string()),
+    decision: z.string().nullable(),
+    comment: z.string().nullable(),
+    hint: z.string().nullable(),
+    decided_by: z.string().nullable(),
+    decided_at: z.string().nullable(),
+    created_at: z.string(),
+    expires_at: z.string(),
+    requested_by: z.object({
+      key_id: z.string(),
+      agent: z.string().nullable(),
+      platform: z.string(),
     }),
-  ),
-  policy_version: z.int(),
-  rule: z.string().nullable(),
-  state_ref: z.string().nullable(),
-  callback_url: z.string().nullable(),
-  event_id: z.string().nullable(),
-  bind: z.unknown(),
-  spent_at: z.string().nullable(),
-  spent_by: z.string().nullable(),
-  approvals: z.object({
-    needed: z.int(),
-    given: z.array(z.object({ channel_id: z.string(), at: z.string() })),
+    approvers: z.array(z.string()),
+    notified: z.array(
+      z.object({
+        channel_id: z.string(),
+        kind: z.string(),
+        status: z.string(),
+        at: z.string().nullable(),
+      }),
+    ),
+    policy_version: z.int(),
+    rule: z.string().nullable(),
+    state_ref: z.string().nullable(),
+    callback_url: z.string().nullable(),
+    event_id: z.string().nullable(),
+    bind: z.unknown(),
+    spent_at: z.string().nullable(),
+    spent_by: z.string().nullable(),
+    approvals: z.object({
+      needed: z.int(),
+      given: z.array(z.object({ channel_id: z.string(), at: z.string() })),
+    }),
   }),
-});
+);
 
 export type RequestRecord = z.output<typeof requestRecord>;
 
@@ -129,20 +133,23 @@ function notified(notice: ChannelNotice): RequestRecord['notified'][number] {
 }
 
 /** The answer of the call that asked, and of request_status. */
-export const requestAnswer = z.object({
-  request_id: z.string(),
-  status: z.enum(REQUEST_STATUSES),
-  decision: z
-    .string()
-    .nullable()
-    .describe('The chosen option (`modified`) or the answer (`answered`).'),
-  comment: z.string().nullable(),
-  hint: z.string().nullable(),
-  decided_by: z.string().nullable(),
-  state_ref: z.string().nullable(),
-  expires_at: z.string(),
-  poll_after_seconds: z.int().nullable(),
-});
+export const requestAnswer = named(
+  'RequestAnswer',
+  z.object({
+    request_id: z.string(),
+    status: z.enum(REQUEST_STATUSES),
+    decision: z
+      .string()
+      .nullable()
+      .describe('The chosen option (`modified`) or the answer (`answered`).'),
+    comment: z.string().nullable(),
+    hint: z.string().nullable(),
+    decided_by: z.string().nullable(),
+    state_ref: z.string().nullable(),
+    expires_at: z.string(),
+    poll_after_seconds: z.int().nullable(),
+  }),
+);
 
 export type RequestAnswer = z.output<typeof requestAnswer>;
 

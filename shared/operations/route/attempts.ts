@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -10,14 +11,17 @@ import { deliveryId, routeId } from './view.ts';
 /** Two rounds of attempts; older ones don't help to find a fault. */
 const LOG_MAX = 12;
 
-const attemptView = z.object({
-  attempt: z.int(),
-  at: z.string(),
-  status_code: z.int().nullable().describe('Null if no answer came.'),
-  duration_ms: z.int(),
-  error: z.string().nullable(),
-  response: z.string().nullable().describe('The first 1 KB of the answer.'),
-});
+const attemptView = named(
+  'RouteAttempt',
+  z.object({
+    attempt: z.int(),
+    at: z.string(),
+    status_code: z.int().nullable().describe('Null if no answer came.'),
+    duration_ms: z.int(),
+    error: z.string().nullable(),
+    response: z.string().nullable().describe('The first 1 KB of the answer.'),
+  }),
+);
 
 export const routeAttempts = defineOperation({
   name: 'route_attempts',
@@ -36,17 +40,20 @@ export const routeAttempts = defineOperation({
   }),
   output: z.object({
     items: z.array(
-      z.object({
-        delivery_id: deliveryId,
-        event_id: z.string(),
-        event_type: z.string(),
-        status: z.enum(['pending', 'delivered', 'dead', 'cancelled']),
-        attempts: z.int().describe('How many attempts so far.'),
-        next_attempt_at: z.string().nullable(),
-        created_at: z.string(),
-        finished_at: z.string().nullable(),
-        log: z.array(attemptView).describe('Newest first.'),
-      }),
+      named(
+        'RouteDelivery',
+        z.object({
+          delivery_id: deliveryId,
+          event_id: z.string(),
+          event_type: z.string(),
+          status: z.enum(['pending', 'delivered', 'dead', 'cancelled']),
+          attempts: z.int().describe('How many attempts so far.'),
+          next_attempt_at: z.string().nullable(),
+          created_at: z.string(),
+          finished_at: z.string().nullable(),
+          log: z.array(attemptView).describe('Newest first.'),
+        }),
+      ),
     ),
     next_cursor: z.string().nullable(),
   }),

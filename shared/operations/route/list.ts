@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { routeView, toRouteView } from './view.ts';
 
@@ -11,10 +12,13 @@ export const routeList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(
-      routeView.extend({
-        pending: z.int().describe('Deliveries waiting for an attempt.'),
-        dead: z.int().describe('Deliveries given up; see route_retry.'),
-      }),
+      named(
+        'RouteWithCounts',
+        routeView.extend({
+          pending: z.int().describe('Deliveries waiting for an attempt.'),
+          dead: z.int().describe('Deliveries given up; see route_retry.'),
+        }),
+      ),
     ),
     next_cursor: z.null(),
   }),

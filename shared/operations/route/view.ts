@@ -1,16 +1,20 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import type { RouteRow } from '../../store/routes.ts';
 
 /** A route as callers see it, without its secret. */
-export const routeView = z.object({
-  id: z.string(),
-  callback_url: z.string(),
-  match_source: z.string().nullable(),
-  match_type: z.string().nullable(),
-  enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
-  disabled_reason: z.string().nullable(),
-  created_at: z.string(),
-});
+export const routeView = named(
+  'Route',
+  z.object({
+    id: z.string(),
+    callback_url: z.string(),
+    match_source: z.string().nullable(),
+    match_type: z.string().nullable(),
+    enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
+    disabled_reason: z.string().nullable(),
+    created_at: z.string(),
+  }),
+);
 
 export const routeId = z
   .string()

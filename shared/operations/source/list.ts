@@ -1,22 +1,16 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { sourceView, toSourceView } from './view.ts';
+import { sourceWithActivity, toSourceView } from './view.ts';
 
 export const sourceList = defineOperation({
   name: 'source_list',
   summary: 'List active sources and their addresses.',
   description:
-    'Each source has its URL, the time of its last delivery, and the deliveries accepted and refused in the last 24 hours.',
+    'Each has its URL, its last delivery, and the deliveries accepted and refused in 24 hours.',
   scope: 'admin',
   input: z.strictObject({}),
   output: z.object({
-    items: z.array(
-      sourceView.extend({
-        last_event_at: z.string().nullable(),
-        events_24h: z.int(),
-        rejected_24h: z.int(),
-      }),
-    ),
+    items: z.array(sourceWithActivity),
     next_cursor: z.null(),
   }),
   errors: [],

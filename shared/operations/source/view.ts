@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import type { ProjectInfo, ServerInfo, Vault } from '../../kernel/context.ts';
@@ -13,19 +14,32 @@ export const VERIFICATIONS = [
 ] as const;
 
 /** A source as callers see it: with its address, without its secret. */
-export const sourceView = z.object({
-  name: z.string(),
-  type: z.enum(['webhook', 'email']),
-  verification: z.enum(VERIFICATIONS),
-  signature_header: z.string().nullable(),
-  /** Where to send webhooks; for a mail source, where a mail server can POST whole mails. */
-  url: z.string().nullable(),
-  /** The project's mail address; mail sources only. */
-  address: z.string().nullable(),
-  created_at: z.string(),
-  /** How long the previous secret stays valid. */
-  previous_secret_valid_until: z.string().nullable(),
-});
+export const sourceView = named(
+  'Source',
+  z.object({
+    name: z.string(),
+    type: z.enum(['webhook', 'email']),
+    verification: z.enum(VERIFICATIONS),
+    signature_header: z.string().nullable(),
+    /** Where to send webhooks; for a mail source, where a mail server can POST whole mails. */
+    url: z.string().nullable(),
+    /** The project's mail address; mail sources only. */
+    address: z.string().nullable(),
+    created_at: z.string(),
+    /** How long the previous secret stays valid. */
+    previous_secret_valid_until: z.string().nullable(),
+  }),
+);
+
+/** A source with what has reached it. */
+export const sourceWithActivity = named(
+  'SourceWithCounts',
+  sourceView.extend({
+    last_event_at: z.string().nullable(),
+    events_24h: z.int(),
+    rejected_24h: z.int(),
+  }),
+);
 
 /** The additional data that binds a sealed value to its row and column; the vault can't open it anywhere else. */
 export function sourceAad(

@@ -120,6 +120,13 @@ export function suggestionText({
   return `${approved} of ${approved} ${action} approved by ${people} since ${since.slice(0, 10)}.`;
 }
 
+/** What a reader of a suggested rule should know before proposing it; null if there's nothing. */
+export function suggestionWarning({ amount_lte }: PolicyRule): string | null {
+  return amount_lte === undefined
+    ? 'No request had an amount, so this rule has no limit for amounts.'
+    : null;
+}
+
 /** The rules with a suggested one in its place. */
 export function withSuggestion(
   rules: readonly PolicyRule[],

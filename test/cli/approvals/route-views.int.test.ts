@@ -35,8 +35,8 @@ describe('source', () => {
     ];
     const routes = { 'GET /v1/sources': { items, next_cursor: null } };
     expect((await shown(['source', 'list'], routes, 60)).split('\n')).toEqual([
-      'NAME  VERIFICATION  LAST    24 H  REFUSED  ADDRESS',
-      `shop  stripe        3h ago    12        3  ${url}`,
+      'NAME  VERIFICATION  LAST     24 H  REFUSED  ADDRESS',
+      `shop  stripe        3 h ago    12        3  ${url}`,
       expect.stringMatching(/^mail {2}dkim {10}– +0 {8}0 {2}shop@a\.example$/),
       '',
     ]);
@@ -47,6 +47,7 @@ describe('source', () => {
     const url = 'http://127.0.0.1:4780/w/x';
     const source = { name: 'shop', type: 'webhook', verification: 'stripe', url, address: null };
     const until = new Date(Date.now() + 86_400_000).toISOString();
+    const local = until.slice(0, 19).replace('T', ' ');
     const counts = { last_event_at: null, events_24h: 0, rejected_24h: 0 };
     const items = [
       { ...source, ...counts, previous_secret_valid_until: until },
@@ -54,7 +55,7 @@ describe('source', () => {
     ];
     const routes = { 'GET /v1/sources': { items, next_cursor: null } };
     expect((await shown(['source', 'list'], routes)).split('\n').slice(3)).toEqual([
-      `shop also accepts its previous secret until ${until} (in 24h).`,
+      `shop also accepts its previous secret until ${local} (in 24 h).`,
       '',
     ]);
   });
@@ -171,9 +172,9 @@ describe('route', () => {
     });
     const lines = text.split('\n');
     expect(lines[0]).toBe('✗ dead  invoice.paid  evt_1  dlv_1');
-    expect(lines[1]).toMatch(/^ {3}2 {2}\d+d ago +500 +12 ms {2}Oops xxx+…$/);
+    expect(lines[1]).toMatch(/^ {3}2 {2}\d+ days ago +500 +12 ms {2}Oops xxx+…$/);
     expect(lines[1]?.length).toBeLessThanOrEqual(100);
-    expect(lines[2]).toMatch(/^ {3}1 {2}\d+d ago +– +15000 ms {2}No answer within 15 s\.$/);
+    expect(lines[2]).toMatch(/^ {3}1 {2}\d+ days ago +– +15000 ms {2}No answer within 15 s\.$/);
     expect(lines[3]).toBe('✓ delivered  invoice.paid  evt_1  dlv_1');
   });
 
@@ -233,7 +234,7 @@ describe('request callback secret', () => {
     const line = ['request', 'callback', 'secret'];
     const text = await shown(line, { 'POST /v1/request-callback-secret': answer });
     expect(text).toMatch(
-      /^whsec_c2VjcmV0\n\nYou won't see it again: .+\nThe previous secret also signs until 2026-01-02T12:00:00\.000Z \(/,
+      /^whsec_c2VjcmV0\n\nYou won't see it again: .+\nThe previous secret also signs until 2026-01-02 12:00:00 \(/,
     );
     await piped(line, answer);
   });

@@ -43,7 +43,7 @@ describe('request status', () => {
     });
     const lines = (await shown(STATUS, { [route]: one })).split('\n');
     expect(lines[0]).toMatch(/^✓ Approved by owner: go \(.+ ago\)$/);
-    expect(lines.slice(1, -1).map((line) => line.replace(/\d+d ago$/, 'N ago'))).toEqual([
+    expect(lines.slice(1, -1).map((line) => line.replace(/\d+ days ago$/, 'N ago'))).toEqual([
       '',
       `Request   ${ID}`,
       'Kind      approval',
@@ -80,7 +80,7 @@ describe('request status', () => {
 
   it('says of a pending one when it expires and what waits for it, of others what to do', async () => {
     const open = await shown(STATUS, { [route]: record() });
-    expect(open).toMatch(/\nExpires +in \d+d\nNext +svc request watch req_/);
+    expect(open).toMatch(/\nExpires +in \d+ days\nNext +svc request watch req_/);
     daemon?.close();
     const by = { key_id: 'key_1', agent: null, platform: 'unknown' };
     const vague = { status: 'needs_context', hint: 'Ask anew.', requested_by: by };
@@ -95,7 +95,9 @@ describe('request status', () => {
     const at = '2026-01-02T11:59:30.000Z';
     const votes = [OWNER, other].map((channel_id) => ({ channel_id, at }));
     const open = record({ approvals: { needed: 2, given: votes.slice(0, 1) } });
-    expect(await shown(STATUS, { [route]: open })).toMatch(/\nApproved +1 of 2: owner, \d+d ago\n/);
+    expect(await shown(STATUS, { [route]: open })).toMatch(
+      /\nApproved +1 of 2: owner, \d+ days ago\n/,
+    );
     daemon?.close();
     const list = { items: [open, record()], next_cursor: null };
     const table = await shown(['request', 'list'], { 'GET /v1/requests': list });

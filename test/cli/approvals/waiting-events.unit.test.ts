@@ -29,17 +29,17 @@ describe('what svc status says of parked events', () => {
       { request_id: 'req_3', approvers: ['chn_3'] },
     ];
     expect(await text(events, requests)).toBe(
-      `3 events wait for 2 people, the oldest for 5h${MORE}`,
+      `3 events wait for 2 people, the oldest for 5 h${MORE}`,
     );
   });
 
   it('names nobody where an event waits for a time', async () => {
-    expect(await text([parked(3)], [])).toBe(`1 event waits, for 3h${MORE}`);
+    expect(await text([parked(3)], [])).toBe(`1 event waits, for 3 h${MORE}`);
   });
 
   it('says that a page of them is not all', async () => {
     const events = Array.from({ length: 100 }, () => parked(1));
-    expect(await text(events, [])).toBe(`100 or more events wait, the oldest for 1h${MORE}`);
+    expect(await text(events, [])).toBe(`100 or more events wait, the oldest for 1 h${MORE}`);
   });
 
   it('is nothing where nothing waits, and where the key may not look', async () => {

@@ -72,8 +72,8 @@ describe('request watch', () => {
     expect(first.split('\n').map((line) => line.trimEnd())).toEqual([
       '2 requests wait for a person',
       expect.stringMatching(/^ASKED +KIND +RISK +WHAT +EXPIRES +REQUEST ID$/),
-      expect.stringMatching(/ago +approval +medium +deploy: Old one +in \d+d +req_\w+4$/),
-      expect.stringMatching(/ago +approval +medium +deploy: Deploy v2 +in \d+d +req_\w+3$/),
+      expect.stringMatching(/ago +approval +medium +deploy: Old one +in \d+ days +req_\w+4$/),
+      expect.stringMatching(/ago +approval +medium +deploy: Deploy v2 +in \d+ days +req_\w+3$/),
       '',
     ]);
     expect(second.split('\n')[0]).toBe(`✓ Approved by owner: go — deploy: Old one (${OTHER})`);

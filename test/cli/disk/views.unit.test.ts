@@ -108,9 +108,9 @@ describe('answers on a terminal', () => {
     };
     output.answer(answer, fileListView(answer));
     expect(stdout.text.split('\n')).toEqual([
-      '   SIZE  UPDATED  TYPE             PATH',
-      `   2 MB  1h ago   application/pdf  ${path}`,
-      '5 bytes  1m ago   text/plain       a',
+      '   SIZE  UPDATED    TYPE             PATH',
+      `   2 MB  1 h ago    application/pdf  ${path}`,
+      '5 bytes  1 min ago  text/plain       a',
       '',
     ]);
   });
@@ -155,7 +155,7 @@ describe('answers on a terminal', () => {
       '  open uploads  12 MB',
       'Keys            ░░░░░░░░░░░░░░░░░░░░   0%  12 of 10,000',
       'Downloads       ░░░░░░░░░░░░░░░░░░░░   0%  0 bytes of 5 GB',
-      '  month         2026-01, resets 2026-02-01T00:00:00.000Z (in 29d)',
+      '  month         2026-01, resets 2026-02-01 00:00:00 (in 29 days)',
       'Mails today     ██░░░░░░░░░░░░░░░░░░  10%  5 of 50',
       '  month         ░░░░░░░░░░░░░░░░░░░░   0%  5 of 1,000',
       '  blocked       3 recipients complained within a week',

@@ -212,7 +212,7 @@ describe('svc email status', () => {
       '',
       'Subject  Hello',
       'From     shop@b.test',
-      'Asked    2026-01-02T11:59:00.000Z (…)',
+      'Asked    2026-01-02 11:59:00 (…)',
       '',
       'TO               STATUS  MESSAGE ID',
       'ana@example.com  queued  msg_an',

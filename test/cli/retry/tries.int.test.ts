@@ -51,7 +51,7 @@ function keysOf({ seen }: FakeDaemon): unknown[] {
 }
 
 /** Commands that write, but for those of one operation each. */
-const OWN_COMMANDS = ['file sync', 'inbox park', 'policy suggest', 'api'];
+const OWN_COMMANDS = ['email reply', 'file sync', 'inbox park', 'policy suggest', 'api'];
 
 describe('the flags of a write', () => {
   it('are those of every command that writes, and of no other', () => {

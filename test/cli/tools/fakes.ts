@@ -146,10 +146,13 @@ export function fakeContext(given: {
       json: given.json ?? true,
       terminal: false,
       answer: (value) => void printed.answers.push(value),
+      advise: (text) => void printed.lines.push(text),
       line: (text) => {
         printed.lines.push(text);
         given.onLine?.(text);
       },
+      lines: () => undefined,
+      pages: () => ({ page: () => undefined, end: () => undefined }),
       bytes: (chunk) => void printed.lines.push(Buffer.from(chunk).toString('utf8')),
       note: (text) => void printed.notes.push(text),
       tell: (text) => void printed.notes.push(text),

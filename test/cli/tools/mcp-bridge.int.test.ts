@@ -84,6 +84,7 @@ async function bridge(
   });
   const done = new McpBridge({
     client: new RawClient(() => state.base),
+    path: '/mcp',
     input,
     output,
     ensureDaemon: async () => {

@@ -13,46 +13,94 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/mcp/install.ts';
-import { withJsonEntry, withTomlEntry } from '../../../cli/mcp/client-entry.ts';
+import type { EntryFields } from '../../../cli/mcp/edits.ts';
+import { withJsonEntry as jsonEntry, withoutJsonEntry } from '../../../cli/mcp/json-entry.ts';
+import { replaceFile } from '../../../cli/mcp/replace-file.ts';
+import { withoutTomlEntry, withTomlEntry as tomlEntry } from '../../../cli/mcp/toml-entry.ts';
 import { scanToml } from '../../../cli/mcp/toml-scan.ts';
 import { fakeContext, fieldsOf, parsedLine } from './fakes.ts';
 
-const ENTRY = { command: 'svc', args: ['mcp'], env: {} };
+const ENTRY = { command: 'svc', args: ['mcp'] };
+const PLACE = { servers: 'mcpServers', name: 'svc' };
+const TYPED = { type: 'stdio', ...ENTRY };
+
+function withJsonEntry(text: string, name: string, fields: EntryFields): string {
+  return jsonEntry(text, { servers: 'mcpServers', name }, fields);
+}
+
+function withTomlEntry(text: string, name: string, fields: EntryFields): string {
+  return tomlEntry(text, { servers: 'mcp_servers', name }, fields);
+}
+
 const TABLE = '[mcp_servers.svc]\ncommand = "svc"\nargs = ["mcp"]\n';
 
 function newHome(): string {
   return mkdtempSync(join(tmpdir(), 'svc-install-'));
 }
 
-async function install(
+async function printed(
   home: string,
   client: string,
   options: Record<string, string | boolean> = {},
   env: NodeJS.ProcessEnv = {},
+  json = true,
 ) {
-  const { context, printed } = fakeContext({
+  const { context, printed: out } = fakeContext({
     args: { client },
-    options: { scope: 'user', ...options },
+    options: { print: true, scope: 'user', ...options },
     env: { HOME: home, PATH: join(home, 'bin'), ...env },
+    json,
   });
   await run(context);
-  return { answer: fieldsOf(printed.answers[0]), printed };
+  return { answer: fieldsOf(out.answers[0]), lines: out.lines };
 }
 
-describe('svc mcp install', () => {
+describe('svc mcp install --print', () => {
   it.each([
     ['claude-code', '.claude.json'],
+    ['claude-desktop', '.config/Claude/claude_desktop_config.json'],
     ['codex', '.codex/config.toml'],
     ['cursor', '.cursor/mcp.json'],
-  ])('sets %s up in ~/%s, once', async (client, path) => {
+    ['gemini', '.gemini/settings.json'],
+    ['vscode', '.config/Code/User/mcp.json'],
+    ['windsurf', '.codeium/windsurf/mcp_config.json'],
+  ])('names the file of %s: ~/%s', async (client, path) => {
     const home = newHome();
-    const first = await install(home, client);
-    expect(first.answer).toMatchObject({ file: join(home, path), changed: true });
-    const text = readFileSync(join(home, path), 'utf8');
-    expect(text).toContain(process.execPath);
-    expect((await install(home, client)).answer['changed']).toBe(false);
-    expect(readFileSync(join(home, path), 'utf8')).toBe(text);
-    expect(readdirSync(home).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    const { answer } = await printed(home, client);
+    expect(answer).toMatchObject({ file: join(home, path), profile: `mcp-${client}` });
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it.each([
+    ['claude-code', '.mcp.json'],
+    ['codex', '.codex/config.toml'],
+    ['cursor', '.cursor/mcp.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['vscode', '.vscode/mcp.json'],
+  ])('names the file of %s for a project: %s', async (client, path) => {
+    const { answer } = await printed(newHome(), client, { scope: 'project' });
+    expect(answer['file']).toBe(join(process.cwd(), path));
+    expect(answer['profile']).toMatch(new RegExp(`^mcp-${client}-[0-9a-f]{6}$`));
+  });
+
+  it('refuses what a client cannot have', async () => {
+    const desktop = { scope: 'project' };
+    await expect(printed(newHome(), 'claude-desktop', desktop)).rejects.toMatchObject({ exit: 2 });
+    await expect(printed(newHome(), 'windsurf', desktop)).rejects.toMatchObject({ exit: 2 });
+    const http = { http: true };
+    await expect(printed(newHome(), 'claude-desktop', http)).rejects.toMatchObject({ exit: 2 });
+    const shared = { http: true, scope: 'project' };
+    await expect(printed(newHome(), 'claude-code', shared)).rejects.toMatchObject({ exit: 2 });
+    const unknown = { scopes: 'disk,root' };
+    await expect(printed(newHome(), 'cursor', unknown)).rejects.toMatchObject({ exit: 2 });
+  });
+
+  it('gives each name a profile that a profile may have', async () => {
+    const long = (await printed(newHome(), 'cursor', { name: 'x'.repeat(64) })).answer['profile'];
+    expect(long).toMatch(/^mcp-cursor-x+-[0-9a-f]{6}$/);
+    expect(String(long).length).toBeLessThanOrEqual(63);
+    const other = (await printed(newHome(), 'cursor', { name: 'x'.repeat(63) })).answer['profile'];
+    expect(other).not.toBe(long);
   });
 
   it('names `svc` only where PATH leads to this program', async () => {
@@ -66,11 +114,13 @@ describe('svc mcp install', () => {
     writeFileSync(join(other, 'bin', 'svc'), '#!/bin/sh\n', { mode: 0o755 });
     const started = process.argv[1] ?? '';
     process.argv[1] = script;
+    const rest = ['mcp', '--profile', 'mcp-cursor'];
     try {
-      const ours = await install(home, 'cursor');
-      expect(ours.answer).toMatchObject({ command: 'svc', args: ['mcp'] });
-      const theirs = await install(other, 'cursor');
-      expect(theirs.answer).toMatchObject({ command: process.execPath, args: [script, 'mcp'] });
+      const ours = await printed(home, 'cursor');
+      expect(ours.answer).toMatchObject({ command: 'svc', args: rest });
+      const theirs = await printed(other, 'cursor');
+      const args = [script, ...rest];
+      expect(theirs.answer).toMatchObject({ command: process.execPath, args });
     } finally {
       process.argv[1] = started;
     }
@@ -82,74 +132,127 @@ describe('svc mcp install', () => {
       SVC_HOME: '/srv/svc',
       CODEX_HOME: join(home, 'c'),
       CLAUDE_CONFIG_DIR: join(home, 'd'),
+      XDG_CONFIG_HOME: join(home, 'e'),
     };
-    const { answer } = await install(home, 'codex', {}, env);
-    expect(answer).toMatchObject({
+    expect((await printed(home, 'codex', {}, env)).answer).toMatchObject({
       env: { SVC_HOME: '/srv/svc' },
       file: join(home, 'c', 'config.toml'),
     });
-    expect(readFileSync(join(home, 'c', 'config.toml'), 'utf8')).toContain(
-      'env = { SVC_HOME = "/srv/svc" }',
-    );
-    expect((await install(home, 'claude-code', {}, env)).answer['file']).toBe(
-      join(home, 'd', '.claude.json'),
-    );
+    const claude = await printed(home, 'claude-code', {}, env);
+    expect(claude.answer['file']).toBe(join(home, 'd', '.claude.json'));
+    const code = await printed(home, 'vscode', {}, env);
+    expect(code.answer['file']).toBe(join(home, 'e', 'Code', 'User', 'mcp.json'));
   });
 
-  it('prints without writing', async () => {
-    const home = newHome();
-    const { context, printed } = fakeContext({
-      args: { client: 'codex' },
-      options: { print: true, scope: 'user' },
-      env: { HOME: home },
-      json: false,
+  it('shows the entry as the file will have it', async () => {
+    const { lines } = await printed(newHome(), 'codex', {}, {}, false);
+    expect(lines[0]).toMatch(/^\[mcp_servers\.svc\]\n/);
+    const http = await printed(newHome(), 'gemini', { http: true }, {}, false);
+    expect(parsedLine(http.lines[0] ?? '')).toEqual({
+      mcpServers: {
+        svc: {
+          httpUrl: 'http://127.0.0.1:4780/mcp',
+          headers: { Authorization: 'Bearer svc_live_…' },
+        },
+      },
     });
-    await run(context);
-    expect(printed.lines[0]).toMatch(/^\[mcp_servers\.svc\]\n/);
-    expect(readdirSync(home)).toEqual([]);
   });
 
-  it('keeps mode and links, and refuses broken files without touching them', async () => {
-    const home = newHome();
-    writeFileSync(join(home, 'real.json'), '{}', { mode: 0o640 });
-    symlinkSync(join(home, 'real.json'), join(home, '.claude.json'));
-    await install(home, 'claude-code');
-    expect(lstatSync(join(home, '.claude.json')).isSymbolicLink()).toBe(true);
-    expect(statSync(join(home, 'real.json')).mode & 0o777).toBe(0o640);
-    writeFileSync(join(home, 'real.json'), '{ "a": 1, }');
-    await expect(install(home, 'claude-code')).rejects.toMatchObject({ code: 'CONFIG_REFUSED' });
-    expect(readFileSync(join(home, 'real.json'), 'utf8')).toBe('{ "a": 1, }');
+  it('offers only the tools that were asked for', async () => {
+    const some = { tools: 'inbox, kv_get', 'read-only': true };
+    const { answer } = await printed(newHome(), 'cursor', some);
+    const rest = ['mcp', '--profile', 'mcp-cursor', '--tools', 'inbox,kv_get', '--read-only'];
+    expect((answer['args'] as string[]).slice(-rest.length)).toEqual(rest);
+    const http = await printed(newHome(), 'vscode', { ...some, http: true });
+    expect(http.answer['url']).toMatch(/\/mcp\/readonly\?tools=inbox%2Ckv_get$/);
+    const wrong = printed(newHome(), 'cursor', { tools: '--x' });
+    await expect(wrong).rejects.toMatchObject({ exit: 2 });
   });
 
   it('knows only its clients and plain names', async () => {
-    await expect(install(newHome(), 'emacs')).rejects.toMatchObject({ exit: 2 });
-    await expect(install(newHome(), 'toString')).rejects.toMatchObject({ exit: 2 });
-    await expect(install(newHome(), 'codex', { name: 'a.b' })).rejects.toMatchObject({ exit: 2 });
+    await expect(printed(newHome(), 'emacs')).rejects.toMatchObject({ exit: 2 });
+    await expect(printed(newHome(), 'toString')).rejects.toMatchObject({ exit: 2 });
+    await expect(printed(newHome(), 'codex', { name: 'a.b' })).rejects.toMatchObject({ exit: 2 });
+  });
+});
+
+describe('replacing a file', () => {
+  it('keeps its mode and its link, and takes a file with a key from others', async () => {
+    const home = newHome();
+    const real = join(home, 'real.json');
+    writeFileSync(real, '{}', { mode: 0o640 });
+    symlinkSync(real, join(home, 'link.json'));
+    await replaceFile(join(home, 'link.json'), '{"a":1}', { newMode: 0o600 });
+    expect(lstatSync(join(home, 'link.json')).isSymbolicLink()).toBe(true);
+    expect(statSync(real).mode & 0o777).toBe(0o640);
+    await replaceFile(real, '{"a":2}', { newMode: 0o600, isPrivate: true });
+    expect(statSync(real).mode & 0o777).toBe(0o600);
+    expect(readFileSync(real, 'utf8')).toBe('{"a":2}');
   });
 });
 
 describe('a JSON configuration', () => {
   it('keeps everything else, its order and its indentation', () => {
     const text = '{\n\t"z": 1,\n\t"mcpServers": {\n\t\t"x": {"url": "u"}\n\t},\n\t"a": [1]\n}\n';
+    expect(withJsonEntry(text, 'svc', ENTRY)).toBe(
+      '{\n\t"z": 1,\n\t"mcpServers": {\n\t\t"x": {"url": "u"},\n\t\t"svc": {\n\t\t\t"command": "svc",\n\t\t\t"args": [\n\t\t\t\t"mcp"\n\t\t\t]\n\t\t}\n\t},\n\t"a": [1]\n}\n',
+    );
+  });
+
+  it.each([
+    ['', ''],
+    ['{}', '{}'],
+    ['{"a": 1}', '{"a": 1}'],
+    ['{"mcpServers": {"x": {}}}', '{"mcpServers": {"x": {}}}'],
+    ['{\r\n  "mcpServers": {}\r\n}\r\n', '{\r\n  "mcpServers": {}\r\n}\r\n'],
+  ])('of %j stays valid', (text) => {
     const changed = withJsonEntry(text, 'svc', ENTRY);
-    expect(Object.keys(parsedLine(changed))).toEqual(['z', 'mcpServers', 'a']);
-    expect(changed).toMatch(/^{\n\t"z"/);
-    expect(JSON.parse(changed)).toMatchObject({
-      mcpServers: { x: { url: 'u' }, svc: { type: 'stdio', command: 'svc', args: ['mcp'] } },
-    });
+    const before = fieldsOf(JSON.parse(text || '{}'));
+    const servers = { ...fieldsOf(before['mcpServers']), svc: ENTRY };
+    expect(JSON.parse(changed)).toEqual({ ...before, mcpServers: servers });
+    expect(withJsonEntry(changed, 'svc', ENTRY)).toBe(changed);
+    expect(changed.replaceAll('\r\n', '').includes('\r')).toBe(false);
+    const without = fieldsOf(JSON.parse(withoutJsonEntry(changed, PLACE)));
+    expect(without).toEqual({ ...before, mcpServers: fieldsOf(before['mcpServers']) });
   });
 
   it('replaces how a server is reached and keeps what else is set', () => {
     const before = { mcpServers: { svc: { url: 'u', headers: {}, command: 'old', timeout: 5 } } };
-    const changed = withJsonEntry(JSON.stringify(before), 'svc', ENTRY);
-    expect(JSON.parse(changed)).toEqual({
-      mcpServers: { svc: { type: 'stdio', command: 'svc', args: ['mcp'], timeout: 5 } },
-    });
+    const changed = withJsonEntry(JSON.stringify(before), 'svc', TYPED);
+    expect(JSON.parse(changed)).toEqual({ mcpServers: { svc: { ...TYPED, timeout: 5 } } });
   });
 
-  it.each(['[]', '{"mcpServers": []}', '// x\n{}', '7'])('refuses %s', (text) => {
-    expect(() => withJsonEntry(text, 'svc', ENTRY)).toThrow(/./);
+  it('keeps comments and trailing commas, and comes back without the entry', () => {
+    const text = [
+      '{',
+      '  // my servers',
+      '  "mcpServers": {',
+      '    "one": { "url": "http://x" }, // first',
+      '    /* "off": {} */',
+      '    "two": { "command": "y", /* z */ "args": ["//", "/*"], }, // last',
+      '    // more later',
+      '  },',
+      '  "inputs": [],',
+      '}',
+      '',
+    ].join('\n');
+    const changed = withJsonEntry(text, 'svc', ENTRY);
+    expect(changed).toContain('    // more later\n    "svc": {\n      "command": "svc",');
+    for (const line of text.split('\n')) expect(changed).toContain(line);
+    expect(withJsonEntry(changed, 'svc', ENTRY)).toBe(changed);
+    expect(withoutJsonEntry(changed, PLACE)).toBe(text);
+    const single = withJsonEntry(text.replace('], }, // last', '] } // last'), 'svc', ENTRY);
+    expect(single).toContain('] }, // last\n    // more later\n    "svc"');
+    expect(withoutJsonEntry(single, PLACE)).toBe(text.replace('], }, // last', '] } // last'));
+    expect(withoutJsonEntry(text, PLACE)).toBe(text);
   });
+
+  it.each(['[]', '{"mcpServers": []}', '7', '{', '{"a" 1}', '{"a": 1 "b": 2}', '{} x', '{a: 1}'])(
+    'refuses %s',
+    (text) => {
+      expect(() => withJsonEntry(text, 'svc', ENTRY)).toThrow(/./);
+    },
+  );
 });
 
 const OTHER = [
@@ -181,6 +284,20 @@ describe('a TOML configuration', () => {
     expect(withTomlEntry('a = 1', 'svc', ENTRY)).toBe(`a = 1\n\n${TABLE}`);
     expect(withTomlEntry('a = 1\r\n', 'svc', ENTRY)).toBe(
       `a = 1\r\n\r\n${TABLE.replaceAll('\n', '\r\n')}`,
+    );
+  });
+
+  it('comes back without the table', () => {
+    const tools = '[mcp_servers.svc.tools.ask]\nmode = "prompt"\n';
+    const place = { ...PLACE, servers: 'mcp_servers' };
+    for (const text of ['', OTHER, 'a = 1\r\n']) {
+      const changed = withTomlEntry(text, 'svc', ENTRY);
+      expect(withoutTomlEntry(changed, place)).toBe(text);
+      expect(withoutTomlEntry(`${changed}\n${tools}`, place).trimEnd()).toBe(text.trimEnd());
+    }
+    expect(withoutTomlEntry(OTHER, place)).toBe(OTHER);
+    expect(withoutTomlEntry(`${TABLE}\n# next\n[other]\na = 1\n`, place)).toBe(
+      '\n# next\n[other]\na = 1\n',
     );
   });
 

@@ -67,6 +67,7 @@ export function startBridge(url: string, key: string) {
   });
   const done = new McpBridge({
     client,
+    path: '/mcp',
     input,
     output,
     ensureDaemon: () => Promise.resolve(),

@@ -83,14 +83,22 @@ describe('what is for the gateway', () => {
     const reads = operations.filter(
       ({ replica, effect }) => replica === 'upstream' && effect !== 'write',
     );
-    expect(reads.map(({ name }) => name)).toEqual(['source_list', 'file_get', 'usage']);
+    expect(reads.map(({ name }) => name)).toEqual([
+      'source_list',
+      'source_get',
+      'file_get',
+      'usage',
+    ]);
   });
 
-  it.each(['source_list', 'file_get', 'usage'])('%s would fail on a replica', async (name) => {
-    const operation = operationNamed(name);
-    const input = await prepared(operation, world);
-    await expect(locally(operation, input)).rejects.toThrow('A replica has no ');
-  });
+  it.each(['source_list', 'source_get', 'file_get', 'usage'])(
+    '%s would fail on a replica',
+    async (name) => {
+      const operation = operationNamed(name);
+      const input = await prepared(operation, world);
+      await expect(locally(operation, input)).rejects.toThrow('A replica has no ');
+    },
+  );
 
   it('a write would, too', async () => {
     const operation = operationNamed('kv_set');

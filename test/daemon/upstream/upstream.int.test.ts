@@ -145,6 +145,11 @@ describe('a refusal', () => {
     });
   });
 
+  it('names tools, as MCP does, though the gateway names routes', async () => {
+    const { example } = operationNamed('email_status');
+    expect((await refusal(call('email_status', example))).hint).toContain(' of email_send,');
+  });
+
   it('keeps its headers, and a code that this release does not know', async () => {
     const server = await answering((_, response) => {
       const error = {

@@ -21,7 +21,7 @@ export interface DrillWanted {
   readonly gateway: string;
   readonly project: TeamProject;
   readonly outageMs: number;
-  /** What the line does: it refuses and breaks, or nothing comes through and nobody is told. */
+  /** How the connection fails: refused and broken, or silent. */
   readonly kind: 'broken' | 'silent';
   /** Whether the member writes as soon as the line is back, or only reads. */
   readonly writes: boolean;
@@ -33,7 +33,7 @@ interface Ran {
   readonly err: string;
 }
 
-/** What was answered while the gateway was away. */
+/** Answers while the gateway was away. */
 export interface Away {
   readonly read: Called;
   readonly usage: Called;
@@ -54,13 +54,13 @@ export interface Said {
   readonly replica: Record<string, unknown>;
 }
 
-/** What was seen from the moment on when the line was good again. */
+/** Results from the moment the connection works again. */
 export interface Back {
   /** Null where the member only reads. */
   readonly write: Called | null;
-  /** Reads of what was written, one after the other. */
+  /** Reads of its own write, one after the other. */
   readonly own: readonly Called[];
-  /** What somebody else had written meanwhile, and a key that was revoked: tried as soon as a write was answered. */
+  /** Someone else's write and a revoked key: tried as soon as a write is answered. */
   readonly theirs: Called;
   readonly revoked: Called;
   /** Until the key was refused. */
@@ -75,11 +75,11 @@ export interface Drilled {
   /** Null where the outage was too short for commands. */
   readonly said: Said | null;
   readonly back: Back;
-  /** A command that was begun in the outage, with `--retry-for`; null where there was none. */
+  /** A command with `--retry-for` that started in the outage; null without one. */
   readonly retried: Ran | null;
   /** A read and a write on a silent line; null on another one. */
   readonly silent: { readonly read: Called; readonly write: Called } | null;
-  /** The worker's event that was in work when the line went, and the one that came meanwhile. */
+  /** The event in the worker's hands when the connection broke, and one that came meanwhile. */
   readonly events: {
     readonly before: Record<string, unknown>;
     readonly meanwhile: Record<string, unknown>;
@@ -265,7 +265,7 @@ export class Drill {
     });
   }
 
-  /** The texts of what a tool answers. */
+  /** The texts of a tool's answer. */
   async #tool(name: string, input: object): Promise<string[]> {
     const params = { name, arguments: input };
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };

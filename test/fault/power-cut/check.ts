@@ -18,8 +18,8 @@ const PAYLOADS_MAX = 4;
 const REPLICA_TRIES = 5;
 
 /**
- * Opens what is there after a power cut or a kill, and compares it with what was acknowledged before. Answers what is wrong, a
- * line each: `lost: …` for what was acknowledged and is not there, `damaged: …` for the rest. `withReplica` takes longer.
+ * Opens the data after a power cut or a kill and compares it with what the daemon acknowledged. Returns a line per fault:
+ * `lost: …` if acknowledged work is missing, `damaged: …` for the rest. `withReplica` takes longer.
  */
 export async function check(
   home: string,
@@ -122,7 +122,7 @@ class Look {
     return {};
   }
 
-  /** Every blob that a row names is there and is what its name says. */
+  /** Every blob that a row names exists and matches its digest. */
   #blobs(): void {
     const rows = withRawDatabase(join(this.#folder, 'project.db'), (database) =>
       database.all('SELECT digest FROM blob'),
@@ -142,7 +142,7 @@ class Look {
         found.set(id, event);
       }
     }
-    // What was failed at the first look may have been pending again by the time that failed ones were asked for.
+    // An event that was failed at the first look may be pending when this asks for failed ones.
     return new Map([...(await this.#eventsThatAre('pending')), ...found]);
   }
 
@@ -276,7 +276,7 @@ class Look {
     }
   }
 
-  /** A generation may end between what a client asks first and what it asks next: then it is told to begin anew. */
+  /** A generation may end between two calls of a client, which then has to start over. */
   async #copied(tries = REPLICA_TRIES): Promise<StockClient> {
     const { epoch } = await this.#call('GET', '/v1/replica');
     try {
@@ -292,7 +292,7 @@ class Look {
   }
 
   async #agrees(replica: StockClient): Promise<boolean> {
-    // What is done in the background may come in between.
+    // Background work may come in between.
     for (let tries = 0; tries < REPLICA_TRIES; tries += 1) {
       const { position } = await this.#call('GET', '/v1/replica');
       const { items } = await this.#call('GET', '/v1/ledger?limit=1');

@@ -3,11 +3,11 @@ import type { Random } from './random.ts';
 import { firstOfDaemon, type Cut } from './recording.ts';
 import type { LogRecord } from './shim.ts';
 
-/** What is done to names, lengths and syncs: where a cut is worth the most. */
+/** Changes of names and lengths, and syncs: a cut there finds the most. */
 const TURNING_POINTS = 'CDRLUTBS';
 const LUCKS = ['nothing', 'nothing', 'mixed', 'mixed', 'mixed', 'everything'] as const;
 
-/** Half of the cuts are anywhere, the others beside something that orders what is around it. */
+/** Half of the cuts are anywhere, the others next to a sync or a change of names. */
 export function someCuts(records: readonly LogRecord[], count: number, random: Random): Cut[] {
   const turns = records.flatMap(({ op }, index) => (TURNING_POINTS.includes(op) ? [index] : []));
   return Array.from({ length: count }, () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Contents, type Change } from './contents.ts';
 import type { LogRecord } from './shim.ts';
 
-/** A change that is not synced, and when it was made. */
+/** An unsynced change, and when it was made. */
 type PendingChange = Change & { readonly at: number };
 
 /** A file, whatever its names are. */
@@ -28,17 +28,17 @@ export class DiskFolder {
 
 export type DiskNode = DiskFile | DiskFolder;
 
-/** Something that was done to names. It is on the disk whole or not at all, also where it concerns two folders. */
+/** A change of names. The disk has it whole or not at all, even if it spans two folders. */
 export interface NameChange {
   readonly at: number;
-  /** The entries it reads or changes. What is done to one of them needs what was done to it before. */
+  /** The entries it reads or changes. A later change of one of them depends on it. */
   readonly entries: readonly { readonly folder: DiskFolder; readonly name: string }[];
   readonly apply: (names: (folder: DiskFolder) => Map<string, DiskNode>) => void;
 }
 
 /**
- * A folder of a disk, as the log of a process tells it: what is synced, and what is not yet. A name is synced with its folder
- * only, as POSIX has it; file systems give more.
+ * A folder on disk, rebuilt from a process's log: synced data, and data that isn't yet. As in POSIX, only syncing the
+ * folder syncs a name; real file systems promise more.
  */
 export class Disk {
   readonly root = new DiskFolder();
@@ -48,7 +48,7 @@ export class Disk {
   #names: NameChange[] = [];
   #at = 0;
 
-  /** Begins with what is there now. */
+  /** Starts from the folder's current contents. */
   constructor(path: string) {
     this.#path = path;
     this.#load(path, this.root);
@@ -79,7 +79,7 @@ export class Disk {
     else if (node instanceof DiskFolder) return;
     else if (op === 'W') node.pending.push({ at: this.#at, offset, bytes: data });
     else if (op === 'T') node.pending.push({ at: this.#at, length: offset });
-    // The system takes pages for clean that it could not write: a later sync does not write them.
+    // The kernel marks pages clean even if it couldn't write them, so a later sync skips them.
     else node.pending = [];
   }
 
@@ -91,7 +91,7 @@ export class Disk {
     }
   }
 
-  /** With what it rests on. */
+  /** Syncs a change and those it depends on. */
   #makeSure(change: NameChange): void {
     if (!this.#names.includes(change)) return;
     const before = this.#names.filter((one) => one.at < change.at && sharesEntry(one, change));
@@ -117,7 +117,7 @@ export class Disk {
       const apply: NameChange['apply'] = (names) => names(folder).set(name, node);
       return { at: this.#at, entries: [place], apply };
     }
-    // What the shim does not watch, such as a socket.
+    // The shim doesn't watch it, for example a socket.
     if (!folder.now.has(name)) return null;
     if (op === 'U') {
       return { at: this.#at, entries: [place], apply: (names) => names(folder).delete(name) };

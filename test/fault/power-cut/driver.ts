@@ -26,7 +26,7 @@ export class NotDone extends Error {
   }
 }
 
-/** Calls a daemon, and marks what is sent and what is acknowledged in the log of its disk. */
+/** Calls a daemon, and marks each call and each acknowledgement in its disk's log. */
 export class Driver {
   readonly #running: Running;
   readonly #dataFolder: string;
@@ -68,7 +68,7 @@ export class Driver {
     await this.call('GET', '/v1/replica');
   }
 
-  /** Delivers so many bytes; answers the event's id. */
+  /** Delivers `bytes` bytes; returns the event's id. */
   async deliver(source: string, path: string, id: string, bytes: number): Promise<string> {
     const body = bodyOf(id, bytes);
     const digest = sha256(body);
@@ -110,7 +110,7 @@ export class Driver {
     this.done({ kind: 'kv', name, value });
   }
 
-  /** Through an upload where it is too much for one call. */
+  /** Uses an upload if it's too large for one call. */
   async putFile(name: string, bytes: Buffer<ArrayBuffer>): Promise<void> {
     const value = sha256(bytes);
     this.sent({ kind: 'file', name, value });
@@ -133,7 +133,7 @@ export class Driver {
     await this.#put(`/v1/files/${name}`, complete, UPLOAD_TYPE);
   }
 
-  /** Answers the request's id. `key` makes it the same request when it is asked again. */
+  /** Returns the request's id. With the same `key` it stays the same request. */
   async ask(action: string, key: string): Promise<string> {
     const body = { action, summary: `May I? ${key}`, wait_seconds: 0 };
     const { request_id } = await this.call('POST', '/v1/requests', body, key);
@@ -231,7 +231,7 @@ export class Driver {
   }
 }
 
-/** The body of a delivery: JSON of about so many bytes. */
+/** A delivery's body: JSON of about `bytes` bytes. */
 export function bodyOf(id: string, bytes: number): Buffer<ArrayBuffer> {
   return Buffer.from(JSON.stringify({ id, fill: id.padEnd(bytes, 'x') }));
 }

@@ -1,4 +1,4 @@
-/** What the daemon was asked to do, and what it has said is so. A mark in the log of its disk. */
+/** A mark in the disk's log: a call to the daemon, or its acknowledgement. */
 export interface Mark {
   /** `done` when the daemon has acknowledged it: then it must be true for ever after. */
   readonly phase: 'sent' | 'done';
@@ -24,15 +24,15 @@ export interface Delivery {
   readonly id: string;
   readonly digest: string;
   readonly bytes: number;
-  /** Once it is known. */
+  /** Null until it's known. */
   readonly event: string | null;
 }
 
-/** Where an event stands, in the order in which that can happen. */
+/** An event's states, in the order they can happen. */
 export const EVENT_STATES = ['pending', 'claimed', 'waiting', 'failed', 'dead', 'done'] as const;
 export type EventState = (typeof EVENT_STATES)[number];
 
-/** Something that has one value at a time, and whoever changes it waits for the answer. */
+/** Something with one value at a time, whose writer waits for each answer. */
 export interface Held<T> {
   /** Acknowledged last; undefined where nothing was. */
   sure: T | undefined;
@@ -40,7 +40,7 @@ export interface Held<T> {
   readonly maybe: T[];
 }
 
-/** All that was said until a power cut. */
+/** Everything acknowledged before a power cut. */
 export class Facts {
   ready: Extract<Fact, { kind: 'ready' }> | null = null;
   /** The paths of the addresses of sources, by name. */

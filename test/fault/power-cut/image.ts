@@ -12,8 +12,7 @@ import {
 import type { Random } from './random.ts';
 
 /**
- * What a power cut makes of what is not synced: `nothing` is left of it, or `everything`, as after a kill, or each change fares
- * as it happens to.
+ * What a power cut leaves of unsynced changes: `nothing`, `everything` (as after a kill), or a random part of them.
  */
 export type Luck = 'nothing' | 'everything' | 'mixed';
 
@@ -80,7 +79,7 @@ function keptBytes(file: DiskFile, luck: Luck, random: Random): Buffer {
   for (const change of pending.slice(0, count)) {
     for (const piece of fate === 'some' ? some(change, random) : [change]) contents.apply(piece);
   }
-  // The one that was being written.
+  // The write that was under way.
   const torn = fate === 'first ones' ? pending[count] : undefined;
   for (const piece of torn ? firstOf(torn, random) : []) contents.apply(piece);
   return contents.bytes;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Driver, NotDone } from './driver.ts';
 
 const SENDERS = 4;
-/** A delivery that is kept in the database, one that fills its log, and one that is a file beside it. */
+/** Deliveries that stay in the database, fill its log, or become files. */
 const BODY_BYTES = [300, 240_000, 220_000, 300_000, 200_000] as const;
 /** Work stops so often and for so long, whereupon the log is folded in. */
 const PAUSE_EVERY_MS = 1200;
@@ -16,7 +16,7 @@ interface Paths {
   readonly routed: string;
 }
 
-/** Sources, a route and a policy, so that everything can be done, and a log that is archived when it is long. */
+/** Creates sources, a route and a policy, and makes the log long enough to be archived. */
 export async function prepare(driver: Driver, receiver: string): Promise<Paths> {
   const paths = { work: await driver.addSource('work'), routed: await driver.addSource('routed') };
   await driver.addRoute(receiver, 'routed');

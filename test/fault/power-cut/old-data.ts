@@ -8,10 +8,10 @@ type Family = 'project' | 'control';
 
 /** The schemas of an early release: the first that had values and files. */
 const OLD_SCHEMAS: Readonly<Record<Family, number>> = { project: 2, control: 1 };
-/** What stands in them was something else then. */
+/** Tables whose content has changed since. */
 const NEW_CONTENT = ['request'];
 
-/** Makes the databases of a data folder, which nobody has open, those of an early release with what that knew. */
+/** Turns a closed data folder's databases into those of an early release, with only what that release knew. */
 export function ageData(dataFolder: string, projectId: string): void {
   age(join(dataFolder, 'control.db'), 'control');
   age(join(dataFolder, 'projects', projectId, 'project.db'), 'project');

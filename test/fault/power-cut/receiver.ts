@@ -24,7 +24,7 @@ export class Receiver {
     return new Receiver(server, log);
   }
 
-  /** Takes nothing meanwhile: whoever looks at what is left on a disk sends what was due, and is not who is tried. */
+  /** Accepts nothing meanwhile: the process that checks a disk also sends due pushes, but it isn't the one under test. */
   async whileAway<T>(work: () => Promise<T>): Promise<T> {
     this.#isAway = true;
     try {

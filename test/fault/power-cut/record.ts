@@ -37,7 +37,7 @@ export async function recordLoad(
 export function recordScenario(place: Place): Promise<Recording> {
   return record(place, {}, async (driver, { url, pushed }) => {
     await new Scenario({ receiver: url, pushed }, { rotates: true }).run(driver);
-    // What is done in the background is done, too.
+    // Background work has finished, too.
     await sleep(SETTLED_MS);
   });
 }
@@ -66,7 +66,7 @@ async function record(
   return { disk, records: readLog(log) };
 }
 
-/** Has a daemon take over the databases of an early release. The records begin with what was acknowledged before. */
+/** Starts a daemon on an early release's databases. The records start with what that release acknowledged. */
 export async function recordMigration({ folder, library }: Place): Promise<Recording> {
   const home = join(folder, 'home');
   const before = join(folder, 'before');

@@ -8,20 +8,20 @@ import type { Random } from './random.ts';
 import type { LogRecord } from './shim.ts';
 import { ShimmedDaemon } from './shimmed-daemon.ts';
 
-/** What a daemon has done to its disk, from the first thing on, and what was acknowledged meanwhile. */
+/** Everything a daemon did to its disk, and everything it acknowledged. */
 export interface Recording {
   /** As it was before; every record is applied to it once. */
   readonly disk: Disk;
   readonly records: readonly LogRecord[];
 }
 
-/** A place where the power goes: after so many records. */
+/** Where the power goes: after this many records. */
 export interface Cut {
   readonly at: number;
   readonly luck: Luck;
 }
 
-/** A replica is made of every so many images. */
+/** One image in this many gets a replica. */
 const REPLICA_EVERY = 4;
 
 interface Finding {
@@ -32,7 +32,7 @@ interface Finding {
 
 export interface Outcome {
   readonly images: number;
-  /** Those of a daemon that had not answered yet. */
+  /** Images of a daemon that hadn't answered yet. */
   readonly unborn: number;
   /** Facts that were looked for, over all images. */
   readonly acknowledged: number;

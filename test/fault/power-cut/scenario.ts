@@ -3,12 +3,12 @@ import { NotDone, type Driver } from './driver.ts';
 
 const LARGE = 300_000;
 const PUSHED_WITHIN_MS = 10_000;
-/** More than the log may hold when nobody writes, and the pause in which it is folded in. */
+/** Enough to make an idle daemon checkpoint its log, and the pause in which it does. */
 const LOG_BODIES = 22;
 const LOG_BODY_BYTES = 200_000;
 const IDLE_MS = 400;
 
-/** What the steps hand on to one another. It outlives the daemon. */
+/** What the steps pass on to each other. It outlives the daemon. */
 interface Memory {
   readonly events: Map<string, string>;
   readonly requests: Map<string, string>;
@@ -23,8 +23,8 @@ interface Step {
 }
 
 /**
- * Each thing that agents and people do, once and in order. A step that was cut short is begun anew, as the same call: so each
- * has one effect.
+ * Everything that agents and people do, once and in order. An interrupted step is repeated as the same call, so each has
+ * one effect.
  */
 const SMALL: readonly Step[] = [
   {
@@ -89,7 +89,7 @@ export class Scenario {
     return this.#next === this.#steps.length;
   }
 
-  /** Goes on with the step that was cut short. Throws NotDone when the daemon does not do it. */
+  /** Continues with the interrupted step. Throws NotDone if the daemon doesn't do it. */
   async run(driver: Driver): Promise<void> {
     for (let step = this.#steps[this.#next]; step; step = this.#steps[this.#next]) {
       await step.run(driver, this.#memory).catch((error: unknown) => {

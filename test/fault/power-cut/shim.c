@@ -3,13 +3,13 @@
  * and makes a disk fail on request:
  *
  *   PC_LIE=all             syncs answer at once and do nothing; with "log", those of a database's log
- *   PC_KILL=n              the process is killed in place of its n-th change or sync
+ *   PC_KILL=n              the process is killed instead of its n-th change or sync
  *   PC_FAIL=sync:n:ERRNO   the n-th sync fails; so does write:n:ERRNO with the n-th write, which then writes nothing
  *   PC_FAIL=short:n        the n-th write writes half of what it is given
  *
  * A record is a struct record, then path, other path and data. A sync is two records, since it covers only what was
- * changed before it began. The index of a log (-shm) is mapped and made anew at each start, so it is left out, and so is what
- * is not meant to last: logs of text and sockets.
+ * changed before it began. The index of a log (-shm) is mapped and rebuilt at each start, so it is left out, and so are
+ * text logs and sockets, which needn't last.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -81,7 +81,7 @@ __attribute__((constructor)) static void begin(void) {
   lies = getenv("PC_LIE");
   if (getenv("PC_KILL")) kill_at = atol(getenv("PC_KILL"));
   read_fault(getenv("PC_FAIL"));
-  /* The faults are those of this process, not of the ones it starts. */
+  /* The faults are for this process, not for its children. */
   unsetenv("PC_KILL");
   unsetenv("PC_FAIL");
 }

@@ -6,19 +6,19 @@ import { required } from '../../helpers/require.ts';
 
 const HEADER_BYTES = 48;
 
-/** What the shim does to a process besides logging: see `shim.c`. */
+/** Faults that the shim causes: see `shim.c`. */
 export interface Faults {
   /** The process is killed in place of this change or sync, from 1. */
   readonly killAt?: number;
   /** As `sync:3:EIO`. */
   readonly fail?: string;
-  /** Syncs do nothing, as with SQLite's synchronous=OFF; or those of its log, as with NORMAL. */
+  /** No sync works, as with SQLite's synchronous=OFF; or none of the log, as with NORMAL. */
   readonly lies?: 'all' | 'log';
 }
 
 /**
  * `W`rite, `T`runcate, `C`reate, make `D`irectory, `R`ename, `L`ink, `U`nlink; `B` and `S` begin and end a sync, `F` is a sync and
- * `X` a write that failed, `K` the kill; `A` is a mark of whoever drives the process.
+ * `X` a write that failed, `K` the kill; `A` is a mark by the test.
  */
 export interface LogRecord {
   readonly op: string;
@@ -30,7 +30,7 @@ export interface LogRecord {
   readonly data: Buffer;
 }
 
-/** Says so, once, where there is no compiler. */
+/** Whether a compiler could build it; if not, it says so once. */
 export function shimReady(): boolean {
   const isThere = process.platform === 'linux' && findProgram('gcc') !== null;
   return required('power cuts', isThere, 'no C compiler: apt-get install -y gcc libc6-dev');
@@ -45,7 +45,7 @@ export function compileShim(folder: string): string {
   return library;
 }
 
-/** The environment in which a process logs what it does below `folder`. */
+/** The environment that makes a process log its changes below `folder`. */
 export function shimEnvironment(
   library: string,
   place: { readonly folder: string; readonly log: string },
@@ -61,7 +61,7 @@ export function shimEnvironment(
   };
 }
 
-/** Adds a mark to the log, after all that the process has done so far. */
+/** Adds a mark to the log, after everything the process has done so far. */
 export function mark(log: string, text: string): void {
   const data = Buffer.from(text);
   const bytes = Buffer.alloc(HEADER_BYTES + data.length);

@@ -19,8 +19,8 @@ interface Figures {
 }
 
 /**
- * All that may happen to a daemon's disk, for as long as it takes. Figures go to standard output, what is found wrong to
- * standard error, and the exit code is 1 then.
+ * Tries every disk fault, however long that takes. Figures go to standard output; faults found go to standard error and
+ * make the exit code 1.
  *
  *     npx tsx test/fault/power-cut/torture-program.ts --parts cuts,kills,killed,errors,migration --images 300
  */
@@ -38,7 +38,7 @@ class Torture {
     this.#stride = options.stride;
   }
 
-  /** The power goes under load: so many images, of a new run for each sixty. */
+  /** Power cuts under load: `images` images, sixty from each run. */
   async cuts(images: number): Promise<Figures> {
     const sums = { images: 0, acknowledged: 0, lost: 0, damaged: 0 };
     while (sums.images < images) {
@@ -57,7 +57,7 @@ class Torture {
     return sums;
   }
 
-  /** The process is gone before each thing it does to its disk; what it leaves is what the log has until there. */
+  /** Kills before each change of the disk, made from the log: the disk has everything up to that record. */
   async kills(): Promise<Figures> {
     const recording = await recordScenario(this.#place());
     const { records } = recording;
@@ -73,7 +73,7 @@ class Torture {
     return this.#replay(recording, cuts);
   }
 
-  /** A process is killed there, started again, and goes on to the end. */
+  /** Really kills a process there, restarts it, and lets it finish. */
   killed(): Promise<Figures> {
     return this.#trials((killAt) => ({ killAt }));
   }

@@ -12,7 +12,7 @@ import { readLog, type Faults, type LogRecord } from './shim.ts';
 import { ShimmedDaemon } from './shimmed-daemon.ts';
 
 const AGAIN_MS = 40;
-/** A disk fails once: whoever is refused and asks again so often should have been served by then. */
+/** The disk fails once, so a caller that keeps asking should be served by then. */
 const PATIENCE_MS = 60_000;
 
 export interface Trial {
@@ -26,8 +26,8 @@ export interface Trial {
 }
 
 /**
- * Goes through the scenario with a fault on the way, as callers do who ask again; where the daemon ends it is started again,
- * without a fault. Looks at what is there in between, and at the end.
+ * Plays the scenario with one fault, repeating refused calls; if the daemon ends, it starts again without the fault.
+ * Checks the data in between and at the end.
  */
 export async function trial(
   folder: string,
@@ -89,7 +89,7 @@ class Stage {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Until all is done, and the daemon has been told to end; or until it has ended by itself. */
+  /** Plays until everything is done and the daemon was stopped, or until it ends early. */
   async #playOn(scenario: Scenario, daemon: ShimmedDaemon): Promise<number | null | undefined> {
     this.#daemon = daemon;
     const running = await daemon.ready();
@@ -117,7 +117,7 @@ class Stage {
     if (status > 0 && status < 500) this.#problems.push(`damaged: ${message}`);
   }
 
-  /** What is left when the pages that were never synced go too, as they may once a disk has failed. */
+  /** Checks what's left without the pages that were never synced: a failed disk may lose them. */
   async #lookAfterwards(disk: Disk, records: readonly LogRecord[]): Promise<void> {
     const cut = { at: records.length, luck: 'nothing' as const };
     const folder = join(this.#folder, 'afterwards');

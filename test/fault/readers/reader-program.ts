@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedReader } from '../../../shared/store/reader.ts';
 import type { ReaderReport } from './soak.ts';
 
-/** Takes snapshots of a database until it is told to end, and says what was wrong in them: `reader-program.ts FILE`. */
+/** Takes snapshots of a database until told to stop, and reports wrong ones: `reader-program.ts FILE`. */
 const [path = ''] = process.argv.slice(2);
 const reader = new EmbeddedReader(path);
 const wrong: string[] = [];

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { soakReaders } from './soak.ts';
 
-// Many readers beside one writer that folds its log in all the time: `soak-program.ts --minutes 10`.
+// Many readers and one writer that checkpoints all the time: `soak-program.ts --minutes 10`.
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 const result = await soakReaders(

@@ -7,7 +7,7 @@ const READERS = 2;
 const ACCOUNTS = 20;
 /** Each commit brings a page or two for each account it touches, and this much more. */
 const FILL = Buffer.alloc(8 * 1024, 7);
-/** Jobs that are there at a time, and so may share a commit. */
+/** Jobs queued together, which may share a commit. */
 const GROUP = 4;
 const ROTATE_EVERY = 40;
 const CHECK_EVERY = 500;
@@ -18,7 +18,7 @@ export interface SoakResult {
   readonly checks: number;
   /** That the readers took, in all. */
   readonly snapshots: number;
-  /** What a reader saw that no commit has made, and what a check of the file found. */
+  /** States that readers saw but no commit made, and faults that a check of the file found. */
   readonly wrong: readonly string[];
 }
 

@@ -8,7 +8,7 @@ export interface Result extends Outcome {
   readonly seconds: number;
 }
 
-/** Runs one after the other; one that fails, or cannot be run, keeps none of the others from running. */
+/** Runs one after the other; a task that fails, or can't run, doesn't stop the others. */
 export async function runAll(tasks: readonly Task[], options: TortureOptions): Promise<Result[]> {
   const results: Result[] = [];
   for (const task of tasks) {

@@ -21,7 +21,7 @@ export type Run = (options: TortureOptions) => Promise<Outcome>;
 const TAIL_LINES = 80;
 const VITEST = resolve('node_modules/vitest/vitest.mjs');
 
-/** How a program is told for how long, and with which seed. */
+/** A program's arguments for its time and its seed. */
 type ArgsOf = (options: TortureOptions) => readonly string[];
 
 export const byMinutes: ArgsOf = ({ minutes }) => ['--minutes', String(minutes)];
@@ -32,7 +32,7 @@ export const byMinutesAndSeed: ArgsOf = ({ minutes, seed }) => [
   ...(seed === null ? [] : ['--seed', String(seed)]),
 ];
 
-/** Runs a program of ours, which ends by itself, with what it says passed on. Its last line is the detail. */
+/** Runs one of our programs to its end and passes its output on. Its last line is the detail. */
 export function runProgram(path: string, argsOf: ArgsOf): Run {
   return async (options) => {
     const { seed, signal, say } = options;
@@ -80,7 +80,7 @@ function run(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   });
-  // As from a terminal: whoever has children of its own ends them, too.
+  // Like Ctrl-C in a terminal, so that a program ends its children, too.
   const end = (): void => void child.kill('SIGINT');
   signal.addEventListener('abort', end, { once: true });
   const lines: string[] = [];

@@ -12,7 +12,7 @@ export interface Task {
   readonly name: string;
   /** In one line. */
   readonly what: string;
-  /** What it runs, below the repository. */
+  /** The files it runs, relative to the repository. */
   readonly files: readonly string[];
   readonly run: Run;
 }
@@ -24,7 +24,7 @@ const program = (path: string, argsOf: ArgsOf): Pick<Task, 'files' | 'run'> => (
   run: runProgram(path, argsOf),
 });
 
-/** From so many minutes on each point is tried; below that, some of them. */
+/** From this many minutes on, every point is tried; below that, some. */
 const EACH_POINT_MINUTES = 30;
 const IMAGES_A_MINUTE = 30;
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { CONTROL_VALUES, PROJECT_VALUES } from '../../../gateway/admin/sealed-values.ts';
 
 /** Columns of bytes, or of anything, that are not sealed. `meta` is both: one name of each database is. */
-const OPEN = ['event.body_hash', 'event_content.body', 'kv.value'];
+const OPEN = ['event.body_hash', 'event_content.body', 'kv.value', 'state_version.value'];
 /** Hashes that are keyed by the master key, all of which are made anew with what they are of. */
 const KEYED = [
   'account.address_hash',

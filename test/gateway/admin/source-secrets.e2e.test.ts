@@ -152,6 +152,12 @@ const WITHOUT_LATER_RELEASES = `
   ALTER TABLE request DROP COLUMN approvals;
   ALTER TABLE notice DROP COLUMN about;
   ALTER TABLE event DROP COLUMN asker_key_id;
+  ALTER TABLE email_message DROP COLUMN field;
+  DROP TABLE state_version;
+  DELETE FROM disk WHERE name = 'history_bytes';
+  ALTER TABLE kv DROP COLUMN key_id;
+  ALTER TABLE kv DROP COLUMN agent;
+  ALTER TABLE email_batch DROP COLUMN answers;
   PRAGMA user_version=5`;
 
 describe('a source of an earlier release', () => {

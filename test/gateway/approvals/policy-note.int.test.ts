@@ -13,7 +13,15 @@ const NOTE = 'Small refunds need nobody';
 const RULE = 'small-refunds';
 
 const plain = (text: string): string => text;
-const LOOK = { bold: plain, faint: plain, green: plain, red: plain, yellow: plain };
+const LOOK = {
+  bold: plain,
+  faint: plain,
+  green: plain,
+  red: plain,
+  yellow: plain,
+  blue: plain,
+  typed: plain,
+};
 
 let gateway: TestGateway;
 let owner: WebVisitor;

@@ -150,6 +150,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     key_revoke: [{ key_id: of.keyId }],
     key_rotate: [{ key_id: of.keyId }],
     source_remove: [{ name: of.name }],
+    source_get: [{ name: of.name }],
     source_rotate: [{ name: of.name, secret: 'another-secret' }],
     source_sign: [{ name: of.name, body_base64: 'e30=' }],
     inbox_list: [{ source: of.name }, { source: of.name, status: 'claimed' }],
@@ -190,9 +191,12 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     channel_remove: [{ channel_id: of.channelId }],
     policy_set: [{ policy: { rules }, wait_seconds: 0 }],
     kv_get: [{ key: `${of.name}/key` }, { key: `state/${of.name}` }],
-    kv_list: [{ prefix: of.name }],
+    kv_mget: [{ keys: [`${of.name}/key`, `state/${of.name}`] }],
+    kv_touch: [{ key: `${of.name}/key` }],
+    kv_list: [{ prefix: of.name }, { prefix: of.name, values: true }],
     kv_delete: [{ key: `${of.name}/key` }],
     state_load: [{ task_id: of.name }],
+    state_history: [{ task_id: of.name }],
     file_get: [{ path: `${of.name}/file` }, { path: `${of.mailEventId}/note.txt` }],
     file_list: [{ prefix: of.name }, { prefix: `${of.mailEventId}/` }],
     file_delete: [{ path: `${of.name}/file` }],
@@ -251,6 +255,7 @@ const READS = [
   ['policy_suggest', {}],
   ['kv_list', {}],
   ['kv_get', { key: 'theirs/key' }],
+  ['kv_mget', { keys: ['theirs/key'] }],
   ['state_load', { task_id: 'theirs' }],
   ['file_get', { path: 'theirs/file' }],
   ['usage', {}],
@@ -312,7 +317,7 @@ describe('a key of one project', () => {
       ),
     );
     // What is made by them is ours, under whatever name.
-    const making = ['key_create', 'source_add', 'kv_set', 'state_save', 'file_put'];
+    const making = ['key_create', 'source_add', 'kv_set', 'kv_incr', 'state_save', 'file_put'];
     const names = taking.map(({ name }) => name).filter((name) => !making.includes(name));
     expect(naming.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
     for (const { name, input } of taking.filter((one) => names.includes(one.name))) {

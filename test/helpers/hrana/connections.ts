@@ -4,11 +4,11 @@ export type Prepared = ReturnType<Libsql.Database['prepare']>;
 
 export interface ConnectionsOptions {
   readonly path: string;
-  /** The log is folded into the file as SQLite does it by itself. */
+  /** SQLite checkpoints the log on its own. */
   readonly checkpoints: boolean;
 }
 
-/** Those of a database that nobody uses are closed after this time: of 2,000 databases, few are busy at once. */
+/** Closes an idle database's connections after this time: of 2,000 databases, few are busy at once. */
 const IDLE_MS = 3000;
 const STATEMENTS_MAX = 200;
 /** What leaves nothing behind in a connection once its transaction is over. */
@@ -28,11 +28,11 @@ const TRACELESS = new Set([
   'WITH',
 ]);
 
-/** A connection and what it has prepared. */
+/** A connection and its prepared statements. */
 export class Connection {
   readonly database: Libsql.Database;
   readonly #statements = new Map<string, Prepared>();
-  /** Whoever comes next finds it as if it were new. */
+  /** The next user gets it as good as new. */
   isReusable = true;
 
   constructor({ path, checkpoints }: ConnectionsOptions) {
@@ -71,7 +71,7 @@ export class Connections {
     return this.#idle.pop() ?? new Connection(this.#options);
   }
 
-  /** Its transaction is over. What may have changed tables is closed, and so are those that know them as they were. */
+  /** Its transaction is over. A connection that may have changed tables is closed, and so are those that know the old ones. */
   giveBack(connection: Connection): void {
     if (!connection.isReusable) {
       connection.close();

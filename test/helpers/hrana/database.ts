@@ -32,7 +32,7 @@ interface PipelineAnswer {
   readonly hasCommitted: boolean;
 }
 
-/** One database of the server, in a folder of its own. */
+/** One database of the server, in its own folder. */
 export class HranaDatabase {
   readonly path: string;
   /** What replicas are made of, when there can be any. */
@@ -67,7 +67,7 @@ export class HranaDatabase {
     return this.#streams.size;
   }
 
-  /** ProtocolError or StreamExpired when there is no such stream. */
+  /** Throws ProtocolError or StreamExpired if the stream doesn't exist. */
   async run({ baton, requests }: Pipeline): Promise<PipelineAnswer> {
     this.counters.requests += 1;
     const [id, open] = this.#take(baton ?? null);

@@ -1,10 +1,10 @@
 import { once, EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is done with a request before its work: nothing, cut the line, or answer with this status. */
+/** What happens to a request before its work: nothing, a cut connection, or an answer with this status. */
 type Fate = 'work' | 'cut' | 502 | 503;
 
-/** The same as methods of `Faults`, in the JSON that a server in a process of its own takes. */
+/** The methods of `Faults` as JSON, for a server in a separate process. */
 export interface FaultChange {
   readonly latencyMs?: number;
   readonly failNext?: number;
@@ -71,7 +71,7 @@ export class Faults {
     return this.#failures.status;
   }
 
-  /** The answer to what was done gets lost. */
+  /** Whether the answer gets lost after the work is done. */
   drops(hasCommitted: boolean): boolean {
     const kind = hasCommitted && this.#drops.commit > 0 ? 'commit' : 'any';
     if (this.#drops[kind] === 0) return false;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startHrana } from './server.ts';
 
-/** A libSQL server for tests, in a process of its own. Prints its URL as one line of JSON. Ends with its parent. */
+/** A libSQL server for tests, in a separate process. Prints its URL as one line of JSON. Ends with its parent. */
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },
@@ -27,6 +27,6 @@ const server = await startHrana({
   transactionMaxMs: Number(values['transaction-max-ms']),
 });
 process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
-// Nothing is closed: what is committed is in the log, as after a crash.
+// It closes nothing, like a crash: committed data is in the log.
 process.stdin.on('end', () => process.exit());
 process.stdin.resume();

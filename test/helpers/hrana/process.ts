@@ -9,7 +9,7 @@ import type { Counters } from './stream.ts';
 
 const PROGRAM = resolve('test/helpers/hrana/hrana-program.ts');
 
-/** A libSQL server in a process of its own, which a test may kill and start again over the same folder and port. */
+/** A libSQL server in a separate process, which a test may kill and restart over the same folder and port. */
 export class HranaProcess {
   /** Without a slash at the end. */
   readonly url: string;

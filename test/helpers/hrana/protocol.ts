@@ -1,4 +1,4 @@
-/** What goes over the wire, in JSON. Hrana 2 and 3 share all of it but `get_autocommit` and `is_autocommit`. */
+/** The JSON messages. Hrana 2 and 3 share everything but `get_autocommit` and `is_autocommit`. */
 export type HranaValue =
   | { readonly type: 'null' }
   /** In decimal. */

@@ -12,7 +12,7 @@ import type { Counters } from './stream.ts';
 import type { SyncSource } from './sync-source.ts';
 
 export interface HranaOptions extends Partial<DatabaseOptions> {
-  /** Where the databases are; each has a folder of its own. */
+  /** The databases' folder; each has its own folder in it. */
   readonly folder: string;
   /** 0 for any. */
   readonly port?: number;
@@ -86,7 +86,7 @@ export class HranaServer {
     for (const database of this.#databases.values()) database.expireStreams();
   }
 
-  /** With replication, what was served is over with that: only a process of its own may be started again. */
+  /** With replication, stopping ends the served generation: only a server in a separate process can be restarted. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.faults.resume();
@@ -108,7 +108,7 @@ export class HranaServer {
     send(response, answer);
   }
 
-  /** For tests whose server is a process of its own. */
+  /** For tests whose server is a separate process. */
   async #control(request: IncomingMessage, what = ''): Promise<Answer> {
     if (what === 'counters') {
       const names = [...this.#databases.keys()];
@@ -169,7 +169,7 @@ export class HranaServer {
   }
 }
 
-/** libSQL's sync protocol. Null for what is no part of it, and for all of it when there is no replication. */
+/** libSQL's sync protocol. Null if the path isn't part of it, or without replication. */
 function synced({ source }: HranaDatabase, path: readonly string[]): Answer | null {
   const [what, ...numbers] = path;
   const [generation, from = 0, to = 0] = numbers.map(Number);
@@ -220,8 +220,8 @@ function cut(response: ServerResponse): void {
 
 /**
  * A libSQL server in this process: Hrana 2 and 3 over HTTP, in JSON, over real databases. Database `name` has the URL
- * `urlOf(name)`. The client of libSQL resolves `v2/pipeline` against that, so a URL with a path must end with a slash:
- * without it the name is lost. What it answers where the protocol leaves that open, is what sqld answers.
+ * `urlOf(name)`. libSQL's client resolves `v2/pipeline` against it, so a URL with a path must end with a slash, or the
+ * name is lost. Where the protocol leaves an answer open, this one answers like sqld.
  */
 export async function startHrana(options: HranaOptions): Promise<HranaServer> {
   const server = new HranaServer(options);

@@ -1,4 +1,4 @@
-/** A placeholder for a value: where it stands, and its number among the values, from 1. */
+/** A placeholder for a value: its position, and the number of its value, from 1. */
 export interface Parameter {
   readonly start: number;
   readonly end: number;
@@ -62,7 +62,7 @@ class Scanned {
   readonly #parameters: Parameter[] = [];
   readonly #known = new Map<string, number>();
 
-  /** A trigger has statements of its own. */
+  /** A trigger contains statements. */
   get mayEnd(): boolean {
     return this.#depth === 0;
   }

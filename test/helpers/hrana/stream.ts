@@ -33,14 +33,14 @@ export interface StreamOptions {
 
 type Response = Readonly<Record<string, unknown>>;
 
-/** A connection of its own to the database, and the texts that were stored for it. */
+/** Its own connection to the database, and its stored SQL texts. */
 export class Stream implements LockHolder {
   readonly #options: StreamOptions;
   readonly #connection: Connection;
   readonly #database: Libsql.Database;
   readonly #texts = new Map<number, string>();
   #isTimedOut = false;
-  /** Transactions that were committed, those of single statements too. */
+  /** Committed transactions, including single statements. */
   commits = 0;
   isClosed = false;
 
@@ -84,7 +84,7 @@ export class Stream implements LockHolder {
     this.#rollback();
   }
 
-  /** What was not committed is rolled back. */
+  /** Rolls back an open transaction. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -97,7 +97,7 @@ export class Stream implements LockHolder {
     this.#options.lock.release(this);
   }
 
-  /** Once: what was asked for in a transaction that is no more. */
+  /** Refuses work for a transaction that is over, once. */
   async #run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isTimedOut) {
       this.#isTimedOut = false;
@@ -177,9 +177,9 @@ export class Stream implements LockHolder {
       this.#note(statement, wasInTransaction);
       return wantRows ? result : { ...result, rows: [] };
     } catch (error) {
-      // A statement that failed stands where it was, and holds what it read from as it was.
+      // A failed statement stays open and holds its read snapshot.
       this.#connection.isReusable = false;
-      // A transaction that has read what is old by now cannot write: SQLite has refused it the lock.
+      // A transaction with an old snapshot can't write: SQLite refused it the lock.
       if (!hadLock && error instanceof SqlError && error.code === 'SQLITE_BUSY') lock.release(this);
       throw error;
     } finally {
@@ -259,7 +259,7 @@ function only(statements: readonly SqlStatement[]): SqlStatement {
   throw new SqlError('SQL_MANY_STATEMENTS', 'SQL string contains more than one statement');
 }
 
-/** All rows: a statement that is not read to its end keeps what it reads from locked. */
+/** Reads all rows: a statement that isn't read to its end keeps its lock. */
 function rowsOf(prepared: Prepared, values: readonly Bindable[]): unknown[][] {
   prepared.raw(true);
   prepared.safeIntegers(true);
@@ -279,7 +279,7 @@ function inSql<T>(plain: 'SQL_INPUT_ERROR' | 'SQLITE_UNKNOWN', work: () => T): T
   }
 }
 
-/** What stands in an answer. Throws what ends the request as a whole. */
+/** The error as an answer holds it. Rethrows errors that end the whole request. */
 export function errorOf(error: unknown): HranaError {
   if (!(error instanceof SqlError)) throw error;
   return { message: error.message, code: error.code };

@@ -33,7 +33,7 @@ export class SyncSource {
     return bytes;
   }
 
-  /** From the first wanted one on; null when there is none yet. */
+  /** The frames from the first wanted one; null if it doesn't exist yet. */
   frames({ from, to }: FrameRange): Buffer | null {
     const end = Math.min(to, from + FRAMES_MAX, this.#newestFrame() + 1);
     if (end <= from) return null;

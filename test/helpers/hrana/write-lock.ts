@@ -3,7 +3,7 @@ import { SqlError } from './protocol.ts';
 export interface WriteLockOptions {
   /** A waiting stream gets SQLITE_BUSY after this time. */
   readonly lockWaitMs: number;
-  /** Whoever holds the lock for longer while another waits, is rolled back. */
+  /** A transaction that holds the lock for longer while another waits is rolled back. */
   readonly transactionMaxMs: number;
 }
 

@@ -16,7 +16,7 @@ export interface DovecotConfig {
   readonly folder: string;
   readonly imapPort: number;
   readonly imapsPort: number;
-  /** Such as `INBOX.`; empty where folders stand beside the inbox. */
+  /** For example `INBOX.`; empty if folders aren't below the inbox. */
   readonly prefix: string;
   /** What the server says it can do; null for everything. */
   readonly capability: string | null;
@@ -78,7 +78,7 @@ service lmtp {
 `;
 }
 
-/** The Maildir of a user, as it lies on the disk. */
+/** A user's Maildir on disk. */
 export class Maildir {
   readonly #path: string;
   readonly #owner: { readonly uid: number; readonly gid: number };
@@ -108,7 +108,7 @@ export class Maildir {
       try {
         return this.#filesOf(folder).map((path) => readFileSync(path, 'latin1'));
       } catch (error) {
-        // The server has moved or renamed one since: only what was all there at one time is an answer.
+        // The server moved or renamed a file meanwhile: read again, so that all files are from one moment.
         if (errorCode(error) !== 'ENOENT') throw error;
       }
     }
@@ -131,7 +131,7 @@ export class Maildir {
     writeFileSync(join(this.#path, `.${folder}`), '');
   }
 
-  /** Nobody may have it open. */
+  /** Call it only while nobody has the mailbox open. */
   forgetUids(): void {
     const index = /^dovecot[.-]/;
     for (const name of readdirSync(this.#path)) {

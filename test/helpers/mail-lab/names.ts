@@ -30,7 +30,7 @@ export function dkimRecord(selector: string, domain: string, publicPem: string):
   return { name: `${selector}._domainkey.${domain}`, value };
 }
 
-/** What is always there beside keys: SPF (RFC 7208) and DMARC (RFC 7489) of both domains. */
+/** The records that don't change: SPF (RFC 7208) and DMARC (RFC 7489) of both domains. */
 export const POLICIES: readonly TxtRecord[] = [
   { name: 'people.test', value: 'v=spf1 ip4:127.0.0.1 -all' },
   { name: '_dmarc.people.test', value: 'v=DMARC1; p=reject; adkim=s; aspf=s' },

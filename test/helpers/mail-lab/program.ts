@@ -45,7 +45,7 @@ export class Program {
     this.#exited = once(child, 'exit');
   }
 
-  /** Resolves when all doors are open. What it prints is kept in `log`, and is part of the error when it does not start. */
+  /** Resolves when all ports are open. `log` keeps its output, which becomes part of the error if it doesn't start. */
   static async start(
     command: readonly string[],
     { log, doors }: { readonly log: string; readonly doors: readonly Door[] },
@@ -53,7 +53,7 @@ export class Program {
     const output = openSync(log, 'a');
     const child = spawn('sh', ['-c', GUARD, 'guard', ...command], {
       stdio: ['pipe', output, output],
-      // A group of its own, with the processes it starts.
+      // Its own process group, with the processes it starts.
       detached: true,
     });
     closeSync(output);

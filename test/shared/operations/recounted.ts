@@ -8,7 +8,8 @@ export function recounted(database: string) {
       `SELECT (SELECT count(*) FROM kv) AS keys,
          (SELECT coalesce(sum(length(value)), 0) FROM kv) AS key_bytes,
          (SELECT coalesce(sum(size_bytes), 0) FROM file) AS file_bytes,
-         (SELECT coalesce(sum(size_bytes), 0) FROM upload) AS upload_bytes`,
+         (SELECT coalesce(sum(size_bytes), 0) FROM upload) AS upload_bytes,
+         (SELECT coalesce(sum(length(value)), 0) FROM state_version) AS history_bytes`,
     );
     const sums = connection.all("SELECT name, value FROM disk WHERE name <> 'version'");
     const blobs = connection.all(

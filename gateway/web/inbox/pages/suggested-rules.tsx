@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { policySuggest } from '../../../../shared/operations/policy/suggest.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
-import { suggestionText } from '../../../../shared/rules/policy/suggest.ts';
+import { suggestionText, suggestionWarning } from '../../../../shared/rules/policy/suggest.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { Chip } from '../parts.tsx';
 import { EFFECTS, whenText } from '../policy-copy.tsx';
@@ -49,6 +49,7 @@ export function SuggestedRules({
             <AgentText text={whenText(one.rule)} reading="line" />{' '}
             <Chip text={EFFECTS[one.rule.effect].text} tone={EFFECTS[one.rule.effect].tone} />
           </p>
+          {suggestionWarning(one.rule) && <p class="soft">{suggestionWarning(one.rule)}</p>}
           <p class="ways">
             <a
               class="btn small"

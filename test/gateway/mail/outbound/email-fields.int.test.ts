@@ -129,9 +129,9 @@ describe('the words of a mail', () => {
   });
 
   it('are named where they are not known', async () => {
-    const answer = await mail.send({ cc: ['bo@example.com'] });
+    const answer = await mail.send({ reply_to: 'bo@example.com' });
     expect(answer).toMatchObject(refused(400, 'VALIDATION_FAILED'));
-    expect(JSON.stringify(answer.body)).toContain('cc');
+    expect(JSON.stringify(answer.body)).toContain('reply_to');
   });
 });
 

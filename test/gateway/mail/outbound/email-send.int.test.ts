@@ -59,7 +59,7 @@ describe('what the policy says of a mail', () => {
     const answer = await mail.send();
     expect(answer).toMatchObject(refused(403, 'POLICY_DENIED', { rule: 'no-mail' }));
     expect(answer.body).toMatchObject({
-      error: { hint: 'See the rule with policy_get: it may concern only one recipient.' },
+      error: { hint: 'See the rule with GET /v1/policy: it may concern only one recipient.' },
     });
     expect(await mail.asked()).toBe(0);
     expect(mail.outbox()).toEqual([]);
@@ -267,7 +267,7 @@ describe('email_status', () => {
     expect(unknown).toMatchObject(refused(404, 'NOT_FOUND'));
     expect(unknown.body).toMatchObject({
       error: {
-        hint: `No batch ${id} in this project. Find the batch_id in the answer of email_send, or in an email.failed or email.bounced event.`,
+        hint: `No batch ${id} in this project. Find the batch_id in the answer of POST /v1/emails, or in an email.failed or email.bounced event.`,
       },
     });
     const key = await mail.gateway.key('disk');

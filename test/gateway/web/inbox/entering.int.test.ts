@@ -20,6 +20,15 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+it('the bare address leads a browser to the web inbox, and answers a program in JSON', async () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const led = await fetch(`${gateway.url}/`, { headers: browser, redirect: 'manual' });
+  expect([led.status, led.headers.get('location')]).toEqual([302, '/ui']);
+  const program = await fetch(`${gateway.url}/`);
+  expect(program.status).toBe(404);
+  expect(await program.json()).toMatchObject({ error: { code: 'NOT_FOUND' } });
+});
+
 describe('a link for a key', () => {
   it('leads to the list of requests, or to what was asked for', async () => {
     const visitor = new WebVisitor(gateway);

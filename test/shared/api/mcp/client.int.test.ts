@@ -64,7 +64,7 @@ describe('the official client', () => {
     executor.waitAnswer = Promise.resolve({ event: foreignEvent() });
     const waited = await client.callTool({ name: 'test_wait' });
     expect(waited.structuredContent).toMatchObject({
-      event: foreignEvent(),
+      event: { id: foreignEvent().id, untrusted: { payload: foreignEvent().payload } },
       trust: 'external_untrusted',
     });
     executor.waitAnswer = Promise.resolve({ event: null });
@@ -107,7 +107,7 @@ describe('the official client', () => {
     executor.waitAnswer = later(200, { event: foreignEvent() });
     const answer = await client.callTool({ name: 'test_wait' });
     expect(answer.structuredContent).toMatchObject({
-      event: foreignEvent(),
+      event: { id: foreignEvent().id, untrusted: { payload: foreignEvent().payload } },
       trust: 'external_untrusted',
     });
   });

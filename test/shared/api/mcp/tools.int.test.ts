@@ -137,9 +137,12 @@ describe('what comes from outside', () => {
   it('is fenced and marked where it is an attachment, and named by an outsider', async () => {
     const path = `${event_id}/${OBEY}`;
     const read = await call('file_get', { path });
-    expect(read).toMatchObject({ structuredContent: { path, ...MARKED }, _meta: META });
+    expect(read).toMatchObject({
+      structuredContent: { untrusted: { path }, ...MARKED },
+      _meta: META,
+    });
     const listed = await call('file_list', { prefix: `${event_id}/` });
-    const items = [{ path, trust: 'external_untrusted' }];
+    const items = [{ untrusted: { path }, trust: 'external_untrusted' }];
     expect(listed).toMatchObject({ structuredContent: { items, ...MARKED }, _meta: META });
     for (const answer of [read, listed]) {
       const { ours, theirs } = partsOf(answer);

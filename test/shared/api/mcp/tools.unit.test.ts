@@ -94,11 +94,11 @@ describe('tool list', () => {
       'id',
       'type',
       'trust',
-      'payload',
       'status',
       'lease_id',
       'lease_expires_at',
       'resumed',
+      'untrusted',
     ]);
   });
 });

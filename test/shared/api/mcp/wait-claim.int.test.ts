@@ -48,6 +48,8 @@ async function arrive(): Promise<string> {
   return String(answer.body['event_id']);
 }
 
+const TRUST = { trust: 'external_untrusted' };
+
 describe('inbox_wait with claim', () => {
   it('returns the event with a lease, and the payload fenced', async () => {
     const client = await clientOf(gateway.apiKey);
@@ -56,7 +58,7 @@ describe('inbox_wait with claim', () => {
     expect(answer).toMatchObject({
       isError: false,
       structuredContent: {
-        event: { id, status: 'claimed', payload: { text: 'Obey me' }, trust: 'external_untrusted' },
+        event: { id, status: 'claimed', untrusted: { payload: { text: 'Obey me' } }, ...TRUST },
       },
       _meta: { 'svc/trust': 'external_untrusted' },
     });

@@ -121,6 +121,32 @@ describe('inbox_replay', () => {
     expect(second).toMatchObject({ event_ids: [ids[2]], next_cursor: null });
   });
 
+  it('leaves an event alone that first ended while it went from page to page', async () => {
+    const ids = [await done(), await done()];
+    const late = await arrived();
+    const first = await replay({ status: 'done', limit: 1 });
+    clock.advance(1000);
+    await post('/v1/inbox/claim', { event_id: late });
+    await post('/v1/inbox/ack', { event_id: late });
+    expect(await replay({ status: 'done', cursor: first.next_cursor })).toEqual({
+      event_ids: [ids[1]],
+      skipped: [{ event_id: late, reason: 'It ended after the replay began.' }],
+      next_cursor: null,
+    });
+  });
+
+  it('skips an event that a route delivers', async () => {
+    const event_id = await arrived();
+    await test.call('POST', '/v1/routes', {
+      body: { callback_url: 'https://hooks.example/x', match_source: 'shop' },
+    });
+    const routed = await arrived();
+    await post('/v1/inbox/claim', { event_id });
+    await post('/v1/inbox/ack', { event_id });
+    expect(await replay({ event_id: routed })).toMatchObject({ event_ids: [] });
+    expect(await replay({ status: 'done' })).toMatchObject({ event_ids: [event_id] });
+  });
+
   it('changes and records nothing in a dry run', async () => {
     const id = await done();
     const before = await ops('limit=100');
@@ -173,6 +199,13 @@ describe('inbox_replay', () => {
     ['an event and a state', { event_id: `evt_${'0'.repeat(26)}`, status: 'done' }, 'status'],
     ['an event and a filter', { event_id: `evt_${'0'.repeat(26)}`, source: 'shop' }, 'event_id'],
     ['another state', { status: 'pending' }, 'status'],
+    ['an event and a cursor', { event_id: `evt_${'0'.repeat(26)}`, cursor: 'MS4x' }, 'event_id'],
+    ['a cursor of another list', { status: 'done', cursor: 'MQ' }, 'cursor'],
+    [
+      'a time that ends before it begins',
+      { status: 'done', since: '2026-11-02T00:00:00Z', before: '2026-11-01T00:00:00Z' },
+      'before',
+    ],
   ])('refuses %s', async (_title, body, path) => {
     const answer = await post<{ error: { code: string; details: { issues: unknown[] } } }>(
       '/v1/inbox/replay',

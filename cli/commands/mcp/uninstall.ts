@@ -1,0 +1,47 @@
+import type { CommandContext, Declaration } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { endAgentKey } from '../../mcp/agent-key.ts';
+import { replaceFile } from '../../mcp/replace-file.ts';
+import { edited, setupArgument, setupOf, setupOptions, type Setup } from '../../mcp/setup.ts';
+import { removeSkill } from '../../mcp/skill.ts';
+
+export const declaration: Declaration = {
+  summary: 'Remove svc from an MCP client, and revoke its key.',
+  description:
+    "Takes the server out of the client's configuration file and leaves the rest alone. Removes the skill that `svc mcp install` wrote. Exit code 3: nothing was installed.",
+  args: [setupArgument],
+  options: setupOptions,
+  examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope user'],
+  seeAlso: ['mcp install', 'key list'],
+};
+
+/** Undoes `svc mcp install`. */
+export async function run(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const setup = setupOf(context);
+  const removed = await removeEntry(setup);
+  const key = await endAgentKey(context, setup);
+  const untaught = setup.skill !== null && (await removeSkill(setup.skill));
+  const { file, name, profile } = setup;
+  const isNothing = !removed && key === null && !untaught;
+  if (output.json) output.answer({ file, name, profile, removed, key, skill_removed: untaught });
+  else if (isNothing) output.line(`${file} doesn't have the server ${name}.`);
+  else {
+    const gone = removed ? `Removed ${name} from ${file}` : `${file} didn't have ${name}`;
+    output.line(`${gone}; ${key === null ? 'it had no key of its own' : KEY_ENDS[key]}.`);
+  }
+  return isNothing ? EXIT.nothing : EXIT.done;
+}
+
+const KEY_ENDS = {
+  revoked: 'its key is revoked',
+  revoked_before: 'its key was already revoked',
+  unreachable: 'its key still works',
+} as const;
+
+async function removeEntry(setup: Setup): Promise<boolean> {
+  const { before, after } = edited(setup, null);
+  if (before === null || after === before) return false;
+  await replaceFile(setup.file, after, { newMode: 0o600 });
+  return true;
+}

@@ -1,0 +1,36 @@
+import { isObject } from '../../../shared/lib/guards.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { switchOption } from '../../input/option-values.ts';
+import { runOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import type { View } from '../../view/output.ts';
+import { setupLines } from '../../view/source-steps.ts';
+import { readableView } from '../../view/view.ts';
+
+export const declaration: Additions = {
+  description: 'Also says how to connect the sender, until the first delivery has arrived.',
+  stored: { name: 'sources' },
+  moreOptions: [{ flag: 'steps', summary: 'Say how to connect the sender, whatever has arrived.' }],
+  moreExamples: ['source get github --steps'],
+  seeAlso: ['source list', 'source rotate', 'trigger', 'logs'],
+};
+
+/** `svc source get`: with the steps to connect the sender, if nothing has come from it or with `--steps`. */
+export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  return runOperation(shape, context, (answer) => viewOf(answer, switchOption(context, 'steps')));
+}
+
+function viewOf(source: unknown, wantsSteps: boolean): View {
+  if (!isObject(source)) return {};
+  const { last_event_at: last, rejected_24h: refused } = source;
+  return {
+    lines: (look) => [
+      ...readableView(source, {}, look),
+      ...(last === null ? ['', 'Nothing has arrived yet.'] : []),
+      ...(Number(refused) > 0
+        ? ['', look.typed('To see why deliveries were refused: svc logs')]
+        : []),
+      ...(last === null || wantsSteps ? ['', ...setupLines(source, look)] : []),
+    ],
+  };
+}

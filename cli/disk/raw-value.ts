@@ -1,0 +1,33 @@
+import { isObject } from '../../shared/lib/guards.ts';
+import type { OptionSpec } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { switchOption } from '../input/option-values.ts';
+import { callOperation, runOperation, type OperationRun } from '../operation-command.ts';
+import { plainText } from '../view/terminal-text.ts';
+
+export const RAW_OPTION: OptionSpec = {
+  flag: 'raw',
+  summary: 'Print only the value: text without quotes, anything else as JSON.',
+};
+
+/** Runs an operation that reads a stored JSON value from `field`; with --raw it prints only that. */
+export function showingValue(field: string): OperationRun {
+  return async (context, shape) => {
+    if (!switchOption(context, 'raw')) {
+      return runOperation(shape, context, () => ({ json: [field] }));
+    }
+    const { options, output } = context;
+    if (options['json'] === true) throw usageError("--raw and --json can't be used together.");
+    const answer = await callOperation(shape, context);
+    if (!isObject(answer)) {
+      output.note('Nothing there.');
+      return EXIT.nothing;
+    }
+    const text = plainText(answer[field]);
+    // In a pipe the bytes are exactly the value's; on a terminal the prompt needs a new line.
+    const end = output.terminal && !text.endsWith('\n') ? '\n' : '';
+    output.bytes(Buffer.from(text + end));
+    return EXIT.done;
+  };
+}

@@ -1,0 +1,250 @@
+import type { Profile } from '../../daemon/credentials.ts';
+import { profileOf } from '../../daemon/credentials.ts';
+import { askStatus } from '../../daemon/probe.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import { SCOPES, type Scope } from '../../shared/lib/scopes.ts';
+import { HttpClient, type Client } from '../client.ts';
+import type { CommandContext } from '../command.ts';
+import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { addressText } from '../signin/gateway-address.ts';
+import { removeProfile, storeClientProfile, storedProfiles } from '../signin/profiles.ts';
+import type { Setup } from './setup.ts';
+
+/** What an agent needs for its work, and nothing that gives it more rights. */
+const AGENT_SCOPES: readonly Scope[] = ['inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
+/** Those of them, and of the rest, whose tools only read. */
+const READING_SCOPES: readonly Scope[] = ['ledger:read', 'inbox:read'];
+
+/** The scopes named by `--scopes`, or null. Throws a usage error for unknown ones. */
+export function typedScopes(text: string | undefined): readonly Scope[] | null {
+  if (text === undefined) return null;
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  const scopes = SCOPES.filter((scope) => words.includes(scope));
+  const unknown = words.filter((word) => !SCOPES.some((scope) => scope === word));
+  if (unknown.length === 0 && scopes.length > 0) return scopes;
+  const wrong = unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : 'it names none';
+  throw usageError(
+    `--scopes takes scopes with commas between them; ${wrong}.`,
+    `Scopes: ${SCOPES.join(', ')}`,
+  );
+}
+
+interface KeyWish {
+  /** Null means those that the key has already, or the usual ones. */
+  readonly scopes: readonly Scope[] | null;
+  readonly readOnly: boolean;
+}
+
+export interface AgentKey {
+  readonly apiKey: string;
+  readonly scopes: readonly string[];
+  readonly isNew: boolean;
+}
+
+/**
+ * The client's own key, in its own profile. A second installation finds the first one's key. If the key no longer
+ * fits, a new one replaces it and the old one is revoked.
+ */
+export async function agentKey(
+  context: CommandContext,
+  setup: Setup,
+  wish: KeyWish,
+): Promise<AgentKey> {
+  const client = context.client();
+  const own = await whoIs(client, context.signal);
+  const place = await placeOf(context, client, own.project);
+  const before = await storedKey(context, setup, place);
+  const wanted = wish.scopes ?? (wish.readOnly ? READING_SCOPES : null);
+  if (before && (wanted === null || isSameSet(before.scopes, wanted))) {
+    return { apiKey: before.apiKey, scopes: before.scopes, isNew: false };
+  }
+  // A key can't grant what it doesn't have.
+  const scopes = wanted ?? AGENT_SCOPES.filter((scope) => own.scopes.includes(scope));
+  const body = { name: setup.label, scopes };
+  const made = await create(client, body, before, context.signal);
+  try {
+    storeClientProfile(context.home.credentialsFile, setup.profile, { ...place, ...made.stored });
+  } catch (error) {
+    await revoke(client, made.id, context.signal);
+    throw error;
+  }
+  if (before && !made.replaced) await revoke(before.client, before.id, context.signal);
+  return { apiKey: made.stored.api_key, scopes, isNew: true };
+}
+
+interface Place {
+  readonly gateway: string | null;
+  readonly project: string;
+  readonly slug?: string;
+  readonly name?: string;
+  readonly ca_file?: string;
+}
+
+async function placeOf(
+  { home }: CommandContext,
+  client: Client,
+  project: { readonly id: string; readonly slug: string; readonly name: string },
+): Promise<Place> {
+  const gateway = client.gateway
+    ? addressText(client.gateway)
+    : ((await askStatus(home.socketPath))?.gateway ?? null);
+  if (gateway === null) return { gateway, project: project.id };
+  const { slug, name, id } = project;
+  const stored = Object.values(storedProfiles(home.credentialsFile).profiles);
+  const ca_file = stored.find((one) => one.gateway === gateway)?.ca_file;
+  return { gateway, project: id, slug, name, ...(ca_file !== undefined && { ca_file }) };
+}
+
+interface StoredKey {
+  readonly client: Client;
+  readonly apiKey: string;
+  readonly id: string;
+  readonly scopes: readonly string[];
+}
+
+/** The profile's key if it works and is for the same project; a key of another project is revoked if possible. */
+async function storedKey(
+  context: CommandContext,
+  { profile: name }: Setup,
+  place: Place,
+): Promise<StoredKey | null> {
+  const stored = profileOf(storedProfiles(context.home.credentialsFile), name);
+  if (!stored) return null;
+  if (stored.client === undefined) throw notOurs(name);
+  if (stored.gateway !== place.gateway || stored.project !== place.project) {
+    tellEnd(context, stored, await endKey(context, name));
+    return null;
+  }
+  const client = profileClient(context, name);
+  try {
+    const { id, scopes } = await whoIs(client, context.signal);
+    return { client, apiKey: stored.api_key, id, scopes };
+  } catch (error) {
+    if (error instanceof CallError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+function notOurs(name: string): CliError {
+  return usageError(
+    `The profile "${name}" isn't an MCP client's.`,
+    'Choose another --name, or remove that profile: svc logout',
+  );
+}
+
+interface Made {
+  readonly id: string;
+  readonly stored: Pick<Profile, 'api_key' | 'client'>;
+  /** The old key had to go first. */
+  readonly replaced: boolean;
+}
+
+async function create(
+  client: Client,
+  body: { readonly name: string; readonly scopes: readonly Scope[] },
+  before: StoredKey | null,
+  signal: AbortSignal,
+): Promise<Made> {
+  const made = (replaced: boolean) =>
+    client
+      .call('POST', '/v1/keys', { body, signal })
+      .then((answer) => madeKey(answer, body.name, replaced));
+  try {
+    return await made(false);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.code === 'KEY_LIMIT_REACHED' && before) {
+      await revoke(before.client, before.id, signal);
+      return made(true);
+    }
+    throw error.code === 'SCOPE_MISSING' ? needsAdmin() : error;
+  }
+}
+
+function madeKey(answer: unknown, label: string, replaced: boolean): Made {
+  const { id, api_key } = isObject(answer) ? answer : {};
+  if (typeof id !== 'string' || typeof api_key !== 'string')
+    throw badAnswer('The answer has no key.');
+  return { id, stored: { api_key, client: label }, replaced };
+}
+
+function needsAdmin(): CliError {
+  return new CliError({
+    code: 'SCOPE_MISSING',
+    message: "Your key can't create a key for the client: it doesn't have the scope admin.",
+    hint: 'Use a profile with an admin key: --profile NAME. See: svc project list',
+    exit: EXIT.signedOut,
+  });
+}
+
+/** What became of a client's key. */
+type KeyEnd = 'revoked' | 'revoked_before' | 'unreachable';
+
+/** Revokes the key of a client's profile and removes the profile; null if there's no such profile. */
+export async function endAgentKey(
+  context: CommandContext,
+  { profile: name }: Setup,
+): Promise<KeyEnd | null> {
+  const { credentialsFile } = context.home;
+  const stored = profileOf(storedProfiles(credentialsFile), name);
+  if (!stored || stored.client === undefined) return null;
+  const end = await endKey(context, name);
+  removeProfile(credentialsFile, name);
+  tellEnd(context, stored, end);
+  return end;
+}
+
+/** Any key may revoke itself. */
+async function endKey(context: CommandContext, name: string): Promise<KeyEnd> {
+  const client = profileClient(context, name);
+  const { signal } = context;
+  try {
+    await revoke(client, (await whoIs(client, signal)).id, signal);
+    return 'revoked';
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof CallError && error.status === 401) return 'revoked_before';
+    context.output.note(messageOf(error));
+    return 'unreachable';
+  }
+}
+
+function tellEnd({ output }: CommandContext, { api_key, project }: Profile, end: KeyEnd): void {
+  if (end !== 'unreachable') return;
+  output.note(
+    `The key …${api_key.slice(-4)} of ${project} still works. Revoke it later: svc key list, svc key revoke`,
+  );
+}
+
+/** A client that uses this profile whatever the environment says. */
+function profileClient({ home, env, output }: CommandContext, profile: string): Client {
+  const { SVC_API_KEY: _key, SVC_GATEWAY: _gateway, ...rest } = env;
+  return new HttpClient({ home, env: rest, profile, warn: (text) => output.note(text) });
+}
+
+async function revoke(client: Client, id: string, signal: AbortSignal): Promise<void> {
+  await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}`, { signal });
+}
+
+async function whoIs(client: Client, signal: AbortSignal) {
+  const answer = await client.call('GET', '/v1/whoami', { signal });
+  const { key, project, scopes } = isObject(answer) ? answer : {};
+  if (!isObject(key) || !isObject(project) || !Array.isArray(scopes)) {
+    throw badAnswer("The answer doesn't say whose key this is.");
+  }
+  return {
+    id: String(key['id']),
+    project: {
+      id: String(project['id']),
+      slug: String(project['slug']),
+      name: String(project['name']),
+    },
+    scopes: scopes.map(String),
+  };
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope));
+}

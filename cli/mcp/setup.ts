@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { readIfThere } from '../../daemon/files.ts';
+import type { CommandContext, OptionSpec } from '../command.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit.ts';
+import { textArgument, textOption } from '../input/option-values.ts';
+import { programOnPath } from '../program-path.ts';
+import { machineName } from '../signin/calls.ts';
+import {
+  commandFields,
+  MCP_CLIENT_NAMES,
+  MCP_CLIENTS,
+  type McpClient,
+  type McpClientName,
+  type Paths,
+  type Place,
+} from './clients.ts';
+import { EntryRefused, type EntryFields } from './edits.ts';
+import { withJsonEntry, withoutJsonEntry } from './json-entry.ts';
+import { withoutTomlEntry, withTomlEntry } from './toml-entry.ts';
+import type { WantedTools } from './tools-path.ts';
+
+/** The argument and options that name an installation. */
+export const setupArgument = {
+  name: 'client',
+  required: true,
+  summary: `One of: ${MCP_CLIENT_NAMES.map((name) => `\`${name}\``).join(', ')}.`,
+  choices: MCP_CLIENT_NAMES,
+} as const;
+
+export const setupOptions: readonly OptionSpec[] = [
+  {
+    flag: 'scope',
+    value: 'SCOPE',
+    summary:
+      'For this user, or for the project in this folder (default: project for claude-code, else user).',
+    choices: ['user', 'project'],
+  },
+  { flag: 'name', value: 'NAME', summary: "The server's name in the client (default svc)." },
+];
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const PROFILE_NAME_MAX = 63;
+const HASH_CHARS = 6;
+
+/** One server in one client's configuration. */
+export interface Setup {
+  readonly clientName: McpClientName;
+  readonly client: McpClient;
+  readonly name: string;
+  readonly place: Place;
+  readonly file: string;
+  /** Where the client's skill is; null for a client without skills. */
+  readonly skill: string | null;
+  /** The stored profile with the client's key. */
+  readonly profile: string;
+  /** What people call the key. */
+  readonly label: string;
+}
+
+export function setupOf(context: CommandContext): Setup {
+  const clientName = chosenClient(textArgument(context, 'client'));
+  const client = MCP_CLIENTS[clientName];
+  const name = textOption(context, 'name') ?? 'svc';
+  if (!NAME.test(name)) throw usageError('--name takes 1 to 64 of a-z, A-Z, 0-9, _ and -.');
+  const given = textOption(context, 'scope');
+  const place: Place = given === 'user' || given === 'project' ? given : client.place;
+  const { env } = context;
+  const paths: Paths = { home: env['HOME'] || homedir(), project: process.cwd(), env };
+  const file = client.file[place]?.(paths);
+  if (file === undefined) {
+    throw usageError(`${client.title} has no configuration for a project.`, 'Try: --scope user');
+  }
+  const folder = client.skills?.[place](paths);
+  const near = place === 'project' ? ` (${basename(paths.project)})` : '';
+  return {
+    clientName,
+    client,
+    name,
+    place,
+    file,
+    skill: folder === undefined ? null : join(folder, 'svc', 'SKILL.md'),
+    profile: profileName(clientName, name, place === 'project' ? paths.project : null),
+    label: `mcp: ${clientName} on ${machineName()}${near}`.slice(0, 100).trim(),
+  };
+}
+
+function chosenClient(name: string | undefined): McpClientName {
+  const known = MCP_CLIENT_NAMES.find((one) => one === name);
+  if (known) return known;
+  throw usageError(
+    name === undefined ? '<client> is missing.' : `Unknown client \`${name}\`.`,
+    `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
+  );
+}
+
+/** Each installation has its own profile. Folders and names may be long, so a digest of them tells profiles apart. */
+function profileName(client: McpClientName, name: string, folder: string | null): string {
+  const plain = ['mcp', client, ...(name === 'svc' ? [] : [name])].join('-');
+  if (folder === null && plain.length <= PROFILE_NAME_MAX) return plain;
+  const digest = createHash('sha256')
+    .update(`${name}\n${folder ?? ''}`)
+    .digest('hex');
+  const room = PROFILE_NAME_MAX - HASH_CHARS - 1;
+  return `${plain.slice(0, room)}-${digest.slice(0, HASH_CHARS)}`;
+}
+
+/** The entry of a server that the client starts: `svc`, or this program's own path if `svc` on PATH isn't it. */
+export function commandEntry(
+  { client, profile }: Setup,
+  env: NodeJS.ProcessEnv,
+  { tools, readOnly }: WantedTools,
+): EntryFields {
+  const script = realpathSync(process.argv[1] ?? '.');
+  const isKnown = programOnPath('svc', env) === script;
+  const home = env['SVC_HOME'];
+  return commandFields(client, {
+    command: isKnown ? 'svc' : process.execPath,
+    args: [
+      ...(isKnown ? [] : [script]),
+      'mcp',
+      '--profile',
+      profile,
+      ...(tools === undefined ? [] : ['--tools', tools]),
+      ...(readOnly ? ['--read-only'] : []),
+    ],
+    env: home ? { SVC_HOME: resolve(home) } : {},
+  });
+}
+
+/** The client's file before and after a change; `before` is null without a file. Throws CONFIG_REFUSED. */
+export function edited(
+  { client, file, name }: Setup,
+  fields: EntryFields | null,
+): { readonly before: string | null; readonly after: string } {
+  const before = readIfThere(file);
+  const { servers, format } = client;
+  const at = { servers, name };
+  try {
+    return { before, after: changed(before ?? '', at, format, fields) };
+  } catch (error) {
+    if (!(error instanceof EntryRefused)) throw error;
+    throw new CliError({
+      code: 'CONFIG_REFUSED',
+      message: `svc didn't change ${file}. ${error.message}`,
+      hint: 'Fix the file, or change the entry by hand: svc mcp install --print shows it.',
+      exit: EXIT.refused,
+    });
+  }
+}
+
+function changed(
+  text: string,
+  at: { readonly servers: string; readonly name: string },
+  format: McpClient['format'],
+  fields: EntryFields | null,
+): string {
+  if (format === 'json') {
+    return fields ? withJsonEntry(text, at, fields) : withoutJsonEntry(text, at);
+  }
+  return fields ? withTomlEntry(text, at, fields) : withoutTomlEntry(text, at);
+}
+
+/** Only the entry, for `--print`. */
+export function entryText({ client, name }: Setup, fields: EntryFields): string {
+  return changed('', { servers: client.servers, name }, client.format, fields).trimEnd();
+}

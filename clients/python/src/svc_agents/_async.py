@@ -1,0 +1,232 @@
+"""The asynchronous client."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any, Awaitable, Callable, Mapping, Optional, Union
+
+from . import _async_api as _api
+from . import _helpers
+from . import types as t
+from ._core import MAX_RETRIES, TIMEOUT, Core
+from ._async_work import AsyncHandler, AsyncWorker, OnFinished, stopping
+from ._effects import Call, Clock, Send, Sleep, Steps, Stop
+from ._lost import Lost
+from ._operation import CallOptions
+from ._transport import AsyncTransport
+from ._working import settings_of
+from .answers import Outcome
+
+
+class Inbox(_api.Inbox):
+    async def wait(  # type: ignore[override]
+        self,
+        *,
+        source: Optional[str] = None,
+        type: Optional[str] = None,
+        since: Optional[str] = None,
+        mine: Optional[bool] = None,
+        after: Optional[str] = None,
+        timeout_seconds: Optional[float] = None,
+    ) -> Optional[t.Event]:
+        """The first pending event, however long that takes; with `timeout_seconds`, None when time is up."""
+        fields = {"source": source, "type": type, "since": since, "mine": mine, "after": after}
+        return await self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))  # type: ignore[no-any-return]
+
+
+class Ask(_api.Ask):
+    async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Outcome:
+        """Asks, and waits for the answer: until it's there, or for `wait_seconds`."""
+        seconds = fields.get("wait_seconds")
+        return await self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))  # type: ignore[no-any-return]
+
+
+class Request(_api.Request):
+    async def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Outcome:
+        """The answer, however long that takes; with `timeout_seconds`, `Pending` when time is up."""
+        return await self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))  # type: ignore[no-any-return]
+
+
+class Kv(_api.Kv):
+    async def update(
+        self, key: str, change: Callable[[Any], Union[Any, Awaitable[Any]]], *, ttl_seconds: Optional[int] = None
+    ) -> Any:
+        """Stores what `change` makes of the value (None if there's none), again if somebody else wrote meanwhile."""
+        return await self._svc._run(_helpers.update(self._svc._core, key, change, ttl_seconds))
+
+
+class File(_api.File):
+    async def get(  # type: ignore[override]
+        self, path: str, **call: Any
+    ) -> Optional[t.FileGetAnswer]:
+        """The record of a file, with its bytes or a link to them; None if there's none."""
+        options: Any = call
+        return await self._svc._run(_helpers.file_or_none(self._svc._core, path, options))  # type: ignore[no-any-return]
+
+    async def read(self, path: str) -> Optional[bytes]:
+        """The bytes of a file of any size; None if there's none."""
+        return await self._svc._run(_helpers.read_file(self._svc._core, path))  # type: ignore[no-any-return]
+
+    async def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        content_type: str = "application/octet-stream",
+        if_version: Optional[int] = None,
+    ) -> t.FilePutAnswer:
+        """Saves up to 100 MB."""
+        steps = _helpers.write_file(self._svc._core, path, bytes(data), content_type, if_version)
+        return await self._svc._run(steps)  # type: ignore[no-any-return]
+
+
+class AsyncLock:
+    """Use it with `async with`. It's renewed meanwhile."""
+
+    def __init__(self, svc: "AsyncSvc", core: _helpers.LockCore) -> None:
+        self._svc = svc
+        self._core = core
+        #: Set when the lock is no longer ours, before anybody else can have it.
+        self.lost = Lost(core.lost, lambda: core.is_lost)
+
+    async def __aenter__(self) -> "AsyncLock":
+        await self._svc._run(self._core.take())
+        self._keeper = asyncio.ensure_future(self._svc._run(self._core.keep()))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._core.released.fire()
+        await asyncio.wait([self._keeper])
+        await self._svc._run(self._core.give_back())
+
+
+class AsyncSvc(_api.Methods):
+    """
+    A client. Without arguments it finds the key and the server as the `svc` command does: `SVC_API_KEY` and
+    `SVC_GATEWAY`, or else the stored profile and this machine's daemon. Use it in one event loop.
+    """
+
+    inbox: Inbox
+    ask: Ask
+    request: Request
+    kv: Kv
+    file: File
+
+    def __init__(
+        self,
+        *,
+        api_key: Optional[str] = None,
+        gateway: Optional[str] = None,
+        profile: Optional[str] = None,
+        agent: Optional[str] = None,
+        timeout: float = TIMEOUT,
+        max_retries: int = MAX_RETRIES,
+        env: Optional[Mapping[str, str]] = None,
+        clock: Optional[Clock] = None,
+        transport: Optional[Any] = None,
+    ) -> None:
+        super().__init__(self)
+        self._core = Core(
+            api_key=api_key,
+            gateway=gateway,
+            profile=profile,
+            agent=agent,
+            timeout=timeout,
+            max_retries=max_retries,
+            env=env,
+            clock=clock,
+        )
+        self._transport = transport or AsyncTransport(lambda: self._core.connection)
+        self.session = _api.Session(self)
+        self.key = _api.Key(self)
+        self.source = _api.Source(self)
+        self.inbox = Inbox(self)
+        self.route = _api.Route(self)
+        self.ask = Ask(self)
+        self.request = Request(self)
+        self.channel = _api.Channel(self)
+        self.policy = _api.Policy(self)
+        self.kv = Kv(self)
+        self.state = _api.State(self)
+        self.file = File(self)
+        self.email = _api.Email(self)
+        self.ledger = _api.Ledger(self)
+
+    async def work(
+        self,
+        filter: Optional[Mapping[str, Any]],
+        handler: AsyncHandler,
+        *,
+        concurrency: int = 1,
+        lease_seconds: int = 300,
+        beat_seconds: Optional[float] = None,
+        max: Optional[int] = None,
+        drain: bool = False,
+        stop: Optional[asyncio.Event] = None,
+        on_finished: Optional[OnFinished] = None,
+    ) -> None:
+        """
+        Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
+        Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB of JSON. If it raises, the event is
+        tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. With `drain` it stops
+        when nothing is pending, with `max` after so many events.
+        """
+        settings = settings_of(filter, concurrency, lease_seconds, beat_seconds, max, drain)
+        ending = Stop()
+        async with stopping(ending, stop):
+            await AsyncWorker(self, settings, handler, on_finished).run(ending)
+
+    async def once(self, scope: str, name: str, step: Callable[[], Union[Any, Awaitable[Any]]]) -> Any:
+        """Runs a step once per scope, such as a date, and returns its result as JSON."""
+        return await self._run(_helpers.once(self._core, scope, name, step))
+
+    def lock(
+        self, name: str, *, ttl_seconds: int = 60, wait_seconds: Optional[float] = None
+    ) -> AsyncLock:
+        """A lock that one holder has at a time. Raises `LockBusyError` if it isn't free in time."""
+        return AsyncLock(self, _helpers.LockCore(self._core, name, ttl_seconds, wait_seconds))
+
+    async def close(self) -> None:
+        """Closes the connections that were kept for the next call."""
+        self._transport.close()
+
+    async def __aenter__(self) -> "AsyncSvc":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _run(self, steps: Steps[Any]) -> Any:
+        try:
+            effect = next(steps)
+            while True:
+                try:
+                    result = await self._do(effect)
+                except BaseException as error:  # The core decides.
+                    effect = steps.throw(error)
+                else:
+                    effect = steps.send(result)
+        except StopIteration as end:
+            return end.value
+
+    async def _do(self, effect: Any) -> Any:
+        if isinstance(effect, Send):
+            return await self._transport.send(effect.request, effect.stop, effect.place)
+        if isinstance(effect, Sleep):
+            return await self._core.clock.wait_async(effect)
+        return await _called(effect)
+
+
+async def _called(call: Call) -> Any:
+    """What a function of the user returns. A coroutine is cancelled when the call's `stop` fires."""
+    result = call.function()
+    if not inspect.isawaitable(result):
+        return result
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(result)
+    cancel: Any = lambda: loop.call_soon_threadsafe(task.cancel)
+    forget = call.stop.on_fire(cancel) if call.stop else (lambda: None)
+    try:
+        return await task
+    finally:
+        forget()

@@ -1,0 +1,142 @@
+"""The asynchronous client's worker: a task for each handler, and one for each lease."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, List, Optional, Set
+
+from ._contexts import AsyncContext
+from ._effects import Stop
+from ._lease import Lease, take
+from ._lost import Lost
+from ._working import Finished, LostClaims, Settings, Work, next_event
+
+if TYPE_CHECKING:
+    from ._async import AsyncSvc
+
+AsyncHandler = Callable[[Any, AsyncContext], Awaitable[Any]]
+OnFinished = Callable[[Finished], None]
+
+
+class AsyncWorker:
+    """Claims one event after another, and hands each to the handler."""
+
+    def __init__(
+        self,
+        svc: "AsyncSvc",
+        settings: Settings,
+        handler: AsyncHandler,
+        on_finished: Optional[OnFinished],
+    ) -> None:
+        self._svc = svc
+        self._settings = settings
+        self._handler = handler
+        self._on_finished = on_finished or (lambda finished: None)
+        self._tasks: Set["asyncio.Task[None]"] = set()
+        self._failures: List[BaseException] = []
+
+    async def run(self, stop: Stop) -> None:
+        """Until it's stopped, or `most` events are done, or nothing is pending. Cancelled, it gives its events back."""
+        settings, lost_claims, taken = self._settings, LostClaims(), 0
+        try:
+            while settings.most is None or taken < settings.most:
+                if len(self._tasks) >= settings.concurrency:
+                    await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                lease = None if self._failures else await self._next(lost_claims, stop)
+                if lease is None:
+                    break
+                taken += 1
+                task = asyncio.ensure_future(self._handle(lease))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            await self._finish()
+        except asyncio.CancelledError:
+            stop.fire()
+            for task in list(self._tasks):
+                task.cancel()
+            await self._finish()
+            raise
+        if self._failures:
+            raise self._failures[0]
+
+    async def _finish(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _next(self, lost_claims: LostClaims, stop: Stop) -> Optional[Lease]:
+        run, core, settings = self._svc._run, self._svc._core, self._settings
+        while not stop.is_set:
+            event = await run(next_event(core, settings, stop))
+            if event is None:
+                return None
+            taking = take(core, event["id"], settings.lease_seconds, settings.beat, stop)
+            # A cancelled claim must not leave an event behind that nobody works on.
+            claim = asyncio.ensure_future(run(taking))
+            try:
+                lease = await asyncio.shield(claim)
+            except asyncio.CancelledError:
+                await self._return(claim)
+                raise
+            if lease is not None:
+                return lease  # type: ignore[no-any-return]
+            await run(lost_claims.pause(event["id"], stop))
+        return None
+
+    async def _return(self, claim: "asyncio.Future[Any]") -> None:
+        lease = await claim
+        if lease is not None:
+            await self._svc.inbox.nack(
+                lease.event["id"], lease_id=lease.event["lease_id"], until=["now"]
+            )
+
+    async def _handle(self, lease: Lease) -> None:
+        run = self._svc._run
+        keeper = asyncio.ensure_future(run(lease.keep()))
+        work = Work(self._svc._core, lease)
+        context = AsyncContext(work, run, Lost(lease.lost, lambda: lease.is_over))
+        try:
+            finished = await run(work.run(lambda: self._handler(context.event, context)))
+            self._on_finished(finished)
+        except asyncio.CancelledError:
+            pass  # The event was given back.
+        except BaseException as error:
+            self._failures.append(error)
+        finally:
+            lease.released.fire()
+            keeper.cancel()
+            await asyncio.wait([keeper])
+
+
+@contextlib.asynccontextmanager
+async def stopping(stop: Stop, outside: Optional[asyncio.Event]) -> AsyncIterator[None]:
+    """SIGINT or SIGTERM stops the worker after the running handlers; the second one cancels them."""
+    loop, me = asyncio.get_running_loop(), asyncio.current_task()
+    watching = asyncio.ensure_future(_watch(stop, outside)) if outside else None
+    is_main = threading.current_thread() is threading.main_thread()
+    signals = [signal.SIGINT, signal.SIGTERM] if is_main else []
+    before = {one: signal.getsignal(one) for one in signals}
+
+    def stopped() -> None:
+        if stop.is_set and me is not None:
+            me.cancel()
+        stop.fire()
+
+    for one in signals:
+        loop.add_signal_handler(one, stopped)
+    try:
+        yield
+    finally:
+        if watching:
+            watching.cancel()
+        for one in signals:
+            loop.remove_signal_handler(one)
+            signal.signal(one, before[one])
+
+
+async def _watch(stop: Stop, outside: asyncio.Event) -> None:
+    await outside.wait()
+    stop.fire()

@@ -1,0 +1,126 @@
+"""What the generated methods are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Mapping, Optional, TypedDict
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from ._async import AsyncSvc
+    from ._pages import AsyncPages, Pages
+    from ._sync import Svc
+
+#: Not given. None is a value: JSON's null.
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET", "__bool__": lambda self: False})()
+
+
+class CallOptions(TypedDict, total=False):
+    """How one call is made; each replaces the client's own setting."""
+
+    #: How many seconds a try may take (default 30). Waits get their own time on top.
+    timeout: float
+    #: How often to try again a call that failed only for now (default 3).
+    max_retries: int
+    #: The Idempotency-Key of a write. All its tries share one in any case.
+    idempotency_key: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Where an operation is called, and where its fields go."""
+
+    method: str
+    path: str
+    is_write: bool = False
+    #: The body is this field alone: JSON, or bytes if there is an `object_type`.
+    body_field: Optional[str] = None
+    object_type: Optional[str] = None
+    #: The field with how long the call waits.
+    seconds_field: Optional[str] = None
+    seconds_default: float = 0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An operation's call: the fields are in their places."""
+
+    method: str
+    target: str
+    #: JSON if `content_type` is None.
+    body: Any = UNSET
+    content_type: Optional[str] = None
+    is_write: bool = False
+    #: How long the server waits before it answers.
+    seconds: float = 0
+
+
+def prepare(operation: Operation, fields: Mapping[str, Any]) -> Prepared:
+    given = {name: value for name, value in fields.items() if _is_given(name, value)}
+    seconds = float(given.get(operation.seconds_field or "", operation.seconds_default))
+    path = operation.path
+    for name in list(given):
+        if "{" + name + "}" in path:
+            path = path.replace("{" + name + "}", quote(str(given.pop(name)), safe=""))
+    method, is_write = operation.method, operation.is_write
+    if method in ("GET", "DELETE"):
+        return Prepared(method, path + query_text(given), is_write=is_write, seconds=seconds)
+    field = operation.body_field
+    if field is None:
+        return Prepared(method, path, given, None, is_write, seconds)
+    if operation.object_type is None:
+        body = given.pop(field, None)
+        return Prepared(method, path + query_text(given), body, None, is_write, seconds)
+    if field in given:
+        body, kind = given.pop(field), given.pop("content_type", "application/octet-stream")
+        return Prepared(method, path + query_text(given), body, kind, is_write, seconds)
+    return Prepared(method, path, given, operation.object_type, is_write, seconds)
+
+
+#: Fields that may be null. In any other field None means that it wasn't given.
+NULLABLE = frozenset({"value", "result", "bind", "state"})
+
+
+def _is_given(name: str, value: Any) -> bool:
+    return value is not UNSET and (value is not None or name in NULLABLE)
+
+
+def query_text(fields: Mapping[str, Any]) -> str:
+    pairs = []
+    for name, value in fields.items():
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            text = str(one).lower() if isinstance(one, bool) else str(one)
+            pairs.append(f"{name}={quote(text, safe='')}")
+    return "?" + "&".join(pairs) if pairs else ""
+
+
+class Group:
+    """Methods of one subject, such as `svc.inbox`."""
+
+    def __init__(self, svc: "Svc") -> None:
+        self._svc = svc
+
+    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
+        return self._svc._run(self._svc._core.operation(name, fields, options))
+
+    def _pages(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> "Pages[Any]":
+        from ._pages import Pages
+
+        return Pages(lambda cursor: self._call(name, {**fields, **cursor}, options))
+
+
+class AsyncGroup:
+    """Methods of one subject, such as `svc.inbox`, as coroutines."""
+
+    def __init__(self, svc: "AsyncSvc") -> None:
+        self._svc = svc
+
+    async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
+        return await self._svc._run(self._svc._core.operation(name, fields, options))
+
+    def _pages(
+        self, name: str, fields: Mapping[str, Any], options: CallOptions
+    ) -> "AsyncPages[Any]":
+        from ._pages import AsyncPages
+
+        return AsyncPages(lambda cursor: self._call(name, {**fields, **cursor}, options))

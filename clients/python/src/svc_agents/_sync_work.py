@@ -1,0 +1,127 @@
+"""The blocking client's worker: a thread for each handler, and one for each lease."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Optional
+
+from ._contexts import Context
+from ._effects import Stop
+from ._lease import Lease, take
+from ._lost import Lost
+from ._working import Finished, LostClaims, Settings, Work, next_event
+
+if TYPE_CHECKING:
+    from ._sync import Svc
+
+Handler = Callable[[Any, Context], Any]
+OnFinished = Callable[[Finished], None]
+
+
+class Worker:
+    """Claims one event after another, and hands each to the handler."""
+
+    def __init__(
+        self, svc: "Svc", settings: Settings, handler: Handler, on_finished: Optional[OnFinished]
+    ) -> None:
+        self._svc = svc
+        self._settings = settings
+        self._handler = handler
+        self._on_finished = on_finished or (lambda finished: None)
+        self._free = threading.Semaphore(settings.concurrency)
+        self._threads: List[threading.Thread] = []
+        self._failures: List[BaseException] = []
+
+    def run(self, stop: Stop) -> None:
+        """Until it's stopped, or `most` events are done, or nothing is pending. Sits out outages; raises refusals."""
+        settings, lost_claims, taken = self._settings, LostClaims(), 0
+        try:
+            while settings.most is None or taken < settings.most:
+                self._free.acquire()
+                lease = None if self._failures else self._next(lost_claims, stop)
+                if lease is None:
+                    break
+                taken += 1
+                self._start(lease)
+        finally:
+            for thread in self._threads:
+                thread.join()
+        if self._failures:
+            raise self._failures[0]
+
+    def _next(self, lost_claims: LostClaims, stop: Stop) -> Optional[Lease]:
+        run, core, settings = self._svc._run, self._svc._core, self._settings
+        while not stop.is_set:
+            event = run(next_event(core, settings, stop))
+            if event is None:
+                return None
+            lease = run(take(core, event["id"], settings.lease_seconds, settings.beat, stop))
+            if lease is not None:
+                return lease  # type: ignore[no-any-return]
+            run(lost_claims.pause(event["id"], stop))
+        return None
+
+    def _start(self, lease: Lease) -> None:
+        # In the caller's own thread if there's only one, for debuggers and for libraries that ask for it.
+        if self._settings.concurrency == 1:
+            self._handle(lease)
+            return
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=self._handle, args=(lease,), name=lease.event["id"], daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _handle(self, lease: Lease) -> None:
+        run = self._svc._run
+        keeper = threading.Thread(target=lambda: run(lease.keep()), name="svc lease", daemon=True)
+        keeper.start()
+        work = Work(self._svc._core, lease)
+        context = Context(work, run, Lost(lease.lost, lambda: lease.is_over))
+        try:
+            finished = run(work.run(lambda: self._handler(context.event, context)))
+            self._on_finished(finished)
+        except BaseException as error:
+            self._failures.append(error)
+            if self._settings.concurrency == 1:
+                raise
+        finally:
+            lease.released.fire()
+            self._free.release()
+
+
+@contextlib.contextmanager
+def stopping(stop: Stop, outside: Optional[threading.Event]) -> Iterator[None]:
+    """Ctrl-C or SIGTERM stops the worker after the running handlers; the second one interrupts them."""
+    over = threading.Event()
+    if outside is not None:
+        threading.Thread(target=_watch, args=(stop, outside, over), daemon=True).start()
+    kept: List[Any] = []
+    if threading.current_thread() is threading.main_thread():
+
+        def stopped(number: int, frame: Any) -> None:
+            for one in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(one, _interrupt)
+            # The main thread may hold the lock that `fire` needs, so another one takes it.
+            threading.Thread(target=stop.fire).start()
+
+        for one in (signal.SIGINT, signal.SIGTERM):
+            kept.append((one, signal.signal(one, stopped)))
+    try:
+        yield
+    finally:
+        over.set()
+        for one, before in kept:
+            signal.signal(one, before)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt()
+
+
+def _watch(stop: Stop, outside: threading.Event, over: threading.Event) -> None:
+    while not over.is_set():
+        if outside.wait(0.2):
+            stop.fire()
+            return

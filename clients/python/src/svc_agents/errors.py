@@ -1,0 +1,163 @@
+"""Errors. Match on the class or on `code`, never on the message."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional, Type
+
+#: Answers that a retry may change. A 500 is a bug and would come back.
+PASSING_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
+PASSING_CODES = frozenset({"IDEMPOTENCY_IN_PROGRESS", "UNREACHABLE"})
+#: Temporary too, but only people end it.
+PEOPLE_CODES = frozenset({"TOO_MANY_PENDING_REQUESTS"})
+
+
+class SvcError(Exception):
+    """The server refused a call, or the call got no answer."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: Optional[str] = None,
+        details: Optional[Mapping[str, Any]] = None,
+        status: int = 0,
+        request_id: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        #: The API's code, such as `EVENT_NOT_CLAIMABLE`; without an answer `UNREACHABLE`.
+        self.code = code
+        self.message = message
+        #: What to do next.
+        self.hint = hint
+        self.details: Dict[str, Any] = dict(details or {})
+        #: The answer's HTTP status; 0 without an answer.
+        self.status = status
+        #: Quote it when you report a problem.
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        text = f"{self.code}: {self.message}"
+        return f"{text} {self.hint}" if self.hint else text
+
+    @property
+    def retryable(self) -> bool:
+        """The call failed only for now: nothing could take it, or its answer was lost."""
+        if self.code in PEOPLE_CODES:
+            return False
+        return self.status in PASSING_STATUSES or self.code in PASSING_CODES
+
+    @property
+    def can_be_sat_out(self) -> bool:
+        """A long-running program keeps trying. Somebody may repair the server, but nobody restarts the program."""
+        return self.retryable or self.status >= 500
+
+    @property
+    def retry_after(self) -> float:
+        """How many seconds the server asked to wait, or 0."""
+        seconds = self.details.get("retry_after")
+        return float(seconds) if isinstance(seconds, (int, float)) and seconds > 0 else 0.0
+
+
+class AuthenticationError(SvcError):
+    """The key is missing, wrong or revoked."""
+
+
+class PermissionDeniedError(SvcError):
+    """The key lacks a scope, or the project's policy denies it."""
+
+
+class ValidationError(SvcError):
+    """The input is wrong; `details["fields"]` names the fields."""
+
+
+class NotFoundError(SvcError):
+    """No such thing in this project."""
+
+
+class ConflictError(SvcError):
+    """The thing is in another state."""
+
+
+class PreconditionFailedError(ConflictError):
+    """The stored version is different."""
+
+
+class LeaseLostError(ConflictError):
+    """The lease has run out, or another worker has the event."""
+
+
+class ApprovalNotApplicableError(ConflictError):
+    """The approval is spent, or it's for other values."""
+
+
+class RateLimitError(SvcError):
+    """Too many calls, waits or requests; see `retry_after`."""
+
+
+class ServerError(SvcError):
+    """The server failed, or can't take the call now."""
+
+
+class UnreachableError(SvcError):
+    """Nothing answers."""
+
+
+class LostAnswerError(UnreachableError):
+    """The call was sent but its answer was lost, so it may have taken effect."""
+
+
+class UntrustedError(SvcError):
+    """No secure connection is possible. A retry won't help."""
+
+
+class LockBusyError(SvcError):
+    """Somebody else holds the lock."""
+
+
+class Permanent(Exception):
+    """Raise it in a handler if trying again can't help: the event is dead at once."""
+
+
+class Parked(BaseException):
+    """Ends a handler whose event waits. It's no `Exception`, so that `except Exception` lets it pass: let it pass too."""
+
+
+_BY_CODE: Dict[str, Type[SvcError]] = {
+    "LEASE_EXPIRED": LeaseLostError,
+    "LEASE_NOT_HELD": LeaseLostError,
+    "PRECONDITION_FAILED": PreconditionFailedError,
+    "APPROVAL_NOT_APPLICABLE": ApprovalNotApplicableError,
+}
+_BY_STATUS: Dict[int, Type[SvcError]] = {
+    400: ValidationError,
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    410: ConflictError,
+    412: PreconditionFailedError,
+    429: RateLimitError,
+}
+
+
+def answered_error(status: int, body: Any, request_id: Optional[str], retry_after: str) -> SvcError:
+    """The error that an answer describes."""
+    error = body.get("error") if isinstance(body, dict) else None
+    kind = _BY_STATUS.get(status, ServerError if status >= 500 else SvcError)
+    if not isinstance(error, dict) or not isinstance(error.get("code"), str):
+        text = f"The server answered HTTP {status} without an svc error."
+        asked = {"retry_after": int(retry_after)} if retry_after.isdigit() else {}
+        return kind(f"HTTP_{status}", text, details=asked, status=status, request_id=request_id)
+    told = error.get("details")
+    details = dict(told) if isinstance(told, dict) else {}
+    if retry_after.isdigit():
+        details.setdefault("retry_after", int(retry_after))
+    return _BY_CODE.get(error["code"], kind)(
+        error["code"],
+        str(error.get("message") or "The call failed."),
+        hint=error.get("hint"),
+        details=details,
+        status=status,
+        request_id=request_id,
+    )

@@ -1,0 +1,54 @@
+"""Reading HTTP answers, in pieces of any size."""
+
+import unittest
+
+from svc_agents._http import BadHttp, Request, Response, read_response
+
+
+def read(text: bytes, step: int, method: str = "GET") -> Response:
+    reader = read_response(method)
+    next(reader)
+    pieces = [text[at : at + step] for at in range(0, len(text), step)]
+    try:
+        for piece in [*pieces, b""]:
+            reader.send(piece)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("not at its end")
+
+
+class Answers(unittest.TestCase):
+    def test_reads_each_kind_of_body(self) -> None:
+        kinds = {
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello": True,
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=1\r\nllo\r\n0\r\nA: b\r\n\r\n": True,
+            b"HTTP/1.1 200 OK\r\n\r\nhello": False,
+            b"HTTP/1.0 200 OK\r\ncontent-length:5\r\n\r\nhello": False,
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello": False,
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello": True,
+        }
+        for text, keeps in kinds.items():
+            for step in (1, 7, 4096):
+                answer = read(text, step)
+                self.assertEqual((answer.status, answer.body, answer.keeps), (200, b"hello", keeps))
+
+    def test_some_answers_have_no_body(self) -> None:
+        self.assertEqual(read(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 9).body, b"")
+        self.assertEqual(read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 9, "HEAD").body, b"")
+
+    def test_an_answer_that_ends_early_is_an_error(self) -> None:
+        whole = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+        for length in range(len(whole)):
+            with self.assertRaises(BadHttp):
+                read(whole[:length], 9)
+        for text in (b"SSH-2.0 hello\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"):
+            with self.assertRaises(BadHttp):
+                read(text, 9)
+
+    def test_a_header_with_a_line_end_is_refused(self) -> None:
+        with self.assertRaises(ValueError):
+            Request("GET", "/", {"x-service-agent": "a\r\nauthorization: b"}).encode()
+
+
+if __name__ == "__main__":
+    unittest.main()

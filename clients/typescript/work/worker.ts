@@ -1,0 +1,174 @@
+import type { RunOperation } from '../call/place.ts';
+import type { Caller } from '../core/caller.ts';
+import { claimLoop } from '../core/claim-loop.ts';
+import type { Clock } from '../core/clock.ts';
+import { messageOf, SvcError } from '../core/errors.ts';
+import type { EventFilter, FeedEvent } from '../core/event-feed.ts';
+import type { Closed, Lease, Verdict } from '../core/lease.ts';
+import { Run, type WorkContext, type WorkEvent } from './context.ts';
+import { isPermanent, type Parked } from './parked.ts';
+
+/** How an event ended; see `outcome`. */
+export interface Finished extends Closed {
+  readonly event: WorkEvent;
+  /** What the handler threw, if it threw. */
+  readonly error?: unknown;
+}
+
+/**
+ * Handles one event. What it returns is the ack's result, up to 4 KB of JSON. If it throws, the event is tried again
+ * later, and is dead after the fifth time; a `Permanent` error makes it dead at once.
+ */
+export type Handler<P = unknown> = (event: WorkEvent<P>, context: WorkContext) => unknown;
+
+/** How a worker works. */
+export interface WorkOptions {
+  /** How many events are handled at once (default 1). */
+  readonly concurrency?: number | undefined;
+  /** How long a claim lasts without a beat, 30 to 3600 (default 300). */
+  readonly leaseSeconds?: number | undefined;
+  /** How often a claim is extended while its handler runs (default: half the lease). */
+  readonly beatSeconds?: number | undefined;
+  /** Stops the worker: it claims no more events, and ends when its handlers have. */
+  readonly signal?: AbortSignal | undefined;
+  /** Stops it at once: fires the handlers' signals, and gives back the events of those that throw, uncounted. */
+  readonly hardStop?: AbortSignal | undefined;
+  /** Stop after this many events. */
+  readonly max?: number | undefined;
+  /** Stop when no events are pending. */
+  readonly drain?: boolean | undefined;
+  /** Called when an event ended. */
+  readonly onFinished?: ((finished: Finished) => void) | undefined;
+}
+
+interface Deps {
+  readonly caller: Caller;
+  readonly run: RunOperation;
+  readonly clock: Clock;
+  /** Tells a person. */
+  readonly note: (text: string) => void;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Claims events and hands each to the handler, until it's stopped. Sits out outages; throws refusals. */
+export function work<P>(
+  deps: Deps,
+  filter: EventFilter,
+  handler: Handler<P>,
+  options: WorkOptions = {},
+): Promise<void> {
+  const { concurrency = 1, leaseSeconds = 300, signal = NEVER, hardStop = NEVER } = options;
+  const { beatSeconds = leaseSeconds / 2, max = Infinity, drain = false } = options;
+  refuseMisfits({ concurrency, leaseSeconds, beatSeconds });
+  const kill = hardStop;
+  const common = { client: deps.caller, clock: deps.clock, note: deps.note, kill };
+  return claimLoop({
+    ...filter,
+    ...common,
+    concurrency,
+    leaseSeconds,
+    beatSeconds,
+    strict: true,
+    max,
+    drain,
+    signal: AbortSignal.any([signal, hardStop]),
+    run: async (event, lease) => {
+      const finished = await handled(deps, handler as Handler, { event, lease, kill });
+      options.onFinished?.(finished);
+    },
+  });
+}
+
+function refuseMisfits(given: {
+  readonly concurrency: number;
+  readonly leaseSeconds: number;
+  readonly beatSeconds: number;
+}): void {
+  const { concurrency, leaseSeconds, beatSeconds } = given;
+  if (!(leaseSeconds >= 30 && leaseSeconds <= 3600)) throw usage('leaseSeconds is 30 to 3600.');
+  if (!(beatSeconds > 0 && beatSeconds < leaseSeconds)) {
+    throw usage(
+      `beatSeconds (${beatSeconds}) has to be shorter than the lease (${leaseSeconds} s).`,
+    );
+  }
+  if (!(concurrency >= 1)) throw usage('concurrency is 1 or more.');
+}
+
+function usage(message: string): SvcError {
+  return new SvcError({ code: 'USAGE', message });
+}
+
+interface Claimed {
+  readonly event: FeedEvent;
+  readonly lease: Lease;
+  readonly kill: AbortSignal;
+}
+
+async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<Finished> {
+  const event = claimed.event as unknown as WorkEvent;
+  const { lease, kill } = claimed;
+  const run = new Run({ event, lease, run: deps.run, kill });
+  let error: unknown;
+  let decided: Verdict;
+  try {
+    const result = await handler(event, run);
+    decided = { ack: true, ...(result !== undefined && { result }), ...run.spent };
+    if (run.parked) deps.note(swallowed(run.parked, 'returned'));
+  } catch (thrown) {
+    error = thrown;
+    if (run.parked && !isCausedBy(thrown, run.parked)) deps.note(swallowed(run.parked, 'threw'));
+    decided = verdictOf(thrown, kill.aborted);
+  }
+  const failed = error === undefined ? {} : { error };
+  if (run.parked) return { event, ...(await parkedOutcome(lease)) };
+  return { event, ...(await closed(lease, decided)), ...failed };
+}
+
+/** The event is parked, whatever the handler did afterwards. */
+async function parkedOutcome(lease: Lease): Promise<Closed> {
+  const found = await lease.parked(true);
+  return found ?? { outcome: 'parked', attempts: null, retry_at: null };
+}
+
+function swallowed({ eventId, waitsFor }: Parked, how: string): string {
+  return (
+    `${eventId} is parked until ${waitsFor.join(', ')}, but its handler went on and ${how}. ` +
+    'The event stays parked, and what the handler did after `ctx.ask` is not recorded. ' +
+    'Let `Parked` pass through every `catch`.'
+  );
+}
+
+function isCausedBy(error: unknown, parked: Parked): boolean {
+  if (error === parked) return true;
+  return error instanceof Error && error.cause !== undefined && isCausedBy(error.cause, parked);
+}
+
+function verdictOf(error: unknown, isKilled: boolean): Verdict {
+  const reason = reasonOf(error);
+  if (isKilled) return { ack: false, reason, retry: true, until: ['now'] };
+  return { ack: false, reason, retry: !isPermanent(error) };
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof SvcError ? `${error.code}: ` : '';
+  return code + messageOf(error) || 'The handler failed.';
+}
+
+/** A refused ack leaves a trace: the event is dead, with the refusal as its reason. */
+async function closed(lease: Lease, decided: Verdict): Promise<Closed> {
+  try {
+    return await lease.close(decided);
+  } catch (error) {
+    if (!decided.ack || !(error instanceof SvcError) || isAboutKey(error)) throw error;
+    return lease.close({
+      ack: false,
+      reason: `The ack was refused: ${reasonOf(error)}`,
+      retry: false,
+    });
+  }
+}
+
+function isAboutKey({ status }: SvcError): boolean {
+  return status === 401 || status === 403;
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { notFound } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { sourceName } from '../fields.ts';
+import { sourceWithActivity, toSourceView } from './view.ts';
+
+export const sourceGet = defineOperation({
+  name: 'source_get',
+  summary: 'Show one source and its last delivery.',
+  description: 'The fields of source_list, for one source.',
+  scope: 'admin',
+  input: z.strictObject({ name: sourceName }),
+  output: sourceWithActivity,
+  errors: ['NOT_FOUND'],
+  effect: 'read',
+  replica: 'upstream',
+  rest: { method: 'GET', path: '/v1/sources/{name}' },
+  mcp: false,
+  cli: {
+    usage: 'source get <name>',
+    examples: ['source get github'],
+  },
+  example: { name: 'github' },
+}).read(async ({ store, vault, server, project, now }, { name }) => {
+  const row = await store.sources.findByName(name);
+  if (!row) throw notFound(`source ${name}`);
+  const activity = await store.sources.activity(row.id, now);
+  return { ...toSourceView(row, { vault, server, project, now }), ...activity };
+});

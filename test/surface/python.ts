@@ -1,0 +1,336 @@
+import { jsonSchema } from '../../shared/api/fields.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
+import { operations } from '../../shared/operations/index.ts';
+import { openApiText } from './files.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+interface Described {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >;
+}
+
+/** How the Python of a flavour is written: plain methods, or coroutines. */
+interface Flavour {
+  readonly list: string;
+  readonly async: boolean;
+}
+
+const FOLDER = 'clients/python/src/svc_agents';
+const HEAD = '# Written by `npm run surface` from the operations. Do not edit.\n';
+const REFERENCE = '#/components/schemas/';
+const RESERVED = new Set(
+  'and as assert async await def del from global if in is or pass'.split(' '),
+);
+
+/** The files of the Python client that follow from the operations, by path. */
+export function pythonFiles(): Map<string, string> {
+  const types = new Types(JSON.parse(openApiText()) as Document);
+  const sync = api(types, { list: 'Pages', async: false });
+  const async = api(types, { list: 'AsyncPages', async: true });
+  return new Map([
+    [`${FOLDER}/_operations.py`, tableText()],
+    [`${FOLDER}/_api.py`, sync],
+    [`${FOLDER}/_async_api.py`, async],
+    [`${FOLDER}/types.py`, types.text()],
+  ]);
+}
+
+/** Types as Python writes them; declares a TypedDict for each object on the way. */
+class Types {
+  readonly #document: Document;
+  readonly #declared = new Map<string, string>();
+
+  constructor(document: Document) {
+    this.#document = document;
+  }
+
+  text(): string {
+    return `${HEAD}"""What the operations take and answer. A newer server may answer more fields and values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, TypedDict, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+${[...this.#declared.values()].join('\n')}`;
+  }
+
+  answer(operation: Operation): string {
+    const { name, rest, output } = operation;
+    const path = rest.path.replace('+}', '}');
+    const responses = this.#document.paths[path]?.[rest.method.toLowerCase()]?.responses ?? {};
+    const described = responses['200'] ?? responses['201'];
+    const schema = described?.content?.['application/json']?.schema;
+    return this.of(schema ?? jsonSchema(output, 'output'), `${pascal(name)}Answer`);
+  }
+
+  /** The type of the items of a list's answer. */
+  item(operation: Operation): string {
+    const answer = this.#declared.get(this.answer(operation)) ?? '';
+    return /^ {4}items: List\[(.*)\]$/m.exec(answer)?.[1] ?? 'Any';
+  }
+
+  /** The type of a schema. An object without a name gets this one. */
+  of(schema: Schema, name: string): string {
+    const { $ref, const: only, enum: values, type } = schema;
+    if ($ref !== undefined) return this.#named($ref.slice(REFERENCE.length));
+    const either = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+    if (either) return union(either.map((one) => this.of(one, name)));
+    if (only !== undefined || values) {
+      return union((values ?? [only]).map((one) => plainType(typeof one)));
+    }
+    if (typeof type !== 'object') return this.#single(schema, name);
+    return union(type.map((one) => this.#single({ ...schema, type: one }, name)));
+  }
+
+  #single(schema: Schema, name: string): string {
+    if (schema.type === 'array') return `List[${this.of(schema.items ?? {}, `${name}Item`)}]`;
+    if (schema.type === 'object') return this.#object(schema, name);
+    return plainType(String(schema.type));
+  }
+
+  #named(name: string): string {
+    if (this.#declared.has(name)) return name;
+    const schema = this.#document.components.schemas[name] ?? {};
+    if (schema.properties) return this.#object(schema, name);
+    return this.of(schema, name);
+  }
+
+  #object({ properties, required = [], additionalProperties, description }: Schema, name: string) {
+    const fields = Object.entries(properties ?? {});
+    if (fields.length === 0) {
+      const isTyped = typeof additionalProperties === 'object';
+      return `Dict[str, ${isTyped ? this.of(additionalProperties, `${name}Value`) : 'Any'}]`;
+    }
+    // A name first, for a type that contains itself.
+    this.#declared.set(name, '');
+    const lines = fields.map(([field, schema]) => {
+      const type = this.of(schema, name + pascal(field));
+      const comment = commentOf(schema);
+      return `${comment}    ${field}: ${required.includes(field) ? type : `NotRequired[${type}]`}\n`;
+    });
+    this.#declared.delete(name);
+    const told = description === undefined ? '' : `    """${description}"""\n\n`;
+    const isClass = fields.every(([field]) => !RESERVED.has(field));
+    const text = isClass
+      ? `class ${name}(TypedDict):\n${told}${lines.join('')}`
+      : `${name} = TypedDict("${name}", {\n${lines.map(asItem).join('')}})\n`;
+    this.#declared.set(name, `\n${text}`);
+    return name;
+  }
+}
+
+/** A field of a TypedDict that can't be a class, because a field's name is a word of Python. */
+function asItem(line: string): string {
+  return line.replace(/^ {4}(\w+): (.*)$/m, '    "$1": "$2",');
+}
+
+function commentOf({ description, enum: values }: Schema): string {
+  const known = values?.filter((one) => typeof one === 'string').join(', ');
+  const told = [description, known && `One of: ${known}.`].filter(Boolean).join(' ');
+  return told === '' ? '' : `    #: ${told}\n`;
+}
+
+function plainType(type: string): string {
+  switch (type) {
+    case 'string':
+      return 'str';
+    case 'integer':
+      return 'int';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'bool';
+    case 'null':
+      return 'None';
+    default:
+      return 'Any';
+  }
+}
+
+function union(types: readonly string[]): string {
+  const all = [...new Set(types)];
+  const some = all.filter((type) => type !== 'None');
+  if (some.includes('Any') || some.length === 0) return 'Any';
+  const one = some.length === 1 ? (some[0] ?? 'Any') : `Union[${some.join(', ')}]`;
+  return all.length > some.length ? `Optional[${one}]` : one;
+}
+
+/** `inbox_claim`: `InboxClaim`. */
+function pascal(name: string): string {
+  return name
+    .split('_')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+/** Where each operation is called, and where its fields go. */
+function tableText(): string {
+  const rows = operations.map((operation) => {
+    const { name, rest, effect } = operation;
+    const inPath = [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map(([, one = '']) => one);
+    const path = inPath.reduce(
+      (text, one) => text.replace(new RegExp(`\\{${one}\\+?\\}`), `{${rest.params?.[one] ?? one}}`),
+      rest.path,
+    );
+    const [seconds, most] = waitOf(operation);
+    return `    "${name}": Operation(${[
+      `"${rest.method}"`,
+      `"${path}"`,
+      ...(effect === 'write' ? ['is_write=True'] : []),
+      ...(rest.body ? [`body_field="${rest.body.field}"`] : []),
+      ...(rest.body?.objectType ? [`object_type="${rest.body.objectType}"`] : []),
+      ...(seconds === '' ? [] : [`seconds_field="${seconds}"`, `seconds_default=${most}`]),
+    ].join(', ')}),\n`;
+  });
+  return `${HEAD}from __future__ import annotations
+
+from typing import Dict
+
+from ._operation import Operation
+
+OPERATIONS: Dict[str, Operation] = {
+${rows.join('')}}
+`;
+}
+
+function waitOf(operation: Operation): [string, number] {
+  const fields = propertiesOf(operation);
+  for (const name of ['timeout_seconds', 'wait_seconds']) {
+    const seconds = fields[name]?.default;
+    if (typeof seconds === 'number') return [name, seconds];
+  }
+  return ['', 0];
+}
+
+function propertiesOf({ input }: Operation): Readonly<Record<string, Schema>> {
+  return (jsonSchema(input, 'input') as Schema).properties ?? {};
+}
+
+function api(types: Types, flavour: Flavour): string {
+  const groups = new Map<string, string[]>();
+  for (const operation of operations) {
+    const noun = /^([a-z]+)_/.exec(operation.name)?.[1] ?? '';
+    const verb = noun === '' ? operation.name : operation.name.slice(noun.length + 1);
+    groups.set(noun, [...(groups.get(noun) ?? []), methodText(types, operation, verb, flavour)]);
+  }
+  const own = groups.get('') ?? [];
+  groups.delete('');
+  const classes = [...groups].map(
+    ([noun, methods]) => `\nclass ${pascal(noun)}(Group):\n${methods.join('\n')}`,
+  );
+  const names = [...groups.keys()].map((noun) => `    ${noun}: ${pascal(noun)}\n`);
+  return `${HEAD}"""A method for each operation${flavour.async ? ', as a coroutine' : ''}."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+
+from . import types as t
+from ._operation import UNSET, CallOptions, ${flavour.async ? 'AsyncGroup as Group' : 'Group'}
+from ._pages import ${flavour.list}
+from .answers import Outcome
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+${classes.join('\n')}
+
+class Methods(Group):
+${names.join('')}
+${own.join('\n')}`;
+}
+
+function methodText(types: Types, operation: Operation, verb: string, flavour: Flavour): string {
+  const { name, summary, description, cli, rest } = operation;
+  const fields = Object.entries(propertiesOf(operation));
+  const required = (jsonSchema(operation.input, 'input') as Schema).required ?? [];
+  const first = [...cli.usage.matchAll(/[<[](\w+)[>\]]/g)].map(([, field = '']) => field);
+  const isFirst = ([field]: readonly [string, Schema]): boolean => first.includes(field);
+  const params = (some: readonly (readonly [string, Schema])[]): string[] =>
+    some.map(([field, schema]) => {
+      const type = inputType(types, operation, field, schema);
+      const isNeeded = required.includes(field) || (isFirst([field, schema]) && type === 'Any');
+      if (isNeeded) return `${pythonName(field)}: ${type}`;
+      return type === 'Any' || type === 'bytes'
+        ? `${pythonName(field)}: ${type} = UNSET`
+        : `${pythonName(field)}: Optional[${type}] = None`;
+    });
+  const inOrder = [
+    ...first.flatMap((field) => fields.filter(([one]) => one === field)),
+    ...fields.filter(([field]) => rest.body?.as === 'bytes' && field === rest.body.field),
+  ];
+  const named = fields.filter(([field]) => !inOrder.some(([one]) => one === field));
+  const needed = named.filter(([field]) => required.includes(field));
+  const free = named.filter(([field]) => !required.includes(field));
+  const isBare = named.length > 0 ? ['*'] : [];
+  const args = ['self', ...params(inOrder), ...isBare, ...params([...needed, ...free])];
+  const result = types.answer(operation);
+  const given = fields.map(([field]) => `"${field}": ${pythonName(field)}`).join(', ');
+  const item = itemOf(types, operation);
+  const plain = name.startsWith('ask_') ? 'Outcome' : qualified(result);
+  const returned = item === null ? plain : `${flavour.list}[${qualified(item)}]`;
+  const call = `self._${item === null ? 'call' : 'pages'}("${name}", {${given}}, call)`;
+  const isCoroutine = flavour.async && item === null;
+  return `    ${isCoroutine ? 'async ' : ''}def ${verb}(
+${[...args, '**call: Unpack[CallOptions]'].map((arg) => `        ${arg},\n`).join('')}    ) -> ${returned}:
+        """${summary}
+
+        ${description.replaceAll('\\', '\\\\')}
+        """
+        return ${isCoroutine ? 'await ' : ''}${call}
+`;
+}
+
+/** The type of a field. A file's bytes need no encoding. */
+function inputType(types: Types, { name, rest }: Operation, field: string, schema: Schema): string {
+  if (rest.body?.as === 'bytes' && field === rest.body.field) return 'bytes';
+  const type = types.of(schema, `${pascal(name)}${pascal(field)}`);
+  return qualified(type.replace(/^List\[/, 'Sequence['));
+}
+
+/** The type of a list's items; null for any other answer. */
+function itemOf(types: Types, operation: Operation): string | null {
+  const output = jsonSchema(operation.output, 'output') as Schema;
+  const isList = output.properties && 'next_cursor' in output.properties;
+  if (!isList || !('cursor' in operation.input.shape) || operation.rest.method !== 'GET')
+    return null;
+  return types.item(operation);
+}
+
+/** The declared types are in a module of their own. */
+function qualified(type: string): string {
+  return type.replaceAll(/\b[A-Z]\w+/g, (word) =>
+    ['Any', 'Dict', 'List', 'None', 'Optional', 'Sequence', 'Union'].includes(word)
+      ? word
+      : `t.${word}`,
+  );
+}
+
+function pythonName(field: string): string {
+  if (field === 'content_base64') return 'content';
+  return RESERVED.has(field) ? `${field}_` : field;
+}

@@ -1,0 +1,239 @@
+import { fieldKinds, jsonSchema } from '../../shared/api/fields.ts';
+import type { Operation } from '../../shared/kernel/operation.ts';
+import { operations } from '../../shared/operations/index.ts';
+import { openApiText } from './files.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly description?: string;
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+interface Described {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >;
+}
+
+/** Their methods are written by hand, because they do more than one call. */
+const BY_HAND: ReadonlySet<string> = new Set([
+  'ask_approval',
+  'ask_human',
+  'file_get',
+  'inbox_wait',
+]);
+
+const HEAD = '// Written by `npm run surface` from the operations. Do not edit.\n\n';
+
+/** `clients/typescript/types.ts`: what every operation takes and answers. */
+export function typesText(): string {
+  const document = JSON.parse(openApiText()) as Document;
+  // An input of the client also has the fields that stand in the path or in the query.
+  const inputs = new Set(operations.map(({ name }) => `${typeName(name)}Input`));
+  const parts = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+    inputs.has(name) ? [] : [declared(name, schema)],
+  );
+  for (const operation of operations) {
+    const name = typeName(operation.name);
+    parts.push(declared(`${name}Input`, jsonSchema(operation.input, 'input'), operation.summary));
+    const answer = answerSchema(document, operation);
+    if (!answer.$ref) parts.push(declared(`${name}Answer`, answer, operation.summary));
+  }
+  return HEAD + parts.join('\n');
+}
+
+/** `clients/typescript/places.ts`: where each operation is called. */
+export function placesText(): string {
+  const table = operations.map((one) => `${one.name}: ${JSON.stringify(placeOf(one))},`);
+  return `${HEAD}import type { Place } from './call/place.ts';
+
+/** Where each operation is called. */
+export const PLACES = {\n${table.join('\n')}\n} satisfies Record<string, Place>;
+`;
+}
+
+/** `clients/typescript/methods.ts`: a method for each operation. */
+export function methodsText(): string {
+  const document = JSON.parse(openApiText()) as Document;
+  const nouns = new Map<string, Operation[]>();
+  for (const operation of operations.filter(({ name }) => !BY_HAND.has(name))) {
+    const noun = /^([a-z]+)_/.exec(operation.name)?.[1] ?? '';
+    nouns.set(noun, [...(nouns.get(noun) ?? []), operation]);
+  }
+  const methods = [...nouns].map(([noun, own]) =>
+    noun === ''
+      ? own.map((one) => `${method(document, one, one.name, ' = ')};`).join('\n\n')
+      : `readonly ${noun} = {\n${own.map((one) => `${method(document, one, verbOf(one), ': ')},`).join('\n')}\n};`,
+  );
+  return `${HEAD}import type { CallOptions, RunOperation } from './call/place.ts';
+import { List } from './call/list.ts';
+import { PLACES } from './places.ts';
+import type * as T from './types.ts';
+
+/** A method for each operation. */
+export class Methods {
+  readonly #run: RunOperation;
+
+  constructor(run: RunOperation) {
+    this.#run = run;
+  }
+
+${methods.join('\n\n')}
+}
+`;
+}
+
+/** Where an operation's fields go. Only what differs from the usual is written. */
+function placeOf(operation: Operation): object {
+  const { rest, effect } = operation;
+  const seconds = ['timeout_seconds', 'wait_seconds'].find((field) =>
+    Object.hasOwn(operation.input.shape, field),
+  );
+  const objects = [...fieldKinds(operation)].flatMap(([field, kind]) =>
+    kind === 'json' ? [field] : [],
+  );
+  const isInQuery = rest.method === 'GET' || rest.method === 'DELETE';
+  return {
+    method: rest.method,
+    path: rest.path,
+    ...(rest.params && { params: rest.params }),
+    ...(rest.body && { body: rest.body }),
+    ...(effect === 'write' && { isWrite: true }),
+    ...(seconds !== undefined && { seconds }),
+    ...(isInQuery && objects.length > 0 && { objects }),
+  };
+}
+
+function method(
+  document: Document,
+  operation: Operation,
+  name: string,
+  sign: ' = ' | ': ',
+): string {
+  const { summary, input } = operation;
+  const { $ref } = answerSchema(document, operation);
+  const type = typeName(operation.name);
+  const answer = $ref === undefined ? `T.${type}Answer` : `T.${nameOf($ref)}`;
+  const isOptional = !(jsonSchema(input, 'input')['required'] as unknown[] | undefined)?.length;
+  const given = `input: T.${type}Input${isOptional ? ' = {}' : ''}, options?: CallOptions`;
+  const call = `this.#run(PLACES.${operation.name}, input, options)`;
+  const isField = sign === ' = ' ? 'readonly ' : '';
+  if (isList(operation)) {
+    const list = `List<${answer}['items'][number], ${answer}>`;
+    return `/** ${summary} */\n${isField}${name}${sign}(${given}): ${list} => new List((cursor) => this.#run(PLACES.${operation.name}, { ...input, ...cursor }, options))`;
+  }
+  return `/** ${summary} */\n${isField}${name}${sign}(${given}): Promise<${answer}> => ${call}`;
+}
+
+function isList({ output, input }: Operation): boolean {
+  const properties = jsonSchema(output, 'output')['properties'] as object | undefined;
+  if (properties === undefined || !('cursor' in input.shape)) return false;
+  return 'items' in properties && 'next_cursor' in properties;
+}
+
+/** `request_callback_secret`: `callbackSecret`. */
+function verbOf({ name }: Operation): string {
+  const words = name.split('_').slice(1);
+  return words.map((word, index) => (index === 0 ? word : capitalized(word))).join('');
+}
+
+/** `inbox_claim`: `InboxClaim`. */
+function typeName(name: string): string {
+  return name.split('_').map(capitalized).join('');
+}
+
+function capitalized(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+function answerSchema({ paths }: Document, { rest, output }: Operation): Schema {
+  const path = rest.path.replace('+}', '}');
+  const responses = paths[path]?.[rest.method.toLowerCase()]?.responses ?? {};
+  const described = (responses['200'] ?? responses['201'])?.content?.['application/json']?.schema;
+  return described ?? jsonSchema(output, 'output');
+}
+
+function declared(name: string, schema: Schema, summary = schema.description): string {
+  const comment = summary === undefined ? '' : `/** ${summary} */\n`;
+  const isPlain = schema.properties !== undefined && !schema.anyOf && !schema.oneOf;
+  const isMap = schema.properties === undefined || Object.keys(schema.properties).length === 0;
+  return isPlain && !isMap && !schema.$ref
+    ? `${comment}export interface ${name} ${typeText(schema)}\n`
+    : `${comment}export type ${name} = ${typeText(schema)};\n`;
+}
+
+/** The TypeScript of a schema. Enumerations take other texts too, so a newer server's answer still fits. */
+function typeText(schema: Schema): string {
+  const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema;
+  if ($ref !== undefined) return nameOf($ref);
+  if (values) return enumText(values);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (allOf) return allOf.map(typeText).join(' & ');
+  const either = anyOf ?? oneOf;
+  if (either) return union(either.map(typeText));
+  if (typeof type === 'object') {
+    return union(type.map((one) => typeText({ ...schema, type: one })));
+  }
+  return singleText(schema);
+}
+
+function nameOf(ref: string): string {
+  return ref.replace('#/components/schemas/', '');
+}
+
+function singleText(schema: Schema): string {
+  switch (schema.type) {
+    case 'string':
+      return 'string';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'null':
+      return 'null';
+    case 'array':
+      return `readonly (${typeText(schema.items ?? {})})[]`;
+    case 'object':
+      return objectText(schema);
+    default:
+      return 'unknown';
+  }
+}
+
+function enumText(values: readonly unknown[]): string {
+  const texts = values.map((value) => JSON.stringify(value));
+  const isText = values.some((value) => typeof value === 'string');
+  return union(isText ? [...texts, '(string & {})'] : texts);
+}
+
+function union(types: readonly string[]): string {
+  return `(${[...new Set(types)].join(' | ')})`;
+}
+
+function objectText({ properties = {}, required = [], additionalProperties }: Schema): string {
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const comment = field.description === undefined ? '' : `/** ${field.description} */\n`;
+    const mark = required.includes(name) ? '' : '?';
+    const type = typeText(field);
+    const undefinedToo = required.includes(name) || type === 'unknown' ? '' : ' | undefined';
+    return `${comment}readonly ${name}${mark}: ${type}${undefinedToo};`;
+  });
+  if (fields.length > 0) return `{\n${fields.join('\n')}\n}`;
+  const value = typeof additionalProperties === 'object' ? typeText(additionalProperties) : null;
+  return `Readonly<Record<string, ${value ?? 'unknown'}>>`;
+}
