@@ -52,7 +52,8 @@ const EXIT_OF_CODE: Readonly<Record<string, number>> = {
 
 /** Any other 400 is about the input: the server can check more of it than the command. */
 function exitForCode(code: string, status: number): number {
-  return EXIT_OF_CODE[code] ?? (status === 400 ? EXIT.usage : EXIT.refused);
+  const exit = Object.hasOwn(EXIT_OF_CODE, code) ? EXIT_OF_CODE[code] : undefined;
+  return exit ?? (status === 400 ? EXIT.usage : EXIT.refused);
 }
 
 /** A proxy answers 502, 503 or 504 if nothing answers behind it. */

@@ -89,7 +89,8 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
   if (op === 'request.decided') return { text: decisionOf(part(known, 'ended')) };
   if (op === 'request.voted') return { text: voteOf(part(known, 'vote')) };
   if (op === 'approval.spent') return spentWords(part(known, 'done'));
-  return { text: PLAIN[op]?.(who, repeats) ?? `${op}, ${who}` };
+  const plain = Object.hasOwn(PLAIN, op) ? PLAIN[op] : undefined;
+  return { text: plain?.(who, repeats) ?? `${op}, ${who}` };
 }
 
 const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>> = {

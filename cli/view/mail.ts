@@ -85,7 +85,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function blockedLines(files: readonly Fields[], look: Look): string[] {
   if (files.length === 0) return [];
   const lines = files.map(({ name, size_bytes, reason }) => {
-    const why = REASONS[String(reason)] ?? plainText(reason);
+    const known = Object.hasOwn(REASONS, String(reason)) ? REASONS[String(reason)] : undefined;
+    const why = known ?? plainText(reason);
     return safeLine(`  ${plainText(name)} (${sizeText(Number(size_bytes))}): ${why}`);
   });
   return ['', look.bold('attachments not kept'), ...lines];

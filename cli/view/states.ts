@@ -28,6 +28,7 @@ const COLORS: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'faint'>> = {
 
 /** Colors a field's text if the field holds a state. */
 export function stateText(field: string, text: string, look: Look): string {
-  const color = field === 'status' || field === 'outcome' ? COLORS[text] : undefined;
+  const isState = field === 'status' || field === 'outcome';
+  const color = isState && Object.hasOwn(COLORS, text) ? COLORS[text] : undefined;
   return color === undefined ? text : look[color](text);
 }

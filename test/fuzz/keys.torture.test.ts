@@ -12,7 +12,7 @@ import { hostileRequest, validRequest, type WireRequest } from './requests.ts';
 import { fuzz, unmet, within } from './runs.ts';
 
 const ROUTES = routesOf(JSON.parse(openApiText())).filter(
-  ({ isKeyed, name }) => isKeyed && name !== 'mcp',
+  ({ isKeyed, path }) => isKeyed && !path.startsWith('/mcp'),
 );
 const OPERATIONS = ROUTES.filter(({ name }) => operations.some((one) => one.name === name));
 

@@ -36,11 +36,11 @@ afterAll(() => gateway.stop());
 function post(
   message: unknown,
   headers: Readonly<Record<string, string>> = {},
-  key?: string | null,
+  { key, target = '/mcp' }: { readonly key?: string | null; readonly target?: string } = {},
 ): Promise<Got> {
   return gateway.send({
     method: 'POST',
-    target: '/mcp',
+    target,
     headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
     body: Buffer.isBuffer(message) ? message : asJson(message),
     ...(key !== undefined && { key }),
@@ -252,6 +252,13 @@ const headers = fc.constantFrom<Record<string, string>>(
   { 'content-encoding': 'gzip' },
   { 'idempotency-key': 'x'.repeat(300) },
 );
+/** The whole endpoint, and parts of it. */
+const target = fc.constantFrom(
+  '/mcp',
+  '/mcp/readonly',
+  '/mcp?tools=inbox,disk',
+  '/mcp/readonly?tools=__proto__',
+);
 
 describe('the protocol', () => {
   it('refuses what is in the corpus in words', async () => {
@@ -264,14 +271,18 @@ describe('the protocol', () => {
   it(
     'answers any message',
     async () => {
-      const sent = fc.tuple(fc.oneof(message, fc.array(message, { maxLength: 3 })), headers);
-      const fault = await fuzz(sent, 250, async ([one, more]) => {
-        let faults: string[] = [];
-        const held = await gateway.unheld(async () => {
-          faults = faultsOf(one, await post(one, more));
-        });
-        return [...faults, ...held];
-      });
+      const messages = fc.oneof(message, fc.array(message, { maxLength: 3 }));
+      const fault = await fuzz(
+        fc.tuple(messages, headers, target),
+        250,
+        async ([one, more, to]) => {
+          let faults: string[] = [];
+          const held = await gateway.unheld(async () => {
+            faults = faultsOf(one, await post(one, more, { target: to }));
+          });
+          return [...faults, ...held];
+        },
+      );
       expect(fault).toBeNull();
     },
     within(60),
@@ -312,7 +323,7 @@ describe('the protocol', () => {
       const before = await gateway.head();
       const fault = await fuzz(sent, 60, async ([one, text]) => {
         const key = text?.replace(/[^\u0021-\u007e]/g, '').slice(0, 8000) || null;
-        const got = await post(one, {}, key);
+        const got = await post(one, {}, { key });
         const { error } = got.json as { error?: { code: number; data: unknown } };
         return unmet({
           'it is refused': got.status === 401 && error?.code === 401,

@@ -35,7 +35,8 @@ function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
     return error;
   }
   const { code, message, details, exit } = error;
-  return new CliError({ code, message, hint: BOT_HINTS[code] ?? error.hint, details, exit });
+  const hint = Object.hasOwn(BOT_HINTS, code) ? BOT_HINTS[code] : undefined;
+  return new CliError({ code, message, hint: hint ?? error.hint, details, exit });
 }
 
 /** A new channel and what to do next. */
