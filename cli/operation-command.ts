@@ -113,6 +113,8 @@ export interface OperationCall {
   readonly options: CallOptions;
   /** How long the server may hold its answer. */
   readonly seconds: number;
+  /** Whether the user said how long. */
+  readonly isTimed: boolean;
 }
 
 /** Builds the operation's request from the command line. */
@@ -175,9 +177,11 @@ export function callFor(
   const seconds = waitedSeconds(shape, input);
   const wait = waitOf(shape);
   const held = Math.min(seconds, wait?.maximum ?? seconds);
+  const isTimed = wait !== undefined && input[wait.name] !== undefined;
   const timing = wait ? { timeoutMs: held * 1000 + WAIT_MARGIN_MS } : {};
   if (wait && rest[wait.name] !== undefined) rest[wait.name] = held;
-  return { input, method, path: target, options: { ...timing, ...carried(shape, rest) }, seconds };
+  const options = { ...timing, ...carried(shape, rest) };
+  return { input, method, path: target, options, seconds, isTimed };
 }
 
 /**

@@ -62,6 +62,7 @@ async function decided(
   { waiting, manner }: { readonly waiting: Waiting; readonly manner: Manner },
 ): Promise<unknown> {
   const { output, signal } = context;
+  const isLong = keepsWaiting(context, call, manner);
   const held = reconnectingAnswer({
     client: context.client(),
     idempotencyKey: context.tries.key,
@@ -71,11 +72,26 @@ async function decided(
     onAway: () => output.note(awayText(context.client())),
   });
   const answer = await waiting.during(held);
-  const isLong = switchOption(context, 'until-decided');
   if (!isLong || !isPending(answer)) return answer;
   waiting.knownAs(String(answer['request_id']));
   const record = await untilDecided(context, String(answer['request_id']));
   return record && (manner.afterwards ?? withDecision)(context, answer, record);
+}
+
+/** Someone at a terminal waits for the decision, unless they said how long. */
+export function keepsWaiting(
+  { options, output }: Typed,
+  { isTimed }: Pick<OperationCall, 'isTimed'>,
+  { next }: Pick<Manner, 'next'>,
+): boolean {
+  if (switchOption({ options }, 'until-decided')) return true;
+  const isAtTerminal = output.terminal && !output.json && next === undefined;
+  return isAtTerminal && !isTimed && options['park'] !== 'true';
+}
+
+/** What was typed, and where. */
+interface Typed extends Pick<CommandContext, 'options'> {
+  readonly output: Pick<CommandContext['output'], 'terminal' | 'json'>;
 }
 
 function awayText({ gateway }: Client): string {

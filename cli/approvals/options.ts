@@ -2,7 +2,7 @@ import type { OptionSpec } from '../command.ts';
 
 export const UNTIL_DECIDED: OptionSpec = {
   flag: 'until-decided',
-  summary: 'Keep waiting until someone decides or the request expires.',
+  summary: 'Keep waiting until someone decides or the request expires (default on a terminal).',
 };
 
 /** How every command that asks a person ends. */

@@ -5,10 +5,10 @@ import { textOption } from '../input/option-values.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { WHY_HERE, WHY_NOT_HERE } from '../view/outbox.ts';
 
-/** Tells the user if a mail went to this machine's outbox. `what` begins the sentence. */
+/** Tells the user if a question or mail went to this machine's outbox. */
 export async function tellOutbox(
   context: CommandContext,
-  what: string,
+  what: 'The question' | 'The mail',
   how: 'list' | 'open' | 'show' = 'open',
 ): Promise<void> {
   const { client, home, options, output } = context;
@@ -16,8 +16,9 @@ export async function tellOutbox(
   if (options['json'] === true || client().gateway) return;
   const status = await askStatus(home.socketPath);
   if (status?.people?.mail !== 'outbox') return;
+  const aim = what === 'The question' ? 'To decide' : 'To read it';
   output.note(
-    `${what} is saved here, not mailed: no mail server is set. To read it: svc outbox ${how}`,
+    `${what} is saved here, not mailed: no mail server is set. ${aim}: svc outbox ${how}`,
   );
 }
 

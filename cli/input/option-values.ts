@@ -22,7 +22,7 @@ export function listOption(context: CommandContext, flag: string): readonly stri
 }
 
 /** Whether a switch is on. */
-export function switchOption(context: CommandContext, flag: string): boolean {
+export function switchOption(context: Pick<CommandContext, 'options'>, flag: string): boolean {
   return context.options[flag] === true;
 }
 

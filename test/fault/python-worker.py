@@ -1,11 +1,14 @@
 """Charges each order once, ships it once if somebody approves, and notes each act in a file."""
 
 import os
+import time
 
 from svc_agents import Svc
 
 
 def act(kind, order):
+    # Long enough that a kill often falls into it.
+    time.sleep(0.5)
     with open(os.environ["ACTS"], "a", encoding="utf-8") as file:
         file.write(f"{kind} {order}\n")
 

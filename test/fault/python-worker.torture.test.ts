@@ -11,9 +11,9 @@ import { temporaryFolder } from '../helpers/gateway.ts';
 import { freePort } from '../helpers/programs.ts';
 import { newProject, TeamGateway } from '../helpers/team.ts';
 
-const ORDERS = Array.from({ length: 24 }, (_, number) => `order-${number}`);
+const ORDERS = Array.from({ length: 32 }, (_, number) => `order-${number}`);
 /** Between the kills the worker gets somewhere, but never through. */
-const KILL_AFTER_MS = { least: 300, most: 1500 };
+const KILL_AFTER_MS = { least: 300, most: 1000 };
 const KILLS_LEAST = 5;
 const PATIENCE_MS = 240_000;
 

@@ -34,7 +34,7 @@ export async function moveEvent<V>(
   if (!row) throw notFound(`event ${eventId}`);
   const current = effective(queueRow(row), now);
   const verdict = decide(current);
-  if (!verdict.ok) throw new ServiceError(verdict.code);
+  if (!verdict.ok) throw refusal(verdict.code, current);
   await recordTime(context, row, current);
   const { status, due_at } = verdict.next;
   if (due_at !== null) context.emit({ kind: 'due', at: due_at });
@@ -44,6 +44,26 @@ export async function moveEvent<V>(
   if (closed && row.status !== status) await eventEnded(context, row, status);
   return { row, verdict };
 }
+
+/** What to do next depends on where the event is. */
+function refusal(code: EventStateCode, { status, due_at }: EventQueueRow): ServiceError {
+  if (code !== 'EVENT_NOT_CLAIMABLE') return new ServiceError(code);
+  const again =
+    status === 'failed' && due_at !== null ? ` It comes back at ${isoTime(due_at)}.` : '';
+  return new ServiceError(code, {
+    hint: `The event is ${status}. ${NEXT[status]}${again}`.trimEnd(),
+    details: { status },
+  });
+}
+
+const NEXT: Readonly<Record<EventQueueRow['status'], string>> = {
+  pending: 'Claim it first, with inbox_claim.',
+  claimed: 'Another worker has it, until it finishes or its lease expires.',
+  waiting: 'It comes back once a person decides, a reply comes or its time is up.',
+  failed: '',
+  done: 'To process it again, put it back in the queue with inbox_replay.',
+  dead: 'To try it again, put it back in the queue with inbox_requeue.',
+};
 
 /** Why the caller doesn't hold the event, or null if it does; `leaseId` tells workers that share a key apart. */
 export function holdFault(

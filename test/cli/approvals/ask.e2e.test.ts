@@ -65,7 +65,7 @@ describe('svc ask approval', () => {
     expect(parsedLine(line)).toMatchObject({ status: 'approved', comment: 'go ahead' });
     expect(after).toBe('DEPLOYED');
     expect(err).toBe(
-      'The question is saved here, not mailed: no mail server is set. To read it: svc outbox open\n',
+      'The question is saved here, not mailed: no mail server is set. To decide: svc outbox open\n',
     );
   });
 

@@ -17,7 +17,7 @@ import {
 
 const ASK = ['ask', 'approval', 'deploy', 'Deploy v2'];
 const BY_OWNER = { decided_by: `channel:${OWNER}` };
-const IN_OUTBOX = 'is saved here, not mailed: no mail server is set. To read it: svc outbox open\n';
+const IN_OUTBOX = 'is saved here, not mailed: no mail server is set. To decide: svc outbox open\n';
 
 let daemon: FakeDaemon | undefined;
 afterEach(() => daemon?.close());

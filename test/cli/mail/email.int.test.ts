@@ -84,7 +84,7 @@ describe('svc email send', () => {
     queued.close();
     const pending = await given({ 'POST /v1/emails': batch('pending') });
     expect((await svc([...SEND, '--wait-seconds', '0'], pending)).stderr).toBe(
-      `Still pending. Next: svc request watch ${ID}\nThe question is saved here, not mailed: no mail server is set. To read it: svc outbox open\n`,
+      `Still pending. Next: svc request watch ${ID}\nThe question is saved here, not mailed: no mail server is set. To decide: svc outbox open\n`,
     );
     pending.close();
     const cancelled = await given({ 'POST /v1/emails': batch('cancelled') });

@@ -10,6 +10,8 @@ type Family = 'project' | 'control';
 const OLD_SCHEMAS: Readonly<Record<Family, number>> = { project: 2, control: 1 };
 /** Tables whose content has changed since. */
 const NEW_CONTENT = ['request'];
+/** Totals by name: a later release's own are left behind. */
+const TOTALS = 'disk';
 
 /** Turns a closed data folder's databases into those of an early release, with only what that release knew. */
 export function ageData(dataFolder: string, projectId: string): void {
@@ -39,7 +41,9 @@ function copyRows(from: Connection, to: Connection): void {
     );
     const values = columns.map(() => '?').join(', ');
     const insert = `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${values})`;
+    const names = table === TOTALS ? namesIn(to, `SELECT name FROM ${TOTALS}`) : null;
     for (const row of from.all(`SELECT ${columns.join(', ')} FROM ${table}`)) {
+      if (names && !names.includes(String(row['name']))) continue;
       to.run(
         insert,
         columns.map((name) => row[name] ?? null),
