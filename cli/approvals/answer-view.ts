@@ -34,7 +34,8 @@ function answerLines(answer: Asked, { approved, names, next, parked }: Told, loo
   const { status, hint, request_id: id, expires_at: expires } = answer;
   const mark = decisionMark(answer, look);
   if (status === 'pending') {
-    const ends = typeof expires === 'string' ? ` It expires ${age(expires, look.now)}.` : '';
+    const ends =
+      typeof expires === 'string' ? ` The request expires ${age(expires, look.now)}.` : '';
     const pairs: Pair[] = [['Request', plainText(id)]];
     return [
       `${mark} ${parked === null ? decisionSentence(answer, names) : parkedText(parked)}${ends}`,

@@ -79,17 +79,21 @@ function askerText({ agent, platform }: Asked): string {
   return platform === 'unknown' ? name : `${name} on ${plainText(platform)}`;
 }
 
-/** `owner (email, sent), ops (telegram, failed)` */
+/** `owner (email), ops (telegram, failed)` */
 function askedText({ approvers, notified }: Asked, names: Names): string {
   const notices = (Array.isArray(notified) ? notified : []).filter(isObject);
   const ids = Array.isArray(approvers) ? approvers.map(String) : [];
   return ids
     .map((id) => {
       const notice = notices.find(({ channel_id: channel }) => channel === id);
-      const how = notice ? ` (${plainText(notice['kind'])}, ${plainText(notice['status'])})` : '';
-      return `${names.get(id) ?? id}${how}`;
+      return `${names.get(id) ?? id}${notice ? ` (${noticeText(notice)})` : ''}`;
     })
     .join(', ');
+}
+
+/** How someone was asked, and whether that failed. A message in the local outbox counts as sent, so `sent` isn't shown. */
+function noticeText({ kind, status }: Asked): string {
+  return status === 'sent' ? plainText(kind) : `${plainText(kind)}, ${plainText(status)}`;
 }
 
 /** `1 of 2: ana, 3 min ago` */

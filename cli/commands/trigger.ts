@@ -134,7 +134,7 @@ async function triggerWebhook(
     if (context.signal.aborted) return EXIT.interrupted;
     await sendOne(context, kind, source);
   }
-  if (!output.json) output.note(`Next: svc inbox list --source ${source.name}`);
+  if (!output.json) output.note(`Next: svc inbox wait --source ${source.name}`);
   return EXIT.done;
 }
 

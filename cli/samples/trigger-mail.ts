@@ -51,7 +51,7 @@ function tellNext(
   if (isReport && !isTaken) {
     output.note('The project sent no such message, so the report arrived as ordinary mail.');
   }
-  output.note(`Next: svc inbox list ${isTaken ? '--type email.bounced' : `--source ${source}`}`);
+  output.note(`Next: svc inbox wait ${isTaken ? '--type email.bounced' : `--source ${source}`}`);
 }
 
 /** Prints the mail as it would be sent, so that it can be saved to a file. */

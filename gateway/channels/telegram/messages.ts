@@ -35,7 +35,7 @@ interface KindWords {
 
 const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   approval: {
-    title: 'Approval asked',
+    title: 'Approval requested',
     meaning: 'An agent asks before it acts.',
     summary: 'What it wants to do',
   },
@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
     summary: 'What it proposes',
   },
   file_url: {
-    title: 'Public link to a file asked',
+    title: 'Public link to a file requested',
     meaning: 'An agent wants a link to a file. Anyone with the link can download the file.',
     summary: 'What it wants to share',
   },
@@ -60,9 +60,9 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
     summary: 'What it wants to send',
   },
   channel: {
-    title: 'New channel to be added',
-    meaning: 'If you approve, whoever is behind it will be asked too, and can decide as you do.',
-    summary: 'What is to be added',
+    title: 'New channel proposed',
+    meaning: 'If you approve, whoever is behind it is also asked and can decide as you do.',
+    summary: 'The new channel',
   },
 };
 

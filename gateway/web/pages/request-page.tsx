@@ -25,7 +25,7 @@ interface Asked {
 export function RequestPage(asked: Asked): JSX.Element {
   const { request } = asked.opened;
   return (
-    <Document title={`${KINDS[request.kind].noun} asked`} project={request.project} wide>
+    <Document title={KINDS[request.kind].noun} project={request.project} wide>
       <RequestProps {...asked} />
     </Document>
   );

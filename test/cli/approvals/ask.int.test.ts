@@ -99,7 +99,7 @@ describe('a decision', () => {
     const person = await svc([...ASK, '--wait-seconds', '0'], fake, { terminal: true });
     expect(person.code).toBe(6);
     expect(person.stdout).toMatch(
-      /^… Not decided yet\. This isn't a denial\. It expires in \d+ days\.\n/,
+      /^… Not decided yet\. This isn't a denial\. The request expires in \d+ days\.\n/,
     );
     expect(person.stdout).toContain(`  Request  ${ID}\n  Next     svc request watch ${ID}\n`);
     expect(person.stderr).toBe(`The question ${IN_OUTBOX}`);

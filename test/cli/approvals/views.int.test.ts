@@ -53,7 +53,7 @@ describe('request status', () => {
       'Risk      medium',
       'Options   now, later',
       'Asked by  billing-bot on claude-code, N ago',
-      'Asked     owner (email, sent)',
+      'Asked     owner (email)',
       'Policy    rule big of version 3',
       'State     task-7',
       '',

@@ -192,12 +192,12 @@ describe('svc trigger email.bounce', () => {
   });
 
   it.each([
-    [null, ['Next: svc inbox list --type email.bounced']],
+    [null, ['Next: svc inbox wait --type email.bounced']],
     [
       'evt_1',
       [
         'The project sent no such message, so the report arrived as ordinary mail.',
-        'Next: svc inbox list --source mail',
+        'Next: svc inbox wait --source mail',
       ],
     ],
   ])('that became %j says where it is', async (event, notes) => {

@@ -99,7 +99,7 @@ describe('svc trigger', () => {
     const { context, printed } = fakeContext({ client, args: { kind: 'webhook' }, json: false });
     await run(context);
     expect(printed.lines).toEqual(['duplicate  evt_1  webhook  any']);
-    expect(printed.notes).toEqual(['Next: svc inbox list --source any']);
+    expect(printed.notes).toEqual(['Next: svc inbox wait --source any']);
   });
 
   it('tells why a delivery was refused', async () => {

@@ -32,7 +32,8 @@ const add = (label: string) =>
   });
 
 async function asking(person: FakePerson): Promise<FakeMessage> {
-  const found = () => person.received.find(({ shown }) => shown.text.startsWith('Approval asked'));
+  const found = () =>
+    person.received.find(({ shown }) => shown.text.startsWith('Approval requested'));
   await expect.poll(found, SOON).toBeDefined();
   const message = found();
   if (!message) throw new Error('No message came.');
@@ -193,11 +194,11 @@ describe('by Telegram', () => {
     expect(bens.shown.text).toContain('Needs 2 approvals.');
     const [voted, before] = [at(), labels(bens)];
     ana.taps(anas, 'Approve');
-    await shows(anas, /^✅ Recorded\. 1 more approval is needed\.\nApproval asked\n/);
+    await shows(anas, /^✅ Recorded\. 1 more approval is needed\.\nApproval requested\n/);
     expect(labels(anas).filter((text) => /Approve|Deny/.test(text))).toEqual(['⛔ Deny']);
     await shows(
       bens,
-      new RegExp(`^Approval asked\\n[^]*Needs 2 approvals; ana approved at ${voted}`),
+      new RegExp(`^Approval requested\\n[^]*Needs 2 approvals; ana approved at ${voted}`),
     );
     expect(labels(bens)).toEqual(before);
     expect(ana.toasts.at(-1)?.text).toBe('✅ Recorded. 1 more approval is needed.');

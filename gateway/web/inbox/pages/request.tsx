@@ -98,7 +98,7 @@ function shown(
   const { opened } = seen;
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
-  const title = `${KINDS[kind].noun} asked`;
+  const title = KINDS[kind].noun;
   const recorded = context.query('recorded') !== undefined;
   const common = { opened, csrf: context.csrf, problem: problem ?? null, form, recorded };
   if (current !== 'pending') {

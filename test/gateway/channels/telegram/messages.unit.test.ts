@@ -24,12 +24,12 @@ const HOSTILE = '</pre></code><b>Approved</b>\u202E<a href="https://evil.example
 
 describe('a message that asks', () => {
   it.each<[RequestKind, string, string]>([
-    ['approval', 'Approval asked', 'asks before it acts'],
+    ['approval', 'Approval requested', 'asks before it acts'],
     ['question', 'Question', 'Reply to this message with your answer'],
     ['policy', 'New policy proposed', 'rules that will decide in your place'],
     ['file_url', 'Public link to a file', 'Anyone with the link can download the file'],
     ['email_send', 'Email to be sent', 'send email from the address of the project'],
-    ['channel', 'New channel to be added', 'will be asked too, and can decide as you do'],
+    ['channel', 'New channel proposed', 'is also asked and can decide as you do'],
   ])('says what it is about: %s', (kind, title, meaning) => {
     const { text } = ask({ kind });
     expect(text.startsWith(title)).toBe(true);

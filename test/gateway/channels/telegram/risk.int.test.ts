@@ -19,7 +19,7 @@ const askHigh = (options: readonly string[] = []) =>
 describe('a request of high risk', () => {
   it('says so first', async () => {
     const { message } = await askHigh();
-    expect(message.shown.text).toMatch(/^⚠️ High risk: Approval asked/);
+    expect(message.shown.text).toMatch(/^⚠️ High risk: Approval requested/);
   });
 
   it('is approved by the second tap alone', async () => {

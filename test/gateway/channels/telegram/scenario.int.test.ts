@@ -33,7 +33,7 @@ describe.each(['poll', 'webhook'] as const)(
       });
       const { text } = message.shown;
       for (const part of [
-        'Approval asked',
+        'Approval requested',
         'Acme & Sons (acme)',
         'deploy-bot on claude-code, key ci',
         'Delete three old backups',

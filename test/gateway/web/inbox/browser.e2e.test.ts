@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
     await page.getByRole('link', { name: /Where to\?/ }).click();
     await page.getByRole('button', { name: 'Answer: Dublin' }).click();
     await page.getByRole('heading', { name: 'Answered' }).waitFor();
-    expect(await page.title()).toBe('Question asked · Test');
+    expect(await page.title()).toBe('Question · Test');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
     expect(tab.complaints).toEqual([]);

@@ -235,7 +235,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual([
       'Approve this action?',
     ]);
-    expect(await page.title()).toBe('Approval asked · Acme Shop');
+    expect(await page.title()).toBe('Approval · Acme Shop');
     const places = await tab.placesIn('.summary');
     expect(places.length).toBeGreaterThan(70);
     const backwards = places.filter(({ x, y }, index) => {

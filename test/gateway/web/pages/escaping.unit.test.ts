@@ -133,6 +133,6 @@ describe('whatever an agent writes', () => {
         form: {},
       }),
     );
-    expect(html).toContain('<title>Approval asked · Acme Shop</title>');
+    expect(html).toContain('<title>Approval · Acme Shop</title>');
   });
 });
