@@ -89,8 +89,7 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
   if (op === 'request.decided') return { text: decisionOf(part(known, 'ended')) };
   if (op === 'request.voted') return { text: voteOf(part(known, 'vote')) };
   if (op === 'approval.spent') return spentWords(part(known, 'done'));
-  const plain = Object.hasOwn(PLAIN, op) ? PLAIN[op] : undefined;
-  return { text: plain?.(who, repeats) ?? `${op}, ${who}` };
+  return { text: PLAIN.get(op)?.(who, repeats) ?? `${op}, ${who}` };
 }
 
 const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>> = {
