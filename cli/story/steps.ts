@@ -92,25 +92,27 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
   return { text: PLAIN.get(op)?.(who, repeats) ?? `${op}, ${who}` };
 }
 
-const PLAIN: Readonly<Record<string, (who: string, repeats: boolean) => string>> = {
-  inbox_claim: (who) => `${who} claimed it`,
-  inbox_next: (who) => `${who} claimed it`,
-  'event.claimed': () => 'It was claimed, with others in one call',
-  inbox_extend: (who) => `${who} extended the lease`,
-  inbox_nack: (who) => `${who} gave it back`,
-  inbox_ack: (who, repeats) =>
-    `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
-  inbox_requeue: (who) => `${who} put it back into the queue`,
-  inbox_replay: (who) => `${who} replayed it`,
-  'event.replayed': () => 'It was replayed, with others in one call',
-  request_use: (who) => `${who} used the approval`,
-  request_withdraw: (who) => `${who} took the question back`,
-  'event.parked': () => 'It was parked until the answer',
-  'event.resumed': () => 'It went back into the queue',
-  'lease.expired': () => 'The lease ran out',
-  'request.expired': () => 'Nobody decided in time',
-  'request.withdrawn': () => 'The question was withdrawn',
-};
+const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = new Map(
+  Object.entries({
+    inbox_claim: (who) => `${who} claimed it`,
+    inbox_next: (who) => `${who} claimed it`,
+    'event.claimed': () => 'It was claimed, with others in one call',
+    inbox_extend: (who) => `${who} extended the lease`,
+    inbox_nack: (who) => `${who} gave it back`,
+    inbox_ack: (who, repeats) =>
+      `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
+    inbox_requeue: (who) => `${who} put it back into the queue`,
+    inbox_replay: (who) => `${who} replayed it`,
+    'event.replayed': () => 'It was replayed, with others in one call',
+    request_use: (who) => `${who} used the approval`,
+    request_withdraw: (who) => `${who} took the question back`,
+    'event.parked': () => 'It was parked until the answer',
+    'event.resumed': () => 'It went back into the queue',
+    'lease.expired': () => 'The lease ran out',
+    'request.expired': () => 'Nobody decided in time',
+    'request.withdrawn': () => 'The question was withdrawn',
+  }),
+);
 
 function whoOf({ agent, key_id }: LedgerEntry): string {
   if (agent !== null) return `${agent} (${key_id ?? 'no key'})`;
