@@ -10,8 +10,10 @@ export interface OptionSpec {
   readonly flag: string;
   /** A one-letter form, such as `H` for `-H`. */
   readonly short?: string;
-  /** In square brackets the value is optional and defaults to the first of `choices`. */
+  /** In square brackets the value is optional and defaults to `standard`, or to the first of `choices`. */
   readonly value?: string;
+  /** The value of the flag alone, if it takes a number or a span. */
+  readonly standard?: string;
   /** An earlier name, which still works but isn't shown. */
   readonly former?: string;
   readonly summary: string;

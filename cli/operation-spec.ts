@@ -1,5 +1,6 @@
 import type { Additions, ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
+import { WATCH_OPTION } from './input/flags.ts';
 import { ALL_OPTION } from './pages.ts';
 import { STORED_BY_FIELD } from './stored-names.ts';
 import { countText } from './view/sizes.ts';
@@ -32,15 +33,15 @@ export function operationSpec(
       return own.args ?? argumentsOf(shape, stored);
     },
     get options() {
-      const all = isList(shape) ? [ALL_OPTION] : [];
-      return own.options ?? [...optionsOf(shape, stored), ...all, ...moreOptions];
+      const list = isList(shape) ? [ALL_OPTION, WATCH_OPTION] : [];
+      return own.options ?? [...optionsOf(shape, stored), ...list, ...moreOptions];
     },
     examples: own.examples ?? [...shape.examples, ...moreExamples],
     load,
   };
 }
 
-/** Whether the operation lists things, so that its command takes --all. */
+/** Whether the operation lists things, so that its command takes --all and --watch. */
 export function isList({ effect, words }: OperationShape): boolean {
   return effect === 'read' && LISTS.has(words.at(-1) ?? '');
 }

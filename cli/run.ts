@@ -2,6 +2,7 @@ import { resolveHome } from '../daemon/home.ts';
 import type { Client } from './client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
+import { WATCH_OPTION } from './input/flags.ts';
 import type { JqSink } from './jq/filter.ts';
 import { asCliError, CliError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
@@ -10,11 +11,14 @@ import { ownCommand } from './program-path.ts';
 import { HelpWanted, programOf, type ReadLine } from './program.ts';
 import { allCommands } from './tree.ts';
 
-/** What a run needs from its process. */
-export interface RunEnvironment {
-  readonly env: NodeJS.ProcessEnv;
+interface Streams {
   readonly stdout: Sink;
   readonly stderr: Sink;
+}
+
+/** What a run needs from its process. */
+export interface RunEnvironment extends Streams {
+  readonly env: NodeJS.ProcessEnv;
   /** The script that Node runs, for the commands that svc suggests (default: `svc`). */
   readonly script?: string | undefined;
   /** Aborted by Ctrl-C and SIGTERM. */
@@ -61,7 +65,7 @@ function outputFor(
 }
 
 /** Standard output with --jq; its expression is known when the line is parsed. */
-async function jqFor(argv: readonly string[], { stdout }: RunEnvironment): Promise<JqSink | null> {
+async function jqFor(argv: readonly string[], { stdout }: Streams): Promise<JqSink | null> {
   if (!flagsIn(argv).some((word) => word === '--jq' || word.startsWith('--jq='))) return null;
   const { JqSink } = await import('./jq/filter.ts');
   return new JqSink(stdout);
@@ -85,7 +89,10 @@ async function dispatch(
   const commands = allCommands();
   let code: number = EXIT.done;
   const program = programOf(commands, async (command, line) => {
-    code = await perform(command, line, around, output);
+    const isWatched = line.options[WATCH_OPTION.flag] !== undefined;
+    code = await (isWatched
+      ? watched(argv, command, line, around)
+      : perform(command, line, around, output));
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -119,6 +126,23 @@ async function perform(
   } finally {
     if (around.signal.aborted) context.tries.tellOpen();
   }
+}
+
+/** Runs the command again and again, each time with an output of its own. */
+async function watched(
+  argv: readonly string[],
+  command: CommandSpec,
+  line: ReadLine,
+  around: Around,
+): Promise<number> {
+  const { watch } = await import('./watch.ts');
+  const once = async (streams: Streams): Promise<void> => {
+    const jq = await jqFor(argv, streams);
+    const to = { ...around, ...streams, jq };
+    await perform(command, line, to, outputFor(argv, { ...to, stdout: jq ?? to.stdout }));
+    jq?.end();
+  };
+  return watch({ ...around, argv, options: line.options, output: outputFor(argv, around), once });
 }
 
 async function contextOf(

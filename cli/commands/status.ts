@@ -6,6 +6,7 @@ import { lockHolder } from '../../shared/host/processes.ts';
 import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/waiting-events.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { WATCH_OPTION } from '../input/flags.ts';
 import type { View } from '../view/output.ts';
 import { adviceLines, messagingAdvice, messagingPairs } from '../view/messaging-status.ts';
 import { sizeText } from '../view/sizes.ts';
@@ -20,7 +21,7 @@ export const declaration: Declaration = {
   description:
     "Also shows how many parked events wait for people, and since when. With a gateway, also shows the replica's state and where reads come from. Exit code 0: running; 3: not running; 7: running but not answering.",
   args: [],
-  options: [],
+  options: [WATCH_OPTION],
   examples: ['status', 'status --json | jq -r .base_url', 'status --json | jq .replica'],
   seeAlso: ['doctor', 'logs', 'up'],
 };

@@ -2,6 +2,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { barText } from '../disk/progress.ts';
 import { EXIT } from '../exit.ts';
+import { WATCH_OPTION } from '../input/flags.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { countText, sizeText } from '../view/sizes.ts';
@@ -13,7 +14,7 @@ export const declaration: Declaration = {
   description:
     "Covers the disk (keys, files and open uploads), this month's link downloads, and mail.",
   args: [],
-  options: [],
+  options: [WATCH_OPTION],
   examples: ['usage', 'usage --json | jq .disk.used_bytes'],
   seeAlso: ['file list', 'kv list'],
 };

@@ -22,6 +22,14 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flag: 'help', short: 'h', summary: 'Show help with examples.' },
 ];
 
+/** The flag of commands that list things or show a state. `run.ts` acts on it, so the commands needn't. */
+export const WATCH_OPTION: OptionSpec = {
+  flag: 'watch',
+  value: '[INTERVAL]',
+  standard: '5s',
+  summary: 'Show it again every 5s, or at this interval, until Ctrl-C.',
+};
+
 /** Flags of every command that writes. */
 export const WRITE_OPTIONS: readonly OptionSpec[] = [
   {
@@ -70,18 +78,24 @@ export class Flag extends Option {
 
   /** Returns the flag's value, and whether it is the next word. */
   valueIn(next: string | undefined): { readonly value: string; readonly taken: boolean } {
-    const { flag, value, choices } = this.spec;
+    const { flag, value, choices, standard } = this.spec;
     if (mayLeaveOut(this.spec)) {
-      const choice = choices?.find((one) => one === next);
-      return { value: choice ?? choices?.[0] ?? '', taken: choice !== undefined };
+      const fits = standard === undefined ? choices?.includes(next ?? '') : isAmount(next);
+      if (next !== undefined && fits) return { value: next, taken: true };
+      return { value: standard ?? choices?.[0] ?? '', taken: false };
     }
     if (next !== undefined && !/^--?[a-z]/i.test(next)) return { value: next, taken: true };
     throw usageError(`--${flag} needs a value.`, `Write it as: --${flag} ${value}`);
   }
 }
 
+/** Whether the word looks like a number or a span, even a wrong one. */
+function isAmount(word = ''): boolean {
+  return /^\d[\d.]*[a-z]*$/.test(word);
+}
+
 /** `[true|false]`: the flag may stand alone. */
-export function mayLeaveOut({ value }: OptionSpec): boolean {
+function mayLeaveOut({ value }: OptionSpec): boolean {
   return value?.startsWith('[') ?? false;
 }
 

@@ -2,7 +2,7 @@ import type { Command, CommanderError } from 'commander';
 import type { ArgumentSpec, CommandSpec } from '../command.ts';
 import { usageError, type CliError } from '../errors.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
-import { GLOBAL_OPTIONS, mayLeaveOut, optionsOf, WRITE_OPTIONS } from './flags.ts';
+import { GLOBAL_OPTIONS, optionsOf, WRITE_OPTIONS } from './flags.ts';
 
 /** Where on the command line parsing failed. */
 export interface ParseContext {
@@ -54,7 +54,9 @@ function unknownFlag(typed: string, { node, command }: ParseContext): CliError {
   if (command && WRITE_OPTIONS.some(({ flag }) => flag === name)) {
     return usageError(`${raw} only works with commands that write.`, hint);
   }
-  const negated = known.find((option) => mayLeaveOut(option) && `no-${option.flag}` === name);
+  const negated = known.find(
+    ({ flag, choices }) => choices?.includes('false') && `no-${flag}` === name,
+  );
   if (negated) return usageError(`${raw} isn't a flag.`, `Write it as: --${negated.flag} false`);
   const meant = nearest(
     name,

@@ -1,12 +1,12 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CliError } from '../errors.ts';
 import { jsonLines } from './json.ts';
+import { fitRows, rowsOf } from './rows.ts';
 import { PagePrinter, type Pages } from './pages.ts';
 import type { Layout, Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapNote } from './terminal-text.ts';
 import { typedHint } from './typed-names.ts';
 import { readableView } from './view.ts';
-import { pluralize } from '../../shared/lib/pluralize.ts';
 
 /** How an answer is shown on a terminal. */
 export interface View {
@@ -54,7 +54,7 @@ export interface Output {
 /** The lines of a redraw. */
 export interface Drawn {
   readonly kept: readonly string[];
-  /** Each must fit on one terminal line, and all of them on the screen. */
+  /** What the screen has no room for is cut off at the end. */
   readonly live: readonly string[];
 }
 
@@ -79,6 +79,7 @@ export interface OutputOptions {
 }
 
 const CLEAR_LINE = '\r\u001b[K';
+const ERASE_ABOVE = '\u001b[A\u001b[2K';
 /** Used if a terminal reports its size as 0. */
 const COLUMNS_DEFAULT = 80;
 const ROWS_DEFAULT = 24;
@@ -94,7 +95,7 @@ export class TerminalOutput implements Output {
   readonly #decoder = new TextDecoder();
   /** The running spinners; only the last one is drawn. */
   readonly #spinners: symbol[] = [];
-  #liveLines = 0;
+  #live: readonly string[] = [];
   #problem = (path: string, message: string) => `${path}: ${message}`;
 
   constructor(options: OutputOptions) {
@@ -190,24 +191,23 @@ export class TerminalOutput implements Output {
   }
 
   redraw(draw: (look: Look) => Drawn): void {
-    const { kept, live } = draw(this.#look());
+    const look = this.#look();
+    const { kept, live } = draw(look);
     const erase = this.#takeLive();
     // The cursor needs the last line.
     const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
-    const hidden = live.length - room + 1;
-    const shown =
-      hidden > 1 ? [...live.slice(0, room - 1), `… and ${pluralize(hidden, 'more line')}`] : live;
-    const lines = [...kept, ...shown];
+    this.#live = fitRows(live, room, look.columns);
+    const lines = [...kept, ...this.#live];
     // One write, so that nothing flickers.
     this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));
-    this.#liveLines = shown.length;
   }
 
-  /** Returns the sequence that erases the live lines. */
+  /** Returns the sequence that erases the live lines, which a narrower terminal has wrapped by now. */
   #takeLive(): string {
-    const erase = this.#liveLines > 0 ? `\u001b[${this.#liveLines}A\r\u001b[J` : '';
-    this.#liveLines = 0;
-    return erase;
+    const rows = rowsOf(this.#live, this.#look().columns);
+    this.#live = [];
+    // Row by row, because some terminals keep a screen that is erased as a whole.
+    return rows > 0 ? `\r\u001b[J${ERASE_ABOVE.repeat(rows)}` : '';
   }
 
   #look(): Look {
@@ -281,7 +281,7 @@ export class TerminalOutput implements Output {
   }
 
   #complain(line: string): void {
-    if (this.#liveLines > 0) this.#options.stdout.write(this.#takeLive());
+    if (this.#live.length > 0) this.#options.stdout.write(this.#takeLive());
     this.#options.stderr.write(`${this.#spinners.length > 0 ? CLEAR_LINE : ''}${line}\n`);
   }
 

@@ -28,6 +28,10 @@ const output: Topic = {
         ['--all', 'on lists: all pages, as one table or one JSON document'],
         ['--limit N', 'on lists: as many rows, page after page'],
         ['--cursor VALUE', 'on lists: continue where an earlier page ended'],
+        [
+          '--watch [INTERVAL]',
+          'on lists, status and single gets: show it again at this interval, such as 2s or 1m (default 5s); redrawn on a terminal; in a pipe or with --json, a line of JSON for each change',
+        ],
         ['--raw', 'on kv get and state load: only the value'],
         ['--quiet', 'no notes and no spinner'],
         ['--no-color', 'no colors; so do NO_COLOR and TERM=dumb'],
@@ -38,6 +42,8 @@ const output: Topic = {
       [
         ["svc kv list --all --jq '.items[].key'", ''],
         ["svc inbox list --since 2h --jq '.items[] | [.id, .type] | @tsv'", ''],
+        ['svc inbox list --status dead --watch', ''],
+        ["svc kv list --watch 1m --jq '.items | length'", ''],
       ],
     ],
   ],

@@ -362,7 +362,7 @@ describe('notes, spinner and colours', () => {
 
 /** What takes so many lines off a terminal. */
 function erase(count: number): string {
-  return `\u001b[${count}A\r\u001b[J`;
+  return `\r\u001b[J${'\u001b[A\u001b[2K'.repeat(count)}`;
 }
 
 describe('lines that change', () => {

@@ -1,11 +1,13 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 
 export const declaration: Additions = {
+  moreOptions: [WATCH_OPTION],
   seeAlso: ['email send', 'inbox wait'],
 };
 

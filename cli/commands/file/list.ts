@@ -4,6 +4,7 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';
 import { EXIT } from '../../exit.ts';
 import { integerOption, textArgument, textOption } from '../../input/option-values.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { ALL_OPTION, printPages, wantsPages, type PageQuery } from '../../pages.ts';
 import type { View } from '../../view/output.ts';
 import { sizeText } from '../../view/sizes.ts';
@@ -24,6 +25,7 @@ export const declaration: Declaration = {
     { flag: 'cursor', value: 'VALUE', summary: 'The next_cursor from the previous page.' },
     { flag: 'limit', value: 'N', summary: 'How many to list (at least 1, default 20).' },
     ALL_OPTION,
+    WATCH_OPTION,
   ],
   examples: [
     'file list',

@@ -1,8 +1,9 @@
 import type { Additions } from '../../command.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { RAW_OPTION, showingValue } from '../../disk/raw-value.ts';
 
 export const declaration: Additions = {
-  moreOptions: [RAW_OPTION],
+  moreOptions: [RAW_OPTION, WATCH_OPTION],
   moreExamples: ['kv get last-run --raw'],
   seeAlso: ['kv set', 'kv list', 'help exit-codes'],
 };

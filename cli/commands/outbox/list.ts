@@ -1,6 +1,7 @@
 import { outboxEntries, outboxFolder } from '../../../daemon/outbox.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { integerOption, switchOption } from '../../input/option-values.ts';
 import { ALL_OPTION } from '../../pages.ts';
 import { whyEmpty } from '../../approvals/outbox-hint.ts';
@@ -12,7 +13,11 @@ export const declaration: Declaration = {
   description:
     'Without SVC_SMTP_URL the daemon sends no mail: it saves questions, approvals, address confirmations and svc email send messages here. It keeps the newest 1,000.',
   args: [],
-  options: [{ flag: 'limit', value: 'N', summary: 'How many to list (default 20)' }, ALL_OPTION],
+  options: [
+    { flag: 'limit', value: 'N', summary: 'How many to list (default 20)' },
+    ALL_OPTION,
+    WATCH_OPTION,
+  ],
   examples: ['outbox list', "outbox list --json | jq -r '.items[].id'"],
 };
 

@@ -1,5 +1,6 @@
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption } from '../../input/option-values.ts';
 import { storedProfiles } from '../../signin/profiles.ts';
 import { table } from '../../view/table.ts';
@@ -9,7 +10,7 @@ export const declaration: Declaration = {
   summary: 'List the projects this machine has keys for.',
   description: 'Lists them by profile; * marks the current one. Exit code 3: no projects.',
   args: [],
-  options: [{ flag: 'names', summary: 'Print profile names only, one per line' }],
+  options: [{ flag: 'names', summary: 'Print profile names only, one per line' }, WATCH_OPTION],
   examples: ['project list', "project list --json | jq -r '.items[].project.id'"],
 };
 

@@ -1,10 +1,14 @@
 import type { Additions, CommandContext } from '../../command.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 
 export const declaration: Additions = {
+  description:
+    "Returns the whole request without waiting. Go ahead only on approved, modified (a person picked an option) or answered; pending isn't a denial. --watch shows the request until Ctrl-C; to wait for the decision and exit with its code, use svc request watch.",
+  moreOptions: [WATCH_OPTION],
   seeAlso: ['request watch', 'ask approval', 'help exit-codes'],
 };
 

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
+import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption } from '../../input/option-values.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
@@ -10,7 +11,10 @@ import { readableView } from '../../view/view.ts';
 export const declaration: Additions = {
   description: 'Also says how to connect the sender, until the first delivery has arrived.',
   stored: { name: 'sources' },
-  moreOptions: [{ flag: 'steps', summary: 'Say how to connect the sender, whatever has arrived.' }],
+  moreOptions: [
+    { flag: 'steps', summary: 'Say how to connect the sender, whatever has arrived.' },
+    WATCH_OPTION,
+  ],
   moreExamples: ['source get github --steps'],
   seeAlso: ['source list', 'source rotate', 'trigger', 'logs'],
 };

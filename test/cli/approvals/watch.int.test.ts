@@ -68,7 +68,7 @@ describe('request watch', () => {
     const decided = { ...OLD, ...APPROVED };
     const fake = await paging([[record(), OLD], [record()]], { [OTHER]: decided });
     const { stdout } = await watched(fake, 2, true);
-    const [first = '', second = ''] = stdout.split('\u001b[4A\r\u001b[J');
+    const [first = '', second = ''] = stdout.split(`\r\u001b[J${'\u001b[A\u001b[2K'.repeat(4)}`);
     expect(first.split('\n').map((line) => line.trimEnd())).toEqual([
       '2 requests wait for a person',
       expect.stringMatching(/^ASKED +KIND +RISK +WHAT +EXPIRES +REQUEST ID$/),

@@ -3,6 +3,7 @@ import { isObject } from '../../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../../command.ts';
 import { badAnswer } from '../../../errors.ts';
 import { EXIT } from '../../../exit.ts';
+import { WATCH_OPTION } from '../../../input/flags.ts';
 import { age, table, type Look } from '../../../view/table.ts';
 import { plainText, safeLine } from '../../../view/terminal-text.ts';
 import { callOperator } from '../../../gateway/call.ts';
@@ -13,7 +14,7 @@ export const declaration: Declaration = {
   description:
     "Shows each project's owner, the mail it sent this calendar month (UTC), and whether it's blocked or being moved. Connects to the gateway's socket in its data folder, so run it as the gateway's user. It opens each project in turn, so thousands of projects take a while.",
   args: [],
-  options: DATA_OPTIONS,
+  options: [...DATA_OPTIONS, WATCH_OPTION],
   examples: ['gateway project list', 'gateway project list --data /var/lib/svc-gateway --json'],
 };
 
