@@ -33,6 +33,7 @@ import { RateLimiter } from './auth/rate-limiter.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './auth/sign-in.ts';
+import { SIGN_UP_OPEN } from './auth/sign-up.ts';
 import { SavedTrustedClock } from './projects/trusted-clock.ts';
 import { Uploads } from './http/links/uploads.ts';
 import { WebInbox } from './web/inbox/inbox.ts';
@@ -108,7 +109,13 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const http = await openHttp(options, { ...core, control, signIn });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
-  const operator = new OperatorService({ control, projects, vault, clock, onError });
+  const operator = new OperatorService({
+    ...{ control, projects, vault, clock, onError },
+    signUp: options.signUp ?? SIGN_UP_OPEN,
+    publicUrl: urls.api,
+    sendsMail: config.mail.kind !== 'outbox',
+    mail: (letter) => messaging.mail(letter),
+  });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
   return { ...inner, signIn, operator, ...http };
 }
@@ -223,11 +230,16 @@ interface Services extends Core {
 }
 
 function openSignIn(
-  { log, messaging: config }: GatewayOptions,
+  { log, messaging: config, signUp }: GatewayOptions,
   { messaging, ...core }: Services & { readonly control: ControlStore },
 ): SignIn {
   return new SignIn({
     ...core,
+    signUp: signUp ?? SIGN_UP_OPEN,
+    onVacant: () =>
+      log.warn(
+        'Nobody has an account yet. The first person to sign in gets one; everyone else needs an invitation: svc gateway invite EMAIL',
+      ),
     ownNames: config ? ownNames(config.mail) : [],
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),

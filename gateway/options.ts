@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { ServerInfo } from '../shared/kernel/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
+import type { SignUpRule } from './auth/sign-up.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
@@ -36,6 +37,8 @@ export interface GatewayOptions {
   readonly messaging?: MessagingConfig;
   /** Whether people may sign in by mail and create projects, as on a hosted gateway. */
   readonly signIn?: boolean;
+  /** Who may sign up (default: anyone). */
+  readonly signUp?: SignUpRule;
   /**
    * The maximum number of open project databases; with it, a database closes after ten minutes without use. By
    * default all stay open, and no timer runs.

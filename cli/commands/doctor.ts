@@ -13,6 +13,7 @@ import {
   type Finding,
 } from '../doctor/checks.ts';
 import { checkLocalClock } from '../doctor/clock.ts';
+import { checkSignUp } from '../doctor/sign-up.ts';
 import { checkGateway, checkReplica } from '../doctor/gateway.ts';
 
 export const declaration: Declaration = {
@@ -47,6 +48,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     await checkPort(home, status),
     ...(status?.mode === 'local' ? await checkLocalClock(context) : []),
     ...(await checkGateway(context)),
+    ...(await checkSignUp(context)),
     ...checkReplica(status),
     ...checkTelegram(status),
     await checkDisk(home),

@@ -115,7 +115,8 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   }
   const texts = value.signed?.(textOf(plain), row, projectId) ?? {};
   for (const [name, text] of Object.entries(texts)) {
-    if (row[name] === vault.sign(text)) continue;
+    // One that isn't filled in yet is filled in now.
+    if (row[name] === null || row[name] === vault.sign(text)) continue;
     throw new AdminError(`The ${name} of ${where} is damaged: it belongs to another address.`);
   }
   return plain;

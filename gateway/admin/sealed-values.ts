@@ -13,6 +13,7 @@ import { idempotencyAad } from '../commit/idempotency.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
+import { invitationAad, mailboxHashText } from '../auth/sign-up.ts';
 import { linkAad, linkRateText, sessionAad } from '../web/inbox/sessions.ts';
 
 /** A column sealed with the master key, and the keyed hashes of its values. */
@@ -33,9 +34,20 @@ export const CONTROL_VALUES: readonly SealedValue[] = [
     table: 'account',
     column: 'address',
     key: ['id'],
-    beside: ['address_hash'],
+    beside: ['address_hash', 'mailbox_hash'],
     aad: ({ id }) => accountAad(String(id)),
-    signed: (address) => ({ address_hash: accountHashText(address) }),
+    signed: (address) => ({
+      address_hash: accountHashText(address),
+      mailbox_hash: mailboxHashText(address),
+    }),
+  },
+  {
+    table: 'invitation',
+    column: 'address',
+    key: ['id'],
+    beside: ['mailbox_hash'],
+    aad: ({ id }) => invitationAad(String(id)),
+    signed: (address) => ({ mailbox_hash: mailboxHashText(address) }),
   },
   {
     table: 'login',

@@ -20,13 +20,15 @@ import {
   likelyMailbox,
   maskedAddress,
 } from '../../shared/rules/mail-address.ts';
-import type { OwnedProject } from '../store/control/accounts.ts';
+import type { AccountStore, OwnedProject } from '../store/control/accounts.ts';
+import { admissionOf, type Admission } from '../store/control/standing.ts';
 import type { LoginRow } from '../store/control/login-rows.ts';
 import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
-import { signInMessage } from './sign-in-message.ts';
+import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
+import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
 import { rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
 import { within } from './within.ts';
@@ -37,6 +39,8 @@ const POLLS_MAX = 10_000;
 
 export interface LoginDeps {
   readonly store: LoginStore;
+  readonly accounts: Pick<AccountStore, 'standing'>;
+  readonly signUp: SignUpRule;
   readonly clock: Clock;
   readonly vault: Vault;
   /** The base URL of links in mails. */
@@ -70,8 +74,8 @@ export class Logins implements LoginService {
   }
 
   /**
-   * Starts a sign-in and mails its link. Acts and answers the same whether or not the address is known. RATE_LIMITED,
-   * EMAIL_DELIVERY_FAILED.
+   * Starts a sign-in and mails its link. Acts and answers the same whether or not the address is known: only the mail
+   * says that an address may not sign up. RATE_LIMITED, EMAIL_DELIVERY_FAILED.
    */
   async start(
     input: z.output<typeof startInput>,
@@ -106,7 +110,8 @@ export class Logins implements LoginService {
     const limit = { since: windowStart, max: LOGINS_PER_EMAIL, keptSince: now - LOGIN_KEPT_MS };
     const inTheWay = await store.begin(login, limit);
     if (inTheWay !== null) throw rateLimited(inTheWay - windowStart);
-    await this.#mail(email, { token, idHash, view: viewOf({ ...login, state: 'waiting' }, now) });
+    const view = viewOf({ ...login, state: 'waiting' }, now);
+    await this.#mail(email, { token, idHash, view });
     return {
       login_id: loginId,
       user_code: login.user_code,
@@ -142,18 +147,21 @@ export class Logins implements LoginService {
   }
 
   async confirm(token: string): Promise<LoginView | null> {
-    const { clock, store, vault } = this.#deps;
+    const { clock, signUp, store, vault } = this.#deps;
     const now = clock.now();
     const login = await store.findByLink(hashOf(token));
     if (login) {
       const id = newId('acc', now);
       const email = vault.open(loginAad(login.id_hash, 'address'), login.address);
-      const fresh = {
+      const address = Buffer.from(email).toString('utf8');
+      const account = {
         id,
         address: vault.seal(accountAad(id), email),
         address_hash: login.address_hash,
+        mailbox_hash: vault.sign(mailboxHashText(address)),
         created_at: isoTime(now),
       };
+      const fresh = { account, isAllowed: isAllowed(signUp, address) };
       await store.confirm(login.link_hash, fresh, { now, expiresAt: now + LOGIN_MS });
     }
     return this.open(token);
@@ -169,7 +177,11 @@ export class Logins implements LoginService {
     login: { readonly token: string; readonly idHash: string; readonly view: LoginView },
   ): Promise<void> {
     const { clock, mail, mailDeadlineMs = MAIL_DEADLINE_MS, publicUrl } = this.#deps;
-    const message = signInMessage(login.view, `${publicUrl}/s/${login.token}`);
+    const admission = await this.#admission(email);
+    const message =
+      admission === 'welcome'
+        ? signInMessage(login.view, `${publicUrl}/s/${login.token}`)
+        : notAdmittedMessage(admission, { email, publicUrl });
     const handing = mail({ id: newId('msg', clock.now()), to: email, ...message });
     const sent = await within(mailDeadlineMs, handing);
     if (sent?.outcome === 'sent') return;
@@ -177,6 +189,15 @@ export class Logins implements LoginService {
     if (sent) await this.#deps.store.drop(login.idHash);
     this.#deps.onTrouble(sent?.reason ?? 'The mail server does not answer in time.');
     throw new ServiceError('EMAIL_DELIVERY_FAILED');
+  }
+
+  async #admission(email: string): Promise<Admission> {
+    const { accounts, signUp, vault } = this.#deps;
+    const standing = await accounts.standing({
+      address_hash: vault.sign(accountHashText(email)),
+      mailbox_hash: vault.sign(mailboxHashText(email)),
+    });
+    return admissionOf(standing, isAllowed(signUp, email));
   }
 
   #takePoll(idHash: string, now: number): void {

@@ -45,6 +45,66 @@ Wasn't you? Say so on the page, or do nothing. We don't read replies.
   };
 }
 
+/** Tells a person that they may sign up here. */
+export function invitationMessage({
+  email,
+  publicUrl,
+}: {
+  readonly email: string;
+  readonly publicUrl: string;
+}): MessageText {
+  const { host } = new URL(publicUrl);
+  return {
+    subject: `svc: you're invited to ${host}`,
+    text: `You can now create a project on the svc gateway at ${host}.
+With svc installed, sign in from a terminal:
+
+  svc login --gateway ${publicUrl} --email ${email}
+
+If you don't know what this is, ignore this mail. We don't read replies.
+`,
+  };
+}
+
+/** Tells the owner of a mailbox why they can't sign in. It has no link, so a stranger gains nothing by asking for it. */
+export function notAdmittedMessage(
+  admission: 'other_spelling' | 'by_invitation',
+  { email, publicUrl }: { readonly email: string; readonly publicUrl: string },
+): MessageText {
+  const { subject, text } = REFUSALS[admission];
+  const host = new URL(publicUrl).host;
+  return {
+    subject: subject(host),
+    text: `Someone, perhaps you, tried to sign in to svc at ${host} as
+${email}.
+
+${text(email)}
+
+Wasn't you? Do nothing: nobody was signed in. We don't read replies.
+`,
+  };
+}
+
+interface RefusalWords {
+  readonly subject: (host: string) => string;
+  readonly text: (email: string) => string;
+}
+
+const REFUSALS: Readonly<Record<'other_spelling' | 'by_invitation', RefusalWords>> = {
+  other_spelling: {
+    subject: () => 'svc: use the other spelling of your address',
+    text: () =>
+      `This mailbox already has an account, under another spelling of the address.
+Sign in with that one, perhaps without the part after the plus sign.`,
+  },
+  by_invitation: {
+    subject: (host) => `svc: ${host} is by invitation`,
+    text: (email) => `You need an invitation first. Ask whoever runs this gateway to run:
+
+  svc gateway invite ${email}`,
+  },
+};
+
 /** Quotes text, and puts brackets around characters that start or join the parts of a link. */
 function unlinked(text: string, maxChars: number): string {
   return named(text, maxChars).replaceAll(LINKED, '[$&]');

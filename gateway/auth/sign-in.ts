@@ -2,9 +2,13 @@ import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
 import { Founding, type FoundingDeps } from './founding.ts';
-import { Logins } from './logins.ts';
+import { accountAad, Logins } from './logins.ts';
+import { mailboxHashText, type SignUpRule } from './sign-up.ts';
 
 interface SignInDeps extends FoundingDeps {
+  readonly signUp: SignUpRule;
+  /** Nobody has an account yet, so the first person to sign in gets one. */
+  readonly onVacant: () => void;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** Gets the reason why a mail didn't go out. */
   readonly onTrouble: (reason: string) => void;
@@ -17,11 +21,13 @@ export class SignIn {
   readonly #deps: SignInDeps;
 
   constructor(deps: SignInDeps) {
-    const { control, clock, vault, server, mail, onTrouble } = deps;
+    const { control, clock, vault, server, signUp, mail, onTrouble } = deps;
     this.#deps = deps;
     this.founding = new Founding(deps);
     this.logins = new Logins({
       store: control.logins,
+      accounts: control.accounts,
+      signUp,
       clock,
       vault,
       publicUrl: server.urls.api,
@@ -32,11 +38,21 @@ export class SignIn {
     });
   }
 
-  /** Finishes projects that an earlier run left half made, and deletes old sign-ins. */
+  /** Finishes what earlier runs and releases left undone, and deletes old sign-ins. */
   async start(): Promise<void> {
-    const { clock, control } = this.#deps;
+    const { clock, control, onVacant, signUp } = this.#deps;
     await this.founding.finish();
+    await this.#fillMailboxes();
+    if (!signUp.isOpen && !(await control.accounts.areAny())) onVacant();
     const now = clock.now();
     await control.logins.tidy(now - LOGIN_KEPT_MS, now);
+  }
+
+  async #fillMailboxes(): Promise<void> {
+    const { control, vault } = this.#deps;
+    for (const { id, address } of await control.accounts.withoutMailbox()) {
+      const opened = Buffer.from(vault.open(accountAad(id), address)).toString('utf8');
+      await control.accounts.setMailbox(id, vault.sign(mailboxHashText(opened)));
+    }
   }
 }

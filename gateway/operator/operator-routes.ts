@@ -10,6 +10,7 @@ import type { Handler } from '../../shared/http/http-server.ts';
 import { LIST_MAX } from '../../shared/lib/limits.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
 import { label } from '../../shared/operations/fields.ts';
+import { isMailAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
@@ -22,6 +23,7 @@ interface RoutesDeps {
 const BODY_MAX_BYTES = 16 * 1024;
 const REASON_MAX_CHARS = 200;
 const ADDRESS_MAX_CHARS = 500;
+const INVITATIONS = /^\/invitations(\/revoke)?$/;
 const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved)$/;
 
 function isPlain(address: string): boolean {
@@ -32,6 +34,10 @@ function isPlain(address: string): boolean {
 
 const blockInput = z.strictObject({
   reason: label(REASON_MAX_CHARS).refine((text) => text.trim() !== '', 'Say why.'),
+});
+
+const inviteInput = z.strictObject({
+  email: z.string().refine(isMailAddress, 'Expected a plain address such as `ana@example.com`.'),
 });
 
 const movedInput = z.strictObject({
@@ -65,7 +71,8 @@ const adoptInput = z.strictObject({
 /**
  * The operator's routes, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` followed by `block` with
  * `{"reason": …}`, `unblock`, `hold`, `release`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
- * whose database and blobs are in place, with its facts for the control database. Errors are those of the public API.
+ * whose database and blobs are in place, with its facts for the control database. `GET /invitations`, `POST
+ * /invitations` and `POST /invitations/revoke` with `{"email": …}`. Errors are those of the public API.
  */
 export function operatorRoutes(deps: RoutesDeps): Handler {
   return (request, response) => {
@@ -96,11 +103,35 @@ async function answer(
     noteTurning(log, taken);
     return answerJson(response, 200, taken);
   }
+  if (INVITATIONS.test(pathname)) {
+    return answerJson(response, 200, await invite({ approvals, log }, request, pathname));
+  }
   const [, name = '', order] = ORDER.exec(pathname) ?? [];
   if (order === undefined) throw new ServiceError('NOT_FOUND');
   if (request.method !== 'POST') throw methodNotAllowed(['POST']);
   const body = await readBody(request, BODY_MAX_BYTES);
   answerJson(response, 200, await obey({ approvals, log }, { name: decoded(name), order, body }));
+}
+
+async function invite(
+  { approvals: { invitations }, log }: RoutesDeps,
+  request: IncomingMessage,
+  pathname: string,
+): Promise<unknown> {
+  const revokes = pathname.endsWith('/revoke');
+  if (request.method === 'GET' && !revokes) return invitations.list();
+  if (request.method !== 'POST') throw methodNotAllowed(revokes ? ['POST'] : ['GET', 'POST']);
+  const { email } = inputIn(inviteInput, await readBody(request, BODY_MAX_BYTES));
+  const person = maskedAddress(email);
+  if (revokes) {
+    const taken = await invitations.revoke(email);
+    const { revoked } = taken;
+    log.info({ by: 'operator socket', person, revoked }, 'an invitation was revoked');
+    return taken;
+  }
+  const { status, mailed } = await invitations.invite(email);
+  log.info({ by: 'operator socket', person, status, mailed }, 'a person was invited');
+  return { email, status, mailed };
 }
 
 interface Order {

@@ -1,21 +1,16 @@
-import type { Clock } from '../../shared/lib/clock.ts';
-import type { Vault } from '../../shared/kernel/context.ts';
 import { decodeIdCursor, encodeCursor } from '../../shared/lib/cursor.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/quota.ts';
 import { maskedAddress } from '../../shared/rules/mail-address.ts';
-import type { ControlStore } from '../store/control-store.ts';
 import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
+import { Invitations, type InvitationDeps } from './invitations.ts';
 import { MigrationService } from './migration-service.ts';
 import { namedProject } from './named-project.ts';
 import { accountAad } from '../auth/logins.ts';
 
-interface OperatorDeps {
-  readonly control: ControlStore;
+interface OperatorDeps extends InvitationDeps {
   readonly projects: Projects;
-  readonly vault: Vault;
-  readonly clock: Clock;
   /** A project couldn't be read. */
   readonly onError: (projectId: string, error: unknown) => void;
 }
@@ -62,11 +57,13 @@ export interface Obeyed {
 /** What the operator may see of the projects and do with them. */
 export class OperatorService {
   readonly moves: MigrationService;
+  readonly invitations: Invitations;
   readonly #deps: OperatorDeps;
 
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
     this.moves = new MigrationService(deps);
+    this.invitations = new Invitations(deps);
   }
 
   /**

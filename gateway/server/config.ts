@@ -10,6 +10,7 @@ import type { MailConfig } from '../mail/mail-config.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
 import { readBase, readContentUrl } from './base-urls.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
+import { readSignUp, type SignUpRule } from '../auth/sign-up.ts';
 import { unknownSettings } from './setting-names.ts';
 import { isInClear, readStoreConfig } from '../projects/store-config.ts';
 
@@ -33,6 +34,7 @@ export interface ServerConfig {
   readonly openProjectsMax: number;
   readonly logLevel: string;
   readonly metricsToken: string | null;
+  readonly signUp: SignUpRule;
   readonly trustedProxies: AddressRanges;
   /** Warnings for the operator, a sentence each. */
   readonly warnings: readonly string[];
@@ -104,8 +106,9 @@ function readAll(env: Env, complain: Complain): Read | null {
     logLevel: readLogLevel(env, complain),
     metricsToken: readMetricsToken(env, complain),
   };
-  return listen && trustedProxies && settings
-    ? { ...rest, listen, trustedProxies, publicUrl, settings }
+  const signUp = readOr(() => readSignUp(env['SVC_SIGN_UP'] || 'closed'), complain);
+  return listen && trustedProxies && settings && signUp
+    ? { ...rest, listen, trustedProxies, publicUrl, settings, signUp }
     : null;
 }
 
@@ -161,7 +164,7 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
 }
 
 /** Warns about settings that are valid but probably a mistake. */
-function remarks({ publicUrl, settings, store }: Read, path: string | null): string[] {
+function remarks({ publicUrl, settings, signUp, store }: Read, path: string | null): string[] {
   const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
   return [
     ...(isOpen ? [`${path} can be read by everyone on this machine. Run chmod 600 on it.`] : []),
@@ -170,6 +173,9 @@ function remarks({ publicUrl, settings, store }: Read, path: string | null): str
       : []),
     ...(store ? storeRemarks(store, settings) : []),
     ...mailRemarks(settings.messaging.mail),
+    ...(signUp.isOpen && settings.messaging.mail.kind !== 'outbox'
+      ? ['SVC_SIGN_UP is open: anyone can create a project here and send mail from your domain.']
+      : []),
     ...(settings.callbackAllow.isEmpty
       ? []
       : ['SVC_CALLBACK_ALLOW is set: callbacks may call private addresses.']),

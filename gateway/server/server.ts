@@ -121,7 +121,7 @@ export class GatewayServer {
   async #open(): Promise<void> {
     const { config, log, onFatal } = this.#options;
     const { settings, store, dataFolder, masterKeyFile, contentUrl } = config;
-    const { ratePerMinute, openProjectsMax } = config;
+    const { ratePerMinute, openProjectsMax, signUp } = config;
     // Listen before opening the stores: that finds a taken port at once, and the public address may depend on the
     // port.
     this.#http = await listenOn(config.listen, this.#front);
@@ -132,6 +132,7 @@ export class GatewayServer {
       ratePerMinute,
       openProjectsMax,
       signIn: true,
+      signUp,
       ...settings,
       ...(contentUrl !== null && { contentUrl }),
       ...(masterKeyFile !== null && { masterKeyFile }),

@@ -25,6 +25,7 @@ export const SETTINGS: readonly string[] = [
   'SVC_OPEN_PROJECTS',
   'SVC_PUBLIC_URL',
   'SVC_RATE_LIMIT',
+  'SVC_SIGN_UP',
   'SVC_SMTP_URL',
   'SVC_TELEGRAM_API_ROOT',
   'SVC_TELEGRAM_MODE',

@@ -1,5 +1,6 @@
 import { AccountStore } from './control/accounts.ts';
 import { GatewayStore } from './control/gateways.ts';
+import { InvitationStore } from './control/invitations.ts';
 import { LoginStore } from './control/logins.ts';
 import { MailboxStore } from './control/mailboxes.ts';
 import { MoveStore } from './control/moves.ts';
@@ -31,6 +32,7 @@ const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
 export class ControlStore {
   readonly accounts: AccountStore;
   readonly gateways: GatewayStore;
+  readonly invitations: InvitationStore;
   readonly logins: LoginStore;
   readonly mailboxes: MailboxStore;
   readonly moves: MoveStore;
@@ -44,6 +46,7 @@ export class ControlStore {
     this.#writer = writer;
     this.accounts = new AccountStore(this.#reader, this.#writer);
     this.gateways = new GatewayStore(this.#reader, this.#writer);
+    this.invitations = new InvitationStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
     this.moves = new MoveStore(this.#reader, this.#writer);

@@ -31,7 +31,8 @@ type IdPrefix =
   | 'upl'
   | 'lnk'
   | 'ntc'
-  | 'acc';
+  | 'acc'
+  | 'inv';
 
 // One system call fills the pool for a few hundred ids.
 const pool = new Uint8Array(4096);

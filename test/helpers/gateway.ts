@@ -106,6 +106,7 @@ export class TestGateway {
         | 'store'
         | 'ratePerMinute'
         | 'signIn'
+        | 'signUp'
         | 'checkAnswers'
       >
     > & {

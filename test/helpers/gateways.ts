@@ -72,6 +72,7 @@ export class Gateways {
       SVC_LISTEN: this.listens[n] ?? '',
       SVC_PUBLIC_URL: this.urls[this.#wanted.publicRoad],
       SVC_RATE_LIMIT: '0',
+      SVC_SIGN_UP: 'open',
       SVC_CALLBACK_ALLOW: '127.0.0.0/8',
       SVC_LOG_LEVEL: process.env['SVC_TEST_LOG'] ?? 'error',
       ...this.#wanted.env,

@@ -97,6 +97,7 @@ export class TeamGateway {
         SVC_DATA: dataFolder,
         SVC_LISTEN: listen,
         SVC_PUBLIC_URL: url,
+        SVC_SIGN_UP: 'open',
         ...env,
       },
     });

@@ -1,11 +1,11 @@
--- control, schema 7
+-- control, schema 8
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
   address BLOB NOT NULL,
   address_hash TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+, mailbox_hash TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE duty (
   name TEXT PRIMARY KEY,
@@ -16,6 +16,13 @@ CREATE TABLE gateway (
   id TEXT PRIMARY KEY,
   beat INTEGER NOT NULL,
   started_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invitation (
+  id TEXT PRIMARY KEY,
+  mailbox_hash TEXT NOT NULL UNIQUE,
+  address BLOB NOT NULL,
+  created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE login (
@@ -92,6 +99,8 @@ CREATE TABLE ui_session (
   expires_at INTEGER NOT NULL,
   used_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX account_mailbox ON account (mailbox_hash);
 
 CREATE INDEX login_answer ON login (expires_at) WHERE answer IS NOT NULL;
 

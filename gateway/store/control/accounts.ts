@@ -2,6 +2,7 @@ import type { LoginState } from './login-state.ts';
 import { effectiveLoginState } from './login-state.ts';
 import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
 import type { ProjectState } from './project-state.ts';
+import { standingOf, type AddressHashes, type Standing } from './standing.ts';
 import { byId, keepAnswer, markUsed, type LoginUse } from './login-rows.ts';
 
 /** A person, identified by the email address that they sign in with. */
@@ -12,6 +13,11 @@ export interface AccountRow extends Row {
   /** Keyed hash: finds an address without revealing it. */
   address_hash: string;
   created_at: string;
+}
+
+/** An account to add; an imported one gets its mailbox at the next start. */
+export interface NewAccount extends AccountRow {
+  mailbox_hash: string | null;
 }
 
 export interface OwnedProject extends Row {
@@ -63,6 +69,31 @@ export class AccountStore {
   constructor(reader: Reader, writer: Writer) {
     this.#reader = reader;
     this.#writer = writer;
+  }
+
+  standing(hashes: AddressHashes): Promise<Standing> {
+    return this.#reader.read((tx) => standingOf(tx, hashes));
+  }
+
+  /** Whether anybody has an account or is invited to one. */
+  async areAny(): Promise<boolean> {
+    const { isFirst } = await this.standing({ address_hash: '', mailbox_hash: '' });
+    return !isFirst;
+  }
+
+  /** Accounts that an earlier release made, or that were imported: their mailboxes aren't known yet. */
+  withoutMailbox(): Promise<Pick<AccountRow, 'id' | 'address'>[]> {
+    return this.#reader.read((tx) =>
+      tx.all<Pick<AccountRow, 'id' | 'address'>>(
+        'SELECT id, address FROM account WHERE mailbox_hash IS NULL',
+      ),
+    );
+  }
+
+  async setMailbox(id: string, mailboxHash: string): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put('UPDATE account SET mailbox_hash = ? WHERE id = ?', [mailboxHash, id]),
+    );
   }
 
   /** Returns an account's projects, the oldest first, except reserved ones. */
@@ -137,18 +168,23 @@ export class AccountStore {
   }
 }
 
-/** Returns the id of the account with the same address; adds `fresh` if there is no such account. */
-export async function addAccount(tx: Tx, fresh: AccountRow): Promise<string> {
+/**
+ * Returns the id of the account with the same address; adds `fresh` if there is no such account, and uses up an
+ * invitation to it.
+ */
+export async function addAccount(tx: Tx, fresh: NewAccount): Promise<string> {
   const known = await tx.get<{ id: string }>('SELECT id FROM account WHERE address_hash = ?', [
     fresh.address_hash,
   ]);
   if (known) return known.id;
-  await tx.put(`INSERT INTO account (${ACCOUNT}) VALUES (?, ?, ?, ?)`, [
+  await tx.put(`INSERT INTO account (${ACCOUNT}, mailbox_hash) VALUES (?, ?, ?, ?, ?)`, [
     fresh.id,
     fresh.address,
     fresh.address_hash,
     fresh.created_at,
+    fresh.mailbox_hash,
   ]);
+  await tx.put('DELETE FROM invitation WHERE mailbox_hash = ?', [fresh.mailbox_hash]);
   return fresh.id;
 }
 

@@ -1,6 +1,7 @@
 import { effectiveLoginState, type LoginState } from './login-state.ts';
 import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
-import { addAccount, type AccountRow } from './accounts.ts';
+import { addAccount, type NewAccount } from './accounts.ts';
+import { admissionOf, standingOf, type AddressHashes } from './standing.ts';
 import { byId, byLink, keepAnswer, markUsed, type LoginRow, type LoginUse } from './login-rows.ts';
 
 export type NewLogin = Pick<
@@ -16,6 +17,17 @@ export type NewLogin = Pick<
   | 'created_at'
   | 'expires_at'
 >;
+
+interface Fresh {
+  readonly account: NewAccount & AddressHashes;
+  /** The settings let this address have an account. */
+  readonly isAllowed: boolean;
+}
+
+interface Times {
+  readonly now: number;
+  readonly expiresAt: number;
+}
 
 type Usage =
   | { readonly outcome: 'used'; readonly accountId: string }
@@ -61,16 +73,21 @@ export class LoginStore {
     return this.#reader.read((tx) => byLink(tx, linkHash));
   }
 
-  /** Confirms a waiting sign-in for the account with its address, which becomes `fresh` if there is none yet. */
+  /**
+   * Confirms a waiting sign-in for the account with its address, which becomes `account` if there is none yet. Denies it
+   * if the address may not have an account any more.
+   */
   async confirm(
     linkHash: string,
-    fresh: AccountRow,
-    { now, expiresAt }: { readonly now: number; readonly expiresAt: number },
+    { account, isAllowed }: Fresh,
+    { now, expiresAt }: Times,
   ): Promise<void> {
     await this.#writer.write(async (tx) => {
       const login = await byLink(tx, linkHash);
       if (!login || effectiveLoginState(login, now) !== 'waiting') return;
-      const accountId = await addAccount(tx, fresh);
+      const standing = await standingOf(tx, account);
+      if (admissionOf(standing, isAllowed) !== 'welcome') return deny(tx, linkHash);
+      const accountId = await addAccount(tx, account);
       await tx.put(
         "UPDATE login SET state = 'confirmed', account_id = ?, expires_at = ? WHERE id_hash = ?",
         [accountId, expiresAt, login.id_hash],
@@ -80,11 +97,7 @@ export class LoginStore {
 
   /** Denies a waiting sign-in, because somebody else started it. */
   async deny(linkHash: string): Promise<void> {
-    await this.#writer.write((tx) =>
-      tx.put("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
-        linkHash,
-      ]),
-    );
+    await this.#writer.write((tx) => deny(tx, linkHash));
   }
 
   /** Uses up a confirmed sign-in for an action in a project of its account. */
@@ -128,6 +141,12 @@ export class LoginStore {
   async tidy(keptSince: number, now: number): Promise<void> {
     await this.#writer.write((tx) => tidy(tx, keptSince, now));
   }
+}
+
+async function deny(tx: Tx, linkHash: string): Promise<void> {
+  await tx.put("UPDATE login SET state = 'denied' WHERE link_hash = ? AND state = 'waiting'", [
+    linkHash,
+  ]);
 }
 
 async function tidy(tx: Tx, keptSince: number, now: number): Promise<void> {

@@ -99,7 +99,7 @@ export class MoveStore {
       if (await tx.get('SELECT 1 AS taken FROM project WHERE slug = ?', [slug])) {
         return 'slug_taken';
       }
-      const accountId = account ? await addAccount(tx, account) : null;
+      const accountId = account ? await addAccount(tx, { ...account, mailbox_hash: null }) : null;
       await tx.run(
         "INSERT INTO project (id, slug, name, state, created_at, account_id) VALUES (?, ?, ?, 'active', ?, ?)",
         [id, slug, name, created_at, accountId],

@@ -7,7 +7,9 @@ const OPEN = ['event.body_hash', 'event_content.body', 'kv.value', 'state_versio
 /** Hashes that are keyed by the master key, all of which are made anew with what they are of. */
 const KEYED = [
   'account.address_hash',
+  'account.mailbox_hash',
   'channel.address_hash',
+  'invitation.mailbox_hash',
   'login.address_hash',
   'login.rate_hash',
   'ui_link.rate_hash',
@@ -42,6 +44,6 @@ it('every keyed hash is made anew', () => {
   );
   expect(made.toSorted()).toEqual(KEYED);
   // The others that end so are of addresses, too, or are of secrets and not keyed.
-  const named = columnsLike(/^((?:address|rate)_hash) /);
+  const named = columnsLike(/^((?:address|mailbox|rate)_hash) /);
   expect(named.toSorted()).toEqual(KEYED);
 });

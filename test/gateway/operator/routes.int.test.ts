@@ -41,6 +41,10 @@ it.each([
   ['POST', '/projects/{id}/moved', '{"to":"https://a.example/\\u001b"}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/moved', '{"to":"https://a.example/\\u202e"}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/moved', '{"to":"https://a:b@a.example"}', 400, 'VALIDATION_FAILED'],
+  ['PUT', '/invitations', '', 405, 'METHOD_NOT_ALLOWED'],
+  ['GET', '/invitations/revoke', '', 405, 'METHOD_NOT_ALLOWED'],
+  ['POST', '/invitations', '{"email":"ana"}', 400, 'VALIDATION_FAILED'],
+  ['POST', '/invitations', '{"email":"a@example.com\\nb@example.com"}', 400, 'VALIDATION_FAILED'],
   ['POST', '/projects/{id}/block', ' '.repeat(16_385), 413, 'PAYLOAD_TOO_LARGE'],
 ])('%s %s with %j is refused', async (method, path, body, status, code) => {
   const target = path.replace('{id}', gateway.projectId);
@@ -56,4 +60,16 @@ it('the list goes on behind a cursor', async () => {
     status: 200,
     body: { items: [], next_cursor: null },
   });
+});
+
+it('invites people, lists them, and takes an invitation back', async () => {
+  const email = 'ana@example.com';
+  const ask = (path: string, body = JSON.stringify({ email })) =>
+    askOperator(socketPath, 'POST', path, body);
+  expect((await ask('/invitations')).body).toEqual({ email, status: 'invited', mailed: true });
+  expect((await ask('/invitations')).body).toMatchObject({ status: 'invited_already' });
+  const listed = await askOperator(socketPath, 'GET', '/invitations');
+  expect(listed.body).toMatchObject({ sign_up: 'open', sends_mail: false, items: [{ email }] });
+  expect((await ask('/invitations/revoke')).body).toEqual({ email, revoked: true });
+  expect((await ask('/invitations/revoke')).body).toEqual({ email, revoked: false });
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMailConfig } from '../../../../gateway/mail/read-mail-config.ts';
+import { SIGN_UP_OPEN } from '../../../../gateway/auth/sign-up.ts';
 import { Logins } from '../../../../gateway/auth/logins.ts';
 import { createVault } from '../../../../gateway/lib/vault.ts';
 import { ControlStore } from '../../../../gateway/store/control-store.ts';
@@ -88,6 +89,8 @@ describe('a mail that is not handed over in time', () => {
     const troubles: string[] = [];
     const logins = new Logins({
       store: control.logins,
+      accounts: control.accounts,
+      signUp: SIGN_UP_OPEN,
       clock: new FakeClock(),
       vault: createVault(new Uint8Array(32)),
       publicUrl: 'https://gateway.example',

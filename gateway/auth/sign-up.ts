@@ -1,0 +1,56 @@
+import { domainOf, isMailAddress, likelyMailbox } from '../../shared/rules/mail-address.ts';
+
+/** Who may have an account on this gateway besides invited people and the first person: the setting `SVC_SIGN_UP`. */
+export interface SignUpRule {
+  /** Anyone may. */
+  readonly isOpen: boolean;
+  /** Domains whose addresses may, in lower case. */
+  readonly domains: readonly string[];
+  /** Mailboxes that may. */
+  readonly mailboxes: readonly string[];
+}
+
+export const SIGN_UP_OPEN: SignUpRule = { isOpen: true, domains: [], mailboxes: [] };
+
+/** Reads `closed`, `open`, or addresses and `@domains` separated by commas. Throws an error that says what's wrong. */
+export function readSignUp(text: string): SignUpRule {
+  const word = text.trim().toLowerCase();
+  if (word === 'open') return SIGN_UP_OPEN;
+  if (word === 'closed') return { isOpen: false, domains: [], mailboxes: [] };
+  const entries = word.split(',').map((entry) => entry.trim());
+  const isDomain = (entry: string): boolean => entry.startsWith('@');
+  const isRight = (entry: string): boolean => isMailAddress(isDomain(entry) ? `a${entry}` : entry);
+  if (!entries.every(isRight)) {
+    throw new Error(
+      'SVC_SIGN_UP must be `closed`, `open`, or addresses and domains such as `ana@example.com,@example.org`.',
+    );
+  }
+  return {
+    isOpen: false,
+    domains: entries.filter(isDomain).map((entry) => entry.slice(1)),
+    mailboxes: entries.filter((entry) => !isDomain(entry)).map(mailboxOf),
+  };
+}
+
+/** Whether the setting lets this address have an account. */
+export function isAllowed({ isOpen, domains, mailboxes }: SignUpRule, address: string): boolean {
+  return isOpen || domains.includes(domainOf(address)) || mailboxes.includes(mailboxOf(address));
+}
+
+/** The text to sign to find an account or an invitation by its mailbox. */
+export function mailboxHashText(address: string): string {
+  return `account|mailbox|1|${mailboxOf(address)}`;
+}
+
+/** The additional data that seals the address of an invitation. */
+export function invitationAad(id: string): string {
+  return `invitation|${id}|address`;
+}
+
+/** Gmail ignores dots, so there `a.na@` and `ana@` are one mailbox. */
+function mailboxOf(address: string): string {
+  const mailbox = likelyMailbox(address);
+  const at = mailbox.lastIndexOf('@');
+  const isGmail = ['@gmail.com', '@googlemail.com'].includes(mailbox.slice(at));
+  return isGmail ? `${mailbox.slice(0, at).replaceAll('.', '')}@gmail.com` : mailbox;
+}
