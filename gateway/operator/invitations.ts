@@ -52,7 +52,7 @@ export class Invitations {
 
   /** Lets a person sign up, and mails them how. A repeat mails them again. */
   async invite(given: string): Promise<Invited> {
-    const { clock, control, mail, publicUrl, vault } = this.#deps;
+    const { clock, control, mail, publicUrl, sendsMail, vault } = this.#deps;
     const email = comparableAddress(given);
     const now = clock.now();
     const id = newId('inv', now);
@@ -66,7 +66,7 @@ export class Invitations {
     const message = invitationMessage({ email, publicUrl });
     const sent = await mail({ id: newId('msg', now), to: email, ...message });
     const status = added === 'added' ? 'invited' : added;
-    return { email, status, mailed: sent.outcome === 'sent' };
+    return { email, status, mailed: sendsMail && sent.outcome === 'sent' };
   }
 
   /** Takes an invitation back; it doesn't touch an account. */

@@ -25,7 +25,7 @@ async function svc(
 describe('svc gateway invite', () => {
   it.each([
     ['invited', true, 'ana@example.com is invited. A mail says how to sign in.\n'],
-    ['invited', false, 'ana@example.com is invited. The mail to them failed.\n'],
+    ['invited', false, 'ana@example.com is invited. No mail went out: tell them yourself.\n'],
     ['invited_already', true, 'ana@example.com is already invited. A mail says how to sign in.\n'],
     ['has_account', false, 'ana@example.com has an account already.\n'],
   ])('says what came of it: %s, mailed: %j', async (status, mailed, text) => {

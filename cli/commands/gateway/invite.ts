@@ -74,7 +74,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function invitedText(email: string, { status, mailed }: Fields): string {
   if (status === 'has_account') return safeLine(`${email} has an account already.`);
-  const how = mailed === true ? 'A mail says how to sign in.' : 'The mail to them failed.';
+  const how =
+    mailed === true ? 'A mail says how to sign in.' : 'No mail went out: tell them yourself.';
   const again = status === 'invited_already' ? ' already' : '';
   return safeLine(`${email} is${again} invited. ${how}`);
 }
