@@ -33,7 +33,7 @@ import { RateLimiter } from './auth/rate-limiter.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
 import { SignIn } from './auth/sign-in.ts';
-import { SIGN_UP_OPEN } from './auth/sign-up.ts';
+import { SIGN_UP_OPEN, type SignUpRule } from './auth/sign-up.ts';
 import { SavedTrustedClock } from './projects/trusted-clock.ts';
 import { Uploads } from './http/links/uploads.ts';
 import { WebInbox } from './web/inbox/inbox.ts';
@@ -110,8 +110,12 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({
-    ...{ control, projects, vault, clock, onError },
-    signUp: options.signUp ?? SIGN_UP_OPEN,
+    control,
+    projects,
+    vault,
+    clock,
+    onError,
+    signUp: signUpOf(options),
     publicUrl: urls.api,
     sendsMail: config.mail.kind !== 'outbox',
     mail: (letter) => messaging.mail(letter),
@@ -229,13 +233,18 @@ interface Services extends Core {
   readonly mail: InboundMail;
 }
 
+function signUpOf({ signUp }: GatewayOptions): SignUpRule {
+  return signUp ?? SIGN_UP_OPEN;
+}
+
 function openSignIn(
-  { log, messaging: config, signUp }: GatewayOptions,
+  options: GatewayOptions,
   { messaging, ...core }: Services & { readonly control: ControlStore },
 ): SignIn {
+  const { log, messaging: config } = options;
   return new SignIn({
     ...core,
-    signUp: signUp ?? SIGN_UP_OPEN,
+    signUp: signUpOf(options),
     onVacant: () =>
       log.warn(
         'Nobody has an account yet. The first person to sign in gets one; everyone else needs an invitation: svc gateway invite EMAIL',

@@ -18,7 +18,6 @@ export function readSignUp(text: string): SignUpRule {
   if (word === 'open') return SIGN_UP_OPEN;
   if (word === 'closed') return { isOpen: false, domains: [], mailboxes: [] };
   const entries = word.split(',').map((entry) => entry.trim());
-  const isDomain = (entry: string): boolean => entry.startsWith('@');
   const isRight = (entry: string): boolean => isMailAddress(isDomain(entry) ? `a${entry}` : entry);
   if (!entries.every(isRight)) {
     throw new Error(
@@ -30,6 +29,10 @@ export function readSignUp(text: string): SignUpRule {
     domains: entries.filter(isDomain).map((entry) => entry.slice(1)),
     mailboxes: entries.filter((entry) => !isDomain(entry)).map(mailboxOf),
   };
+}
+
+function isDomain(entry: string): boolean {
+  return entry.startsWith('@');
 }
 
 /** Whether the setting lets this address have an account. */
