@@ -45,7 +45,7 @@ async function progressOf({ client, signal }: CommandContext): Promise<Progress>
   };
 }
 
-const FIRST_SOURCE = 'svc source add github --verification github --secret my-secret';
+const FIRST_SOURCE = 'svc source add github --verification github';
 const FIRST_TRIGGER = 'svc trigger github.pull_request.opened';
 
 /** At most four. */

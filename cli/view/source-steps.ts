@@ -12,9 +12,9 @@ interface Setup {
   readonly steps: readonly string[];
 }
 
-/** How to connect the sender of this source, with its real address. */
-export function setupLines(source: Fields, look: Look): string[] {
-  const { title, steps } = setupOf(source);
+/** How to connect the sender of this source, with its real address, and its secret if it was just made. */
+export function setupLines(source: Fields, look: Look, secret: string | null = null): string[] {
+  const { title, steps } = setupOf(source, secret);
   const width = Math.min(look.columns, WIDEST_TEXT) - 5;
   // A command gets a line of its own, so that it can be copied.
   const paragraph = (text: string, indent: string): string[] => {
@@ -35,31 +35,33 @@ export function setupLines(source: Fields, look: Look): string[] {
   ];
 }
 
-function setupOf(source: Fields): Setup {
+function setupOf(source: Fields, secret: string | null): Setup {
   const { type, verification } = source;
   if (type === 'email') return emailSetup(source);
   switch (verification) {
     case 'github':
-      return githubSetup(source);
+      return githubSetup(source, secret);
     case 'stripe':
       return stripeSetup(source);
     case 'standard_webhooks':
       return standardSetup(source);
     case 'hmac_sha256':
-      return hmacSetup(source);
+      return hmacSetup(source, secret);
     default:
       return openSetup(source);
   }
 }
 
-function githubSetup({ name, url }: Fields): Setup {
+function githubSetup({ name, url }: Fields, secret: string | null): Setup {
   return {
     title: 'Set up GitHub',
     steps: [
       'Open Settings → Webhooks → Add webhook, in the repository or the organization.',
       `Payload URL: ${plainText(url)}`,
       'Content type: application/json',
-      `Secret: the one you gave svc. To change it here:\nsvc source rotate ${plainText(name)} --secret -`,
+      secret === null
+        ? `Secret: the one you gave svc. To change it here:\nsvc source rotate ${plainText(name)} --secret -`
+        : `Secret, shown only now: ${secret}`,
       'Choose the events and add the webhook. GitHub sends a ping, which arrives as an event.',
     ],
   };
@@ -92,12 +94,14 @@ function storeSecret(name: unknown): string {
   return `svc source rotate ${plainText(name)} --secret - --previous-valid-seconds 0`;
 }
 
-function hmacSetup({ url, signature_header: header }: Fields): Setup {
+function hmacSetup({ url, signature_header: header }: Fields, secret: string | null): Setup {
+  const known =
+    secret === null ? 'the secret you gave svc' : `the secret ${secret} (shown only now)`;
   return {
     title: 'Set up the sender',
     steps: [
       `It sends a POST request to this URL: ${plainText(url)}`,
-      `It signs the raw body with HMAC-SHA256 and the secret you gave svc, and puts the signature, in hex or base64, in the header ${plainText(header)}.`,
+      `It signs the raw body with HMAC-SHA256 and ${known}, and puts the signature, in hex or base64, in the header ${plainText(header)}.`,
     ],
   };
 }

@@ -574,6 +574,7 @@ export interface PolicyDocument {
     readonly action?: (string | readonly string[]) | undefined;
     readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
     readonly amount_gt?: number | undefined;
+    /** Without its sign. */
     readonly amount_lte?: number | undefined;
     readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
     /** `example.com`, `*.example.com`. */
@@ -1566,6 +1567,7 @@ export interface PolicySetInput {
       readonly action?: (string | readonly string[]) | undefined;
       readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
       readonly amount_gt?: number | undefined;
+      /** Without its sign. */
       readonly amount_lte?: number | undefined;
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
       /** `example.com`, `*.example.com`. */
@@ -1613,6 +1615,7 @@ export interface PolicyTestInput {
             | (('file_url' | 'email_send' | (string & {})) | readonly string[])
             | undefined;
           readonly amount_gt?: number | undefined;
+          /** Without its sign. */
           readonly amount_lte?: number | undefined;
           readonly risk?:
             | (('low' | 'medium' | 'high' | (string & {})) | readonly string[])
@@ -1646,6 +1649,7 @@ export interface PolicyDiffInput {
       readonly action?: (string | readonly string[]) | undefined;
       readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
       readonly amount_gt?: number | undefined;
+      /** Without its sign. */
       readonly amount_lte?: number | undefined;
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
       /** `example.com`, `*.example.com`. */

@@ -8,7 +8,7 @@ import { visit } from '../helpers/page-visitor.ts';
 /** What somebody types, from nothing to an event that a person approved. */
 const COMMANDS = [
   'svc up --port 0',
-  'svc source add github --verification github --secret my-secret',
+  'svc source add github --verification github',
   'svc trigger github.pull_request.opened',
   `svc inbox work --max 1 --exec 'svc ask approval pr.merge "Merge it" --wait 2m && echo merged'`,
 ];

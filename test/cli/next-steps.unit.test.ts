@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { nextSteps } from '../../cli/next-steps.ts';
 import { FakeClient, fakeContext } from './tools/fakes.ts';
 
-const ADD = 'svc source add github --verification github --secret my-secret';
+const ADD = 'svc source add github --verification github';
 const ASK = 'svc ask approval deploy "Deploy v2" && echo deployed';
 const ATTACH = ['svc mcp install claude-code', 'svc open'];
 const GITHUB = { name: 'hub', type: 'webhook', verification: 'github' };

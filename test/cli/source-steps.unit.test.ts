@@ -75,6 +75,38 @@ describe('svc source add says how to connect the sender:', () => {
   });
 });
 
+describe('svc source add without a secret', () => {
+  const source = { name: 'shop', type: 'webhook', url: PUBLIC, signature_header: 'x-signature' };
+
+  it.each([
+    ['github', /^[0-9a-f]{40}$/, 'Secret, shown only now: '],
+    ['hmac_sha256', /^[0-9a-f]{40}$/, 'and the secret '],
+    ['stripe', /^whsec_[A-Za-z0-9+/]{32}$/, null],
+    ['standard_webhooks', /^whsec_[A-Za-z0-9+/]{32}$/, null],
+  ])('makes one: %s', async (verification, form, lead) => {
+    const line = `source add shop --verification ${verification}`;
+    const text = await told(line, { ...source, verification });
+    const { secret } = JSON.parse(daemon?.seen[0]?.body ?? '') as { secret: string };
+    expect(secret).toMatch(form);
+    // A sender that makes its own secret has no use for this one.
+    expect(text.includes(secret)).toBe(lead !== null);
+    if (lead !== null) expect(text).toContain(lead + secret);
+    const json = await told(`${line} --json`, { ...source, verification });
+    const sent = JSON.parse(daemon?.seen[0]?.body ?? '') as { secret: string };
+    expect(JSON.parse(json)).toMatchObject({ name: 'shop', secret: sent.secret });
+  });
+
+  it.each(['source add shop', 'source add shop --verification github --secret given'])(
+    'makes none: %s',
+    async (line) => {
+      const text = await told(line, { ...source, verification: 'github' });
+      const { secret } = JSON.parse(daemon?.seen[0]?.body ?? '') as { secret?: string };
+      expect(secret).toBe(line.includes('given') ? 'given' : undefined);
+      expect(text).not.toContain('shown only now');
+    },
+  );
+});
+
 describe('svc source get', () => {
   const source = { name: 'hub', type: 'webhook', verification: 'github', url: PUBLIC };
 

@@ -1,18 +1,50 @@
-import type { Additions } from '../../command.ts';
+import { randomBytes } from 'node:crypto';
 import { isObject } from '../../../shared/lib/guards.ts';
-import { showing } from '../../operation-command.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { EXIT } from '../../exit.ts';
+import { callOperation, runOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
 import { setupLines } from '../../view/source-steps.ts';
+import type { View } from '../../view/output.ts';
 import { readableView } from '../../view/view.ts';
 
 export const declaration: Additions = {
+  description:
+    'Prints the URL to give to the sender, and how to set the sender up. Without --secret, svc makes one for --verification and shows it once. Stripe and senders of Standard Webhooks make their own: store it later with svc source rotate. An email source has an address instead; a project has at most one.',
   seeAlso: ['trigger', 'source get', 'source list', 'inbox wait'],
 };
 
 /** `svc source add`: the source, then how to connect its sender. */
-export const run = showing((source) =>
-  isObject(source)
-    ? {
-        lines: (look) => [...readableView(source, {}, look), '', ...setupLines(source, look)],
-      }
-    : {},
-);
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const secret = newSecretFor(context.options);
+  if (secret === null) {
+    return runOperation(shape, context, (source) => viewOf(source, null));
+  }
+  const options = { ...context.options, secret };
+  const source = await callOperation(shape, { ...context, options });
+  const shown = isObject(source) ? { ...source, secret } : source;
+  context.output.answer(shown, viewOf(source, secret));
+  return EXIT.done;
+}
+
+function viewOf(source: unknown, secret: string | null): View {
+  if (!isObject(source)) return {};
+  return {
+    lines: (look) => [...readableView(source, {}, look), '', ...setupLines(source, look, secret)],
+  };
+}
+
+/** A secret that the user didn't give, in the form that the sender uses; null if none is needed. */
+function newSecretFor({ verification, secret }: CommandContext['options']): string | null {
+  if (secret !== undefined) return null;
+  switch (verification) {
+    case 'github':
+    case 'hmac_sha256':
+      return randomBytes(20).toString('hex');
+    case 'stripe':
+    case 'standard_webhooks':
+      return `whsec_${randomBytes(24).toString('base64')}`;
+    default:
+      return null;
+  }
+}

@@ -66,7 +66,7 @@ const ruleInput = z.strictObject({
   action: oneOrMore(z.string()).optional().describe('Exact, or a prefix and `*`.'),
   tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
   amount_gt: z.number().optional(),
-  amount_lte: z.number().optional(),
+  amount_lte: z.number().optional().describe('Without its sign.'),
   risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
   approvers: z.array(z.string()).optional().describe('Channels to ask.'),

@@ -84,6 +84,11 @@ function actionCondition(patterns: readonly string[]): Condition {
   };
 }
 
+/** Policies compare amounts without their sign, or a rule for small amounts would let a large negative one pass. */
+export function sizeOfAmount(amount: number): number {
+  return Math.abs(amount);
+}
+
 function amountCondition(
   field: 'amount_gt' | 'amount_lte',
   wanted: string,
@@ -96,7 +101,7 @@ function amountCondition(
     failure: ({ tool, amount }) => {
       if (tool !== 'ask_approval') return `${tool} has no amount`;
       if (amount === null || !Number.isFinite(amount)) return 'there is no amount';
-      return holds(amount) ? null : `the amount is ${amount}`;
+      return holds(sizeOfAmount(amount)) ? null : `the amount is ${amount}`;
     },
   };
 }

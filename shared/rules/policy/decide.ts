@@ -1,4 +1,4 @@
-import { toolsOf, wantsAllRecipients } from './conditions.ts';
+import { sizeOfAmount, toolsOf, wantsAllRecipients } from './conditions.ts';
 import type { PolicyDocument, PolicyEffect, PolicyRisk, PolicyRule } from './document.ts';
 import { comparableDomain } from './domain.ts';
 import { PatternIndex } from './pattern-index.ts';
@@ -101,7 +101,9 @@ function holds(test: RuleTest, rule: number, found: Found): boolean {
 }
 
 function within({ above, most }: AmountRange, amount: number | null): boolean {
-  return amount !== null && Number.isFinite(amount) && amount > above && amount <= most;
+  if (amount === null || !Number.isFinite(amount)) return false;
+  const size = sizeOfAmount(amount);
+  return size > above && size <= most;
 }
 
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {

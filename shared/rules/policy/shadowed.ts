@@ -57,6 +57,9 @@ function contradictionOf({ rule, tools }: Reach): string | null {
   if (amount_gt !== undefined && amount_lte !== undefined && amount_gt >= amount_lte) {
     return `${id} never matches: no amount is both > ${amount_gt} and <= ${amount_lte}.`;
   }
+  if (amount_lte !== undefined && amount_lte < 0) {
+    return `${id} never matches: amounts count without their sign, so none is <= ${amount_lte}.`;
+  }
   if (tools.length > 0) return null;
   const fields = conditionsOf(rule)
     .filter((condition) => condition.field !== 'risk')
@@ -91,9 +94,16 @@ function coversList<T>(
 }
 
 function coversAmounts(earlier: PolicyRule, later: PolicyRule): boolean {
-  if (earlier.amount_gt !== undefined && !((later.amount_gt ?? NaN) >= earlier.amount_gt))
-    return false;
-  return earlier.amount_lte === undefined || (later.amount_lte ?? NaN) <= earlier.amount_lte;
+  const [broad, narrow] = [amountsOf(earlier), amountsOf(later)];
+  if (broad === null) return true;
+  return narrow !== null && narrow.above >= broad.above && narrow.most <= broad.most;
+}
+
+/** The amounts that a rule matches, without their sign; null if it has no condition on them. */
+function amountsOf({ amount_gt, amount_lte }: PolicyRule): { above: number; most: number } | null {
+  if (amount_gt === undefined && amount_lte === undefined) return null;
+  const least = amount_gt ?? -1;
+  return { above: least < 0 ? -1 : least, most: amount_lte ?? Infinity };
 }
 
 function coversRecipients(earlier: PolicyRule, later: PolicyRule): boolean {

@@ -1,3 +1,4 @@
+import { sizeOfAmount } from './conditions.ts';
 import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
 import { pluralize } from '../../lib/pluralize.ts';
 import { withdrawnBecause } from '../request-state.ts';
@@ -65,7 +66,9 @@ function suggestionOf(
     id: newId(policy, action),
     effect: 'auto_approve_notify',
     action: [action],
-    ...(amounts.length > 0 && { amount_lte: amounts.reduce((a, b) => Math.max(a, b)) }),
+    ...(amounts.length > 0 && {
+      amount_lte: amounts.map(sizeOfAmount).reduce((a, b) => Math.max(a, b)),
+    }),
     risk: isLow ? ['low'] : ['low', 'medium'],
   };
   const place = placeOf(policy, rule, approved);

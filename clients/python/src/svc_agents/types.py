@@ -998,6 +998,7 @@ class PolicySetPolicyRulesItem(TypedDict):
     action: NotRequired[Union[str, List[str]]]
     tool: NotRequired[Union[str, List[str]]]
     amount_gt: NotRequired[float]
+    #: Without its sign.
     amount_lte: NotRequired[float]
     risk: NotRequired[Union[str, List[str]]]
     #: `example.com`, `*.example.com`.
@@ -1023,6 +1024,7 @@ class PolicyTestPolicyRulesItem(TypedDict):
     action: NotRequired[Union[str, List[str]]]
     tool: NotRequired[Union[str, List[str]]]
     amount_gt: NotRequired[float]
+    #: Without its sign.
     amount_lte: NotRequired[float]
     risk: NotRequired[Union[str, List[str]]]
     #: `example.com`, `*.example.com`.
@@ -1048,6 +1050,7 @@ class PolicyDiffPolicyRulesItem(TypedDict):
     action: NotRequired[Union[str, List[str]]]
     tool: NotRequired[Union[str, List[str]]]
     amount_gt: NotRequired[float]
+    #: Without its sign.
     amount_lte: NotRequired[float]
     risk: NotRequired[Union[str, List[str]]]
     #: `example.com`, `*.example.com`.

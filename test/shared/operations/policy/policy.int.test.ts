@@ -102,7 +102,7 @@ describe('a rule', () => {
     };
     expect(await of(100)).toEqual(['approved', 'policy:low']);
     expect(await of(100.000001)).toEqual(['denied', 'policy:high']);
-    expect(await of(-1e308)).toEqual(['approved', 'policy:low']);
+    expect(await of(-1e308)).toEqual(['denied', 'policy:high']);
     expect(await of()).toEqual(['pending', null]);
   });
 

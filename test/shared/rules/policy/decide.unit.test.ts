@@ -82,7 +82,9 @@ describe('decidePolicy', () => {
     expect(matches({ amount_gt: 100, amount_lte: 200 }, at(200))).toBe(true);
     expect(matches({ amount_gt: 100, amount_lte: 200 }, at(200.5))).toBe(false);
     expect(matches({ amount_lte: 0 }, at(-0))).toBe(true);
-    expect(matches({ amount_lte: 0 }, at(-5))).toBe(true);
+    expect(matches({ amount_lte: 0 }, at(-5))).toBe(false);
+    expect(matches({ amount_lte: 5 }, at(-5))).toBe(true);
+    expect(matches({ amount_gt: 4 }, at(-5))).toBe(true);
     for (const none of [NaN, Infinity, -Infinity]) {
       expect(matches({ amount_gt: 0 }, at(none))).toBe(false);
       expect(matches({ amount_lte: 0 }, at(none))).toBe(false);
@@ -157,8 +159,8 @@ function matchesAmount({ amount_gt, amount_lte }: PolicyRule, call: PolicySubjec
   if (amount_gt === undefined && amount_lte === undefined) return true;
   const { tool, amount } = call;
   if (tool !== 'ask_approval' || amount === null || !Number.isFinite(amount)) return false;
-  const above = amount_gt === undefined || amount > amount_gt;
-  return above && (amount_lte === undefined || amount <= amount_lte);
+  const above = amount_gt === undefined || Math.abs(amount) > amount_gt;
+  return above && (amount_lte === undefined || Math.abs(amount) <= amount_lte);
 }
 
 function matchesAction(rule: PolicyRule, { tool, action }: PolicySubject): boolean {
