@@ -1,3 +1,4 @@
+import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { VERSION } from '../shared/lib/version.ts';
 
 const argv = process.argv.slice(2);
@@ -23,7 +24,10 @@ async function main(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
-  const { env, stdout, stderr } = process;
+  const { stdout, stderr } = process;
+  // Commands that svc runs get the environment as it was.
+  const env = { ...process.env };
+  alwaysCheckCertificates((text) => stderr.write(`${text}\n`));
   const script = process.argv[1];
   process.exitCode = await run(argv, { env, stdout, stderr, script, signal: interruption.signal });
 }

@@ -5,6 +5,7 @@ import { resolveHome, type Home } from './home.ts';
 import { createLog } from './log.ts';
 import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
+import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { startFailureText, StartRefused } from '../shared/host/start-refused.ts';
 
 /** The process exits by then, even if something hangs. */
@@ -14,6 +15,7 @@ const END_WITHIN_MS = 4800;
 async function main(): Promise<void> {
   // Only this user may read the daemon's files, including those that libraries create.
   process.umask(0o077);
+  alwaysCheckCertificates((text) => process.stderr.write(`${text}\n`));
   const { port, owner, profile, foreground, check } = parseOptions();
   const home = resolveHome(process.env);
   if (check) return printCheck(home);

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
+import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { startFailureText } from '../shared/host/start-refused.ts';
 import { readServerConfig } from './server/config.ts';
 import { tryDataFolder } from './lib/data-folder.ts';
@@ -15,6 +16,8 @@ const SAME_SIGNAL_MS = 500;
 async function main(): Promise<void> {
   // Only this user may read new files, including those that libraries create.
   process.umask(0o077);
+  const ignored: string[] = [];
+  alwaysCheckCertificates((text) => ignored.push(text));
   const { values } = parseArgs({
     options: { config: { type: 'string' }, json: { type: 'boolean', default: false } },
   });
@@ -38,7 +41,7 @@ async function main(): Promise<void> {
   output.begin();
   const { pid: _, ...where } = server.status;
   log.info(where, 'listening');
-  for (const warning of config.warnings) log.warn(warning);
+  for (const warning of [...ignored, ...config.warnings]) log.warn(warning);
 }
 
 /** A second signal ends the process at once. */

@@ -91,14 +91,29 @@ describe.skipIf(!ready)('a member of a gateway behind TLS', () => {
     expect(await writtenAndRead(ada)).toEqual({ value: 'blue', isFromCopy: true });
   });
 
-  it('is told what is missing where Node was told nothing', async () => {
-    const ada = await memberBehind(certifiedByOwnCa(folder.path), { NODE_EXTRA_CA_CERTS: '' });
-    await ada.up();
-    const missing = /no secure connection: [A-Z_]+; .*NODE_EXTRA_CA_CERTS=FILE/;
-    await untilReplica(ada, { state: 'offline', detail: expect.stringMatching(missing) });
-    const { status, body } = await ada.call('PUT', '/v1/kv/color', { value: 'blue' });
-    expect(status).toBe(503);
-    const { hint } = body['error'] as { hint: string };
-    expect(hint).toMatch(missing);
+  it.each([{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }])(
+    'is told what is missing: %j',
+    async (env) => {
+      const certified = certifiedByOwnCa(folder.path);
+      const ada = await memberBehind(certified, { NODE_EXTRA_CA_CERTS: '', ...env });
+      await ada.up();
+      const missing = /no secure connection: [A-Z_]+; .*NODE_EXTRA_CA_CERTS=FILE/;
+      await untilReplica(ada, { state: 'offline', detail: expect.stringMatching(missing) });
+      const { status, body } = await ada.call('PUT', '/v1/kv/color', { value: 'blue' });
+      expect(status).toBe(503);
+      const { hint } = body['error'] as { hint: string };
+      expect(hint).toMatch(missing);
+    },
+  );
+
+  it('gets no answer to a command that was told to trust anyone', async () => {
+    await memberBehind(certifiedByOwnCa(folder.path), {});
+    const args = ['whoami'];
+    const env = { SVC_GATEWAY: front.url, SVC_API_KEY: gateway.apiKey, SVC_HOME: home };
+    const ran = promisify(execFile)(process.execPath, [resolve('dist/svc.cjs'), ...args], {
+      env: { ...process.env, ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    });
+    const stderr = expect.stringMatching(/is ignored: svc always checks[^]*certificate/i) as string;
+    await expect(ran).rejects.toMatchObject({ code: 7, stderr });
   });
 });

