@@ -1,4 +1,3 @@
-import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { VERSION } from '../shared/lib/version.ts';
 
 const argv = process.argv.slice(2);
@@ -11,6 +10,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 }
 
 async function main(): Promise<void> {
+  const { alwaysCheckCertificates } = await import('../shared/host/certificate-check.ts');
   const { run } = await import('./run.ts');
   const interruption = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {

@@ -61,7 +61,7 @@ const NEXT: Readonly<Record<EventQueueRow['status'], string>> = {
   claimed: 'Another worker has it, until it finishes or its lease expires.',
   waiting: 'It comes back once a person decides, a reply comes or its time is up.',
   failed: '',
-  done: 'To process it again, put it back in the queue with inbox_replay.',
+  done: 'To work on it again, put it back in the queue with inbox_replay.',
   dead: 'To try it again, put it back in the queue with inbox_requeue.',
 };
 
