@@ -5,7 +5,7 @@ import { Stage, unshown } from './stage.ts';
 
 /** What the tour shows, in its order; `directives` as on pages. */
 const TOUR = [
-  { command: 'svc source add github --verification github --secret @secret.txt' },
+  { command: 'svc source add github --verification github' },
   { command: 'svc trigger github.pull_request.opened' },
   { command: "svc inbox work --exec './review.sh' --max 1" },
   {
@@ -16,7 +16,6 @@ const TOUR = [
   { command: 'svc ledger verify' },
 ];
 const BEFORE = [
-  'echo my-secret > secret.txt',
   `printf '#!/bin/sh\\njq -r .payload.pull_request.title\\n' > review.sh`,
   `printf '#!/bin/sh\\necho v2.1 is out\\n' > deploy.sh`,
   'chmod +x review.sh deploy.sh',
