@@ -245,10 +245,6 @@ function openSignIn(
   return new SignIn({
     ...core,
     signUp: signUpOf(options),
-    onVacant: () =>
-      log.warn(
-        'Nobody has an account yet. The first person to sign in gets one; everyone else needs an invitation: svc gateway invite EMAIL',
-      ),
     ownNames: config ? ownNames(config.mail) : [],
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),

@@ -65,6 +65,11 @@ export class Gateway {
     return this.#deps.approvals;
   }
 
+  /** Whether the next person to sign in gets an account only because nobody has one yet. */
+  async isVacant(): Promise<boolean> {
+    return (await this.#deps.signIn?.isVacant()) ?? false;
+  }
+
   /** Takes the operator's commands. */
   get operator(): OperatorService {
     return this.#deps.operator;

@@ -41,7 +41,8 @@ async function main(): Promise<void> {
   output.begin();
   const { pid: _, ...where } = server.status;
   log.info(where, 'listening');
-  for (const warning of [...ignored, ...config.warnings]) log.warn(warning);
+  const remarks = [...ignored, ...config.warnings, ...(await server.remarks())];
+  for (const remark of remarks) log.warn(remark);
 }
 
 /** A second signal ends the process at once. */

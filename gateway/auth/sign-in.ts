@@ -7,8 +7,6 @@ import { mailboxHashText, type SignUpRule } from './sign-up.ts';
 
 interface SignInDeps extends FoundingDeps {
   readonly signUp: SignUpRule;
-  /** Nobody has an account yet, so the first person to sign in gets one. */
-  readonly onVacant: () => void;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** Gets the reason why a mail didn't go out. */
   readonly onTrouble: (reason: string) => void;
@@ -40,12 +38,17 @@ export class SignIn {
 
   /** Finishes what earlier runs and releases left undone, and deletes old sign-ins. */
   async start(): Promise<void> {
-    const { clock, control, onVacant, signUp } = this.#deps;
+    const { clock, control } = this.#deps;
     await this.founding.finish();
     await this.#fillMailboxes();
-    if (!signUp.isOpen && !(await control.accounts.areAny())) onVacant();
     const now = clock.now();
     await control.logins.tidy(now - LOGIN_KEPT_MS, now);
+  }
+
+  /** Whether the next person to sign in gets an account only because nobody has one yet. */
+  async isVacant(): Promise<boolean> {
+    const { control, signUp } = this.#deps;
+    return !signUp.isOpen && !(await control.accounts.areAny());
   }
 
   async #fillMailboxes(): Promise<void> {

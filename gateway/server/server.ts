@@ -40,6 +40,8 @@ export interface ServerStatus {
 /** How long running answers may take after the process starts to end. */
 const FINISH_MS = 2500;
 const CONNECTIONS_MAX = 16_384;
+const VACANT =
+  'Nobody has an account yet. The first person to sign in gets one; everyone else needs an invitation: svc gateway invite EMAIL';
 
 /** The hosted process: its data folder, a listener, and the gateway behind it. */
 export class GatewayServer {
@@ -98,6 +100,11 @@ export class GatewayServer {
       version: VERSION,
       pid: process.pid,
     };
+  }
+
+  /** What the operator should know about the data, a sentence each. */
+  async remarks(): Promise<string[]> {
+    return (await this.#gateway?.isVacant()) === true ? [VACANT] : [];
   }
 
   /** Accepts no new requests, ends waits and streams, finishes running answers, and closes the stores. */
