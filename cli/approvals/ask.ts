@@ -130,7 +130,7 @@ function parkedEvent({ answer, call }: Ended): string | null {
 function goOnText(context: CommandContext, event: string): string {
   const isOwn = ownEvent(context).event === event;
   return isOwn
-    ? 'exit with code 6; svc inbox work runs the command again after the decision'
+    ? 'your script exits with 6, and svc inbox work runs it again after the decision'
     : `after the decision, svc inbox claim ${event}`;
 }
 

@@ -269,7 +269,9 @@ describe('svc outbox open', () => {
     await write([{ id: 'ntc_a' }]);
     const { code, stdout, stderr } = await svc('outbox open ntc_a', true, { PATH: '/nonexistent' });
     expect([code, stdout]).toEqual([0, `${url}\n`]);
-    expect(stderr).toBe("svc couldn't open a browser here: open the link yourself.\n");
+    expect(stderr).toMatch(
+      /^svc couldn't open a browser here: open the link yourself\. From another machine, forward the port first: ssh -L (\d+):127\.0\.0\.1:\1 HOST\n$/,
+    );
   });
 
   it('prints it where the opener fails', async () => {

@@ -82,7 +82,7 @@ describe('svc ask --park', () => {
     const { request_id: id } = parsedLine(out);
     expect([code, err]).toEqual([
       6,
-      `Parked: ${work.id} waits for a person. Next: exit with code 6; svc inbox work runs the command again after the decision\n`,
+      `Parked: ${work.id} waits for a person. Next: your script exits with 6, and svc inbox work runs it again after the decision\n`,
     ]);
     expect(await event(work.id)).toMatchObject({ status: 'waiting', waiting_for: [{ id }] });
     await people.decide(String(id), { verb: 'approve' });

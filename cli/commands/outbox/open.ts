@@ -38,8 +38,15 @@ export async function run(context: CommandContext): Promise<number> {
   const opened = isWanted && (await openInBrowser(link, env));
   if (output.json) output.answer({ id, url: link, opened });
   else output.line(opened ? `Opened in your browser: ${subject}` : link);
-  if (isWanted && !opened) output.note("svc couldn't open a browser here: open the link yourself.");
+  if (isWanted && !opened) output.note(noBrowserText(link));
   return EXIT.done;
+}
+
+function noBrowserText(link: string): string {
+  const { hostname, port } = new URL(link);
+  const text = "svc couldn't open a browser here: open the link yourself.";
+  if (hostname !== '127.0.0.1') return text;
+  return `${text} From another machine, forward the port first: ssh -L ${port}:127.0.0.1:${port} HOST`;
 }
 
 /** The message has the daemon's port from when it was written; the daemon may use another one now. */

@@ -3,7 +3,7 @@ import { isTlsRefusal } from '../../../shared/host/tls-refusal.ts';
 import { VERSION } from '../../../shared/lib/version.ts';
 import type { Caller, CallerOptions } from '../core/caller.ts';
 import { badAnswer, type SvcError } from '../core/errors.ts';
-import { answeredError, ConnectionError } from '../errors.ts';
+import { answeredError, AuthenticationError, ConnectionError } from '../errors.ts';
 import type { Answered, Transport } from './transport.ts';
 
 /** Where calls go, and with which key. */
@@ -49,6 +49,7 @@ export class HttpCaller implements Caller {
       throw error;
     });
     this.gateway = target.gateway;
+    if (target.apiKey === '') throw keyless(target);
     const answer = await this.#send(target, method, path, options);
     const requestId = answer.header('x-request-id');
     const body = parsed(answer.text);
@@ -131,6 +132,12 @@ function withPause(body: unknown, { header, status }: Answered): unknown {
   if (body !== undefined || !(seconds > 0)) return body;
   const message = `The server answered HTTP ${status} without an svc error.`;
   return { error: { code: `HTTP_${status}`, message, details: { retry_after: seconds } } };
+}
+
+/** Waiting doesn't bring a key, so it isn't tried again. */
+function keyless({ hint }: Target): SvcError {
+  const message = 'No API key is stored here, and SVC_API_KEY is not set.';
+  return new AuthenticationError({ code: 'UNAUTHENTICATED', message, hint });
 }
 
 function silent(timeoutMs: number): SvcError {

@@ -37,7 +37,7 @@ export interface WorkOptions {
   readonly max?: number | undefined;
   /** Stop when no events are pending. */
   readonly drain?: boolean | undefined;
-  /** Called when an event ended. */
+  /** Called when an event ended. Without it, what a handler throws goes to `note`. */
   readonly onFinished?: ((finished: Finished) => void) | undefined;
 }
 
@@ -75,7 +75,8 @@ export function work<P>(
     signal: AbortSignal.any([signal, hardStop]),
     run: async (event, lease) => {
       const finished = await handled(deps, handler as Handler, { event, lease, kill });
-      options.onFinished?.(finished);
+      if (options.onFinished) options.onFinished(finished);
+      else if (finished.error !== undefined) deps.note(failureText(finished));
     },
   });
 }
@@ -123,6 +124,13 @@ async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<
   const failed = error === undefined ? {} : { error };
   if (run.parked) return { event, ...(await parkedOutcome(lease)) };
   return { event, ...(await closed(lease, decided)), ...failed };
+}
+
+/** Without an `onFinished`, nobody else would learn of it. */
+function failureText({ event, error, outcome, retry_at }: Finished): string {
+  const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);
+  const next = retry_at === null ? `It's ${outcome}.` : `It's tried again at ${retry_at}.`;
+  return `The handler of ${event.id} (${event.type}) failed. ${next}\n${text}`;
 }
 
 /** The event is parked, whatever the handler did afterwards. */

@@ -54,14 +54,15 @@ class Connection:
 
     def nobody_there(self, reason: str) -> SvcError:
         """The error when nothing answers."""
-        from .errors import UnreachableError
+        from .errors import AuthenticationError, UnreachableError
 
         if self.gateway is not None:
             text = f"Can't reach {origin(self.gateway)} ({reason})."
             return UnreachableError("UNREACHABLE", text, hint=self.hint)
         if not self.api_key:
-            text = "The daemon isn't running, and no key is stored here."
-            return UnreachableError("UNREACHABLE", text, hint=NO_KEY_HINT)
+            # Waiting doesn't bring a key, so it isn't tried again.
+            text = "No API key is stored here, and SVC_API_KEY is not set."
+            return AuthenticationError("UNAUTHENTICATED", text, hint=NO_KEY_HINT)
         return UnreachableError("UNREACHABLE", "The daemon isn't running.", hint="Start it with: svc up")
 
 
