@@ -132,9 +132,15 @@ class Calls(Live):
             Svc(api_key="svc_live_nonsense").whoami()
 
     def test_says_that_nothing_answers(self) -> None:
-        env = {"SVC_HOME": "/tmp/svc-nobody-here"}
+        env = {"SVC_HOME": "/tmp/svc-nobody-here", "SVC_API_KEY": "svc_live_nonsense"}
         with self.assertRaises(UnreachableError) as caught:
             Svc(env=env, max_retries=0).whoami()
+        self.assertIn("svc up", caught.exception.hint)
+
+    def test_does_not_wait_for_a_key(self) -> None:
+        svc = Svc(env={"SVC_HOME": "/tmp/svc-nobody-here"})
+        with self.assertRaises(AuthenticationError) as caught:
+            svc.work({"source": "github"}, lambda event, ctx: None)
         self.assertIn("svc up", caught.exception.hint)
 
 

@@ -59,6 +59,29 @@ describe('a worker', () => {
     expect(await stage.event(second)).toMatchObject({ status: 'dead', reason: 'No such order.' });
   });
 
+  it('tells what a handler threw, unless the program takes that itself', async () => {
+    const id = await stage.arrived();
+    await svc.work({}, () => Promise.reject(new TypeError('boom')), { max: 1 });
+    expect(notes).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^The handler of ${id} \\(webhook\\.received\\) failed\\. It's tried again at \\S+\\.\\nTypeError: boom\\n +at `,
+        ),
+      ),
+    ]);
+  });
+
+  it('ends at once where there is no key', async () => {
+    const env = { SVC_HOME: '/tmp/svc-nobody-here' };
+    const keyless = new Svc({ env, note: (text) => notes.push(text) });
+    await expect(keyless.work({}, () => undefined)).rejects.toMatchObject({
+      name: 'AuthenticationError',
+      code: 'UNAUTHENTICATED',
+      hint: expect.stringContaining('svc up') as string,
+    });
+    expect(notes).toEqual([]);
+  });
+
   it('handles as many events at once as it is told', async () => {
     for (let n = 0; n < 6; n += 1) await stage.arrived();
     let [running, most] = [0, 0];
