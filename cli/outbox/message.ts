@@ -24,9 +24,10 @@ const NEWEST = 'latest';
 export function chosenMessage(
   context: CommandContext,
   willDo: (entry: OutboxEntry) => boolean = () => true,
+  named = textArgument(context, 'id'),
 ): OutboxMessage {
   const folder = outboxFolder(context.home);
-  const name = textArgument(context, 'id') ?? NEWEST;
+  const name = named ?? NEWEST;
   const entries = outboxEntries(folder);
   // If none is suitable, use the newest one, so that the error is about a real message.
   const id = name === NEWEST ? (entries.find(willDo) ?? entries[0])?.id : name;

@@ -6,22 +6,33 @@ import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption } from '../../input/option-values.ts';
 import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
+import { openQuestion } from '../../outbox/question.ts';
 
 export const declaration: Declaration = {
   order: 3,
   summary: 'Open the decision page linked in a message to a person.',
   description:
-    "Opening the page doesn't decide anything. svc never opens a link an agent wrote. Without a desktop, svc prints the link. Exit code 3: no such message.",
-  args: [MESSAGE],
+    "Without an id, opens the newest question that nobody has decided, otherwise the newest message. Opening the page doesn't decide anything. svc never opens a link an agent wrote. Without a desktop, svc prints the link. Exit code 3: no such message.",
+  args: [
+    {
+      ...MESSAGE,
+      summary: "The message's or request's id (default: the newest question that waits)",
+    },
+  ],
   options: [{ flag: 'print', summary: 'Print the link instead of opening it' }],
-  examples: ['outbox open', 'outbox open latest --print'],
+  examples: [
+    'outbox open',
+    'outbox open req_01j9z3k4m5n6p7q8r9s0t1v2w3',
+    'outbox open latest --print',
+  ],
 };
 
 /** `svc outbox open`: opens the page a message links to, or prints its address. */
 export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
-  // The user wants the latest notification, not an agent's mail that arrived later.
-  const message = chosenMessage(context, isNotification);
+  const question = await openQuestion(context);
+  // The user wants our latest message, not an agent's mail that arrived later.
+  const message = chosenMessage(context, isNotification, question?.messageId);
   const { id, link: written, subject } = message;
   if (written === null) {
     throw new CliError({
@@ -39,6 +50,10 @@ export async function run(context: CommandContext): Promise<number> {
   if (output.json) output.answer({ id, url: link, opened });
   else output.line(opened ? `Opened in your browser: ${subject}` : link);
   if (isWanted && !opened) output.note(noBrowserText(link));
+  if (question !== null && question.more > 0) {
+    const noun = question.more === 1 ? 'question waits' : 'questions wait';
+    output.note(`${question.more} more ${noun}: svc request list --status pending`);
+  }
   return EXIT.done;
 }
 
