@@ -15,7 +15,7 @@ import type { Setup } from './setup.ts';
 /** What an agent needs for its work, and nothing that gives it more rights. */
 const AGENT_SCOPES: readonly Scope[] = ['inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
 /** Those of them, and of the rest, whose tools only read. */
-const READING_SCOPES: readonly Scope[] = ['ledger:read', 'inbox:read'];
+const READING_SCOPES: readonly Scope[] = ['ledger:read', 'inbox:read', 'disk:read'];
 
 /** The scopes named by `--scopes`, or null. Throws a usage error for unknown ones. */
 export function typedScopes(text: string | undefined): readonly Scope[] | null {

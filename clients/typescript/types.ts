@@ -406,6 +406,7 @@ export interface Key {
     | 'inbox:write'
     | 'approvals'
     | 'disk'
+    | 'disk:read'
     | 'send'
     | (string & {})
   )[];
@@ -526,6 +527,7 @@ export interface NewKey {
     | 'inbox:write'
     | 'approvals'
     | 'disk'
+    | 'disk:read'
     | 'send'
     | (string & {})
   )[];
@@ -1082,6 +1084,7 @@ export interface WhoamiAnswer {
       | 'inbox:write'
       | 'approvals'
       | 'disk'
+      | 'disk:read'
       | 'send'
       | (string & {})
     )[];
@@ -1094,6 +1097,7 @@ export interface WhoamiAnswer {
     | 'inbox:write'
     | 'approvals'
     | 'disk'
+    | 'disk:read'
     | 'send'
     | (string & {})
   )[];
@@ -1136,7 +1140,7 @@ export interface KeyListInput {
 export interface KeyCreateInput {
   /** What the key is for. */
   readonly name: string;
-  /** What the key may do: admin, ledger:read, inbox:read, inbox:write, approvals, disk, send. */
+  /** What the key may do: admin, ledger:read, inbox:read, inbox:write, approvals, disk, disk:read, send. */
   readonly scopes: readonly (
     | 'admin'
     | 'ledger:read'
@@ -1144,6 +1148,7 @@ export interface KeyCreateInput {
     | 'inbox:write'
     | 'approvals'
     | 'disk'
+    | 'disk:read'
     | 'send'
     | (string & {})
   )[];

@@ -10,7 +10,7 @@ import { PROJECTS_PER_ACCOUNT } from '../../shared/lib/limits.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
-import { SCOPES, type Scope } from '../../shared/lib/scopes.ts';
+import { FULL_SCOPES, type Scope } from '../../shared/lib/scopes.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { AccountRow, OwnedProject } from '../store/control/accounts.ts';
 import type { LoginUse } from '../store/control/login-rows.ts';
@@ -112,7 +112,11 @@ export class Founding {
       if (reserved.outcome === 'refused') throw loginError(reserved.state);
       if (reserved.outcome !== 'reserved') throw new ServiceError(REFUSALS[reserved.outcome]);
       const { account } = reserved;
-      const made = newKey(id, { name: key_name, scopes: SCOPES, accountId: account.id }, use.now);
+      const made = newKey(
+        id,
+        { name: key_name, scopes: FULL_SCOPES, accountId: account.id },
+        use.now,
+      );
       const project = await this.#found(id, account, made.key);
       const owner = await project.store.read((store) => store.channels.owner());
       if (!owner) throw new Error('The project just made has no owner.');

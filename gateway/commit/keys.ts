@@ -1,5 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import { SCOPES } from '../../shared/lib/scopes.ts';
+import { FULL_SCOPES } from '../../shared/lib/scopes.ts';
 import type { Command } from './job.ts';
 
 interface NewAdminKey {
@@ -17,7 +17,7 @@ export const adminKey: Command<NewAdminKey, null> = {
       name: 'admin',
       hash,
       last4,
-      scopes: [...SCOPES],
+      scopes: [...FULL_SCOPES],
       created_at: isoTime(now),
       created_by: null,
       last_used_at: null,

@@ -95,7 +95,7 @@ function readerOf(c: Context<HttpEnv>): Credentials {
 }
 
 function requireScopes({ caller }: KnownCaller): void {
-  const missing = SCOPES.find((scope) => !mayCall(caller.scopes, scope));
+  const missing = SCOPES.find((scope) => !mayCall(caller.scopes, scope, 'read'));
   if (missing === undefined) return;
   throw new ServiceError('SCOPE_MISSING', {
     details: { scope: missing },

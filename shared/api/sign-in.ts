@@ -3,7 +3,7 @@ import { label } from '../operations/fields.ts';
 import { channelView } from '../operations/channel/view.ts';
 import { isMailAddress } from '../rules/mail-address.ts';
 import { SLUG, SLUG_MAX_CHARS } from '../rules/slug.ts';
-import { SCOPES } from '../lib/scopes.ts';
+import { FULL_SCOPES, SCOPES } from '../lib/scopes.ts';
 
 // Inputs and answers of the sign-in routes. They need no key.
 
@@ -73,7 +73,7 @@ export const keyInput = z.strictObject({
     .array(z.enum(SCOPES))
     .min(1)
     .max(SCOPES.length)
-    .default([...SCOPES])
+    .default([...FULL_SCOPES])
     .describe(`What the key may do: ${SCOPES.join(', ')}; default: all.`),
   key_name: keyName,
 });

@@ -201,7 +201,7 @@ export function mayWait({ handler }: Operation): boolean {
  * `parseInput`.
  */
 export function admit(operation: Operation, input: unknown, scopes: readonly Scope[]): unknown {
-  if (!mayCall(scopes, operation.scope)) {
+  if (!mayCall(scopes, operation.scope, operation.effect)) {
     throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
   }
   return parseInput(operation, input);

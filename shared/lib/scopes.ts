@@ -6,12 +6,29 @@ export const SCOPES = [
   'inbox:write',
   'approvals',
   'disk',
+  'disk:read',
   'send',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a key with these scopes may call something that needs `needed`; `any` needs only a valid key. */
-export function mayCall(scopes: readonly Scope[], needed: Scope | 'any'): boolean {
-  return needed === 'any' || scopes.includes(needed);
+/** The scopes of a key that may do everything: `disk` includes `disk:read`. */
+export const FULL_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'disk:read');
+
+/**
+ * Whether a key with these scopes may call something that needs `needed`; `any` needs only a valid key. Something that
+ * only reads the disk needs less.
+ */
+export function mayCall(
+  scopes: readonly Scope[],
+  needed: Scope | 'any',
+  effect: 'read' | 'write' | 'wait' = 'write',
+): boolean {
+  if (needed === 'any' || scopes.includes(needed)) return true;
+  return needed === 'disk' && effect === 'read' && scopes.includes('disk:read');
+}
+
+/** Whether a key with these scopes may give this one to another key. */
+export function mayGrant(scopes: readonly Scope[], granted: Scope): boolean {
+  return scopes.includes(granted) || (granted === 'disk:read' && scopes.includes('disk'));
 }

@@ -12,6 +12,7 @@ const ALL: readonly Scope[] = [
   'inbox:write',
   'approvals',
   'disk',
+  'disk:read',
   'send',
 ];
 
@@ -79,6 +80,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   send: ['email_send', 'email_status'],
 };
+/** Of the operations of `disk`, those that only read. */
+const READING_DISK = [
+  'kv_list',
+  'kv_get',
+  'kv_mget',
+  'state_load',
+  'state_history',
+  'file_list',
+  'file_get',
+];
 const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate', 'usage'];
 
 let gateway: TestGateway;
@@ -121,6 +132,11 @@ function hopeless(name: string, example: Readonly<Record<string, unknown>>) {
   return { ...example, ...Object.fromEntries(changed) };
 }
 
+function mayCallAlone(scope: Scope, name: string): boolean {
+  const allowed = scope === 'disk:read' ? READING_DISK : ALLOWED[scope];
+  return FOR_ANY.includes(name) || allowed?.includes(name) === true;
+}
+
 function scopeOf(name: string): Scope | undefined {
   return ALL.find((scope) => ALLOWED[scope]?.includes(name));
 }
@@ -137,7 +153,7 @@ describe('the scope matrix', () => {
       async (name, operation) => {
         const input = hopeless(name, operation.example);
         const answer = await world.run(name, input, { key: keys.get(scope) ?? '' });
-        const allowed = FOR_ANY.includes(name) || ALLOWED[scope]?.includes(name) === true;
+        const allowed = mayCallAlone(scope, name);
         const missing = {
           code: 'SCOPE_MISSING',
           message: 'This key lacks a required scope.',
@@ -154,8 +170,7 @@ describe('the scope matrix', () => {
     it('sees the tools it may call', () => {
       const tools = toolList(operations, [scope]).map(({ name }) => name);
       const mcp = operations.filter((one) => one.mcp !== false).map(({ name }) => name);
-      const callable = new Set([...FOR_ANY, ...(ALLOWED[scope] ?? [])]);
-      expect(tools).toEqual(mcp.filter((name) => callable.has(name)));
+      expect(tools).toEqual(mcp.filter((name) => mayCallAlone(scope, name)));
     });
 
     it('is checked before its input', async () => {

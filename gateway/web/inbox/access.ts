@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Caller, ProjectInfo, Vault } from '../../../shared/kernel/context.ts';
 import { addressHashText } from '../../../shared/operations/channel/view.ts';
-import { SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
+import { FULL_SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
 import type { ChannelRow } from '../../../shared/store/channels.ts';
 import type { UiSessionStore } from '../../store/control/ui-sessions.ts';
 import { NO_OWNER } from '../../approvals/no-owner.ts';
@@ -108,7 +108,7 @@ export class AccessService {
   async #ofOwner(address: string, project: Project): Promise<Access | null> {
     const owner = await ownerOf(project);
     if (owner?.status !== 'active' || !this.#isAt(owner, project, address)) return null;
-    return { project, actor: owner.id, scopes: SCOPES, deciding: 'owner', name: 'owner' };
+    return { project, actor: owner.id, scopes: FULL_SCOPES, deciding: 'owner', name: 'owner' };
   }
 
   #isAt(channel: ChannelRow | undefined, { info }: Project, address: string): boolean {

@@ -31,6 +31,7 @@ export const SCOPE_LINES: Readonly<Record<Scope, string>> = {
   'inbox:write': 'Claim events, finish them or give them back.',
   approvals: 'Ask people, see requests and propose a policy. It can’t decide anything.',
   disk: 'Read and write keys, files and state.',
+  'disk:read': 'Only read keys, files and state.',
   send: 'Send email, within the policy and the limits.',
 };
 

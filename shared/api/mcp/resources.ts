@@ -48,7 +48,7 @@ export class ProjectResources implements ResourceTable {
 
   topicOf(uri: string, scopes: readonly Scope[]): Topic | null {
     const kind = find(uri)?.kind;
-    return kind && mayCall(scopes, kind.scope) ? kind.topic : null;
+    return kind && mayCall(scopes, kind.scope, 'read') ? kind.topic : null;
   }
 
   listTopics(scopes: readonly Scope[]): readonly Topic[] {
@@ -73,7 +73,7 @@ export class ProjectResources implements ResourceTable {
 }
 
 function allowed(scopes: readonly Scope[]): readonly ResourceKind[] {
-  return RESOURCE_KINDS.filter(({ scope }) => mayCall(scopes, scope));
+  return RESOURCE_KINDS.filter(({ scope }) => mayCall(scopes, scope, 'read'));
 }
 
 function find(uri: string): { readonly kind: ResourceKind; readonly name: string } | null {

@@ -28,7 +28,7 @@ export interface Tool {
 /** The tools that these scopes may call, in the order of the operations. */
 export function toolList(operations: readonly Operation[], scopes: readonly Scope[]): Tool[] {
   return operations
-    .filter((operation) => mayCall(scopes, operation.scope))
+    .filter((operation) => mayCall(scopes, operation.scope, operation.effect))
     .map((operation) => toolOf(operation, scopes))
     .filter((tool) => tool !== null);
 }

@@ -4,7 +4,7 @@ import { invalid, ServiceError } from '../../lib/errors.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { ACTIVE_KEYS_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { SCOPES } from '../../lib/scopes.ts';
+import { mayGrant, SCOPES } from '../../lib/scopes.ts';
 import { isoInstant, label } from '../fields.ts';
 import { newKeyView } from './view.ts';
 
@@ -43,7 +43,7 @@ export const keyCreate = defineOperation({
 }).write({
   commit: async ({ caller, project, store, now, newId }, { name, scopes, expires_at }) => {
     const nowIso = isoTime(now);
-    const missing = scopes.filter((scope) => !caller.scopes.includes(scope));
+    const missing = scopes.filter((scope) => !mayGrant(caller.scopes, scope));
     if (missing.length > 0) {
       throw invalid({
         path: 'scopes',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
+import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { keyId, newKeyView } from './view.ts';
@@ -49,7 +50,7 @@ export const keyRotate = defineOperation({
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
     // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
-    const missing = key.scopes.find((scope) => !caller.scopes.includes(scope));
+    const missing = key.scopes.find((scope) => !mayGrant(caller.scopes, scope));
     if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
     const own = key_id === caller.keyId;
     const graceSeconds = own ? Math.max(OWN_GRACE_SECONDS, grace_seconds) : grace_seconds;

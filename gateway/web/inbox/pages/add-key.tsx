@@ -1,6 +1,6 @@
 import { isoTime } from '../../../../shared/lib/clock.ts';
 import { keyCreate } from '../../../../shared/operations/key/create.ts';
-import { SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
+import { mayGrant, SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
 import { CheckBoxes, Choice, Field } from '../fields.tsx';
 import { SCOPE_LINES, type NewKey } from '../key-queries.ts';
 import { Form, Heading, Problem } from '../parts.tsx';
@@ -40,7 +40,7 @@ export function showAddKey(
   { status, text, fields }: Refusal = NO_REFUSAL,
 ): PageResult {
   const title = 'Create key';
-  const scopes = SCOPES.filter((scope) => context.access.scopes.includes(scope));
+  const scopes = SCOPES.filter((scope) => mayGrant(context.access.scopes, scope));
   const content = (
     <div class="narrow stack">
       <p>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SCOPES } from '../../../../shared/lib/scopes.ts';
+import { FULL_SCOPES } from '../../../../shared/lib/scopes.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
 import { visit } from '../../../helpers/page-visitor.ts';
@@ -63,7 +63,7 @@ describe('signing in', () => {
       key: {
         id: expect.stringMatching(/^key_/),
         name: 'sign-in',
-        scopes: [...SCOPES],
+        scopes: [...FULL_SCOPES],
         created_at: '2026-01-02T03:05:05.000Z',
       },
       api_key: expect.stringMatching(/^svc_live_/),
@@ -95,7 +95,7 @@ describe('signing in', () => {
       body: {
         project: { id: project.id, slug: 'acme-shop', name: 'Acme Shop' },
         key: { id: shown.id, name: 'sign-in', expires_at: null },
-        scopes: [...SCOPES],
+        scopes: [...FULL_SCOPES],
       },
     });
     const keys = await gateway.call<{ items: object[] }>('GET', '/v1/keys', { key });
@@ -163,7 +163,7 @@ describe('signing in', () => {
     expect((await ana.poll(loginId)).code).toBe('LOGIN_CONSUMED');
 
     const all = await ana.key(id);
-    expect(all.key).toMatchObject({ name: 'sign-in', scopes: [...SCOPES] });
+    expect(all.key).toMatchObject({ name: 'sign-in', scopes: [...FULL_SCOPES] });
     const entries = await gateway.call<{ items: { op: string; outcome: string }[] }>(
       'GET',
       `/v1/ledger?subject=${all.key.id}`,

@@ -229,6 +229,7 @@ describe('a session of a key without admin', () => {
     expect([...html.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, one]) => one)).toEqual([
       'admin',
       'disk',
+      'disk:read',
     ]);
     const [strong] = (await keys()).filter(({ scopes }) => scopes.length === 7);
     expect((await visitor.get(`${list}/${strong?.id}`)).html).not.toContain('step=rotate');
