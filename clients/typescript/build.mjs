@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 const SOURCE = 'clients/typescript';
 const OUT = 'dist/client';
 const DECLARED = join(OUT, 'declared');
-const ENTRIES = ['main'];
+const ENTRIES = ['main', 'testing/main'];
 
 /** One ES module for each entry, without dependencies. What only this machine's daemon needs is loaded late. */
 export async function buildClient(common) {

@@ -16,6 +16,7 @@ afterEach(() => machine.remove());
 /** TypeScript without types of its own, so that it's JavaScript too. */
 const PROGRAM = `
 import { NotFoundError, Permanent, Svc } from 'svc-agents/client';
+import { FakeSvc } from 'svc-agents/client/testing';
 
 const svc = new Svc();
 await svc.kv.set({ key: 'seen', value: { n: 1 } });
@@ -34,7 +35,11 @@ await svc.work(
   { max: 1 },
 );
 for await (const event of svc.inbox.list({ status: 'done' })) finished.push(event.type);
-console.log(JSON.stringify({ value: entry?.value, none, refused, finished }));
+const fake = new FakeSvc();
+const id = fake.deliver('shop', 'order.paid', { order: 7 });
+await fake.run((event) => event.type);
+const played = fake.event(id).result;
+console.log(JSON.stringify({ value: entry?.value, none, refused, finished, played }));
 `;
 
 function typeErrors(file: string): string {
@@ -76,6 +81,7 @@ describe.runIf(installed)('the client in the package', () => {
       none: null,
       refused: 'NOT_FOUND',
       finished: ['webhook.received'],
+      played: 'order.paid',
     });
   });
 });

@@ -1,0 +1,108 @@
+import { refused, type FakeCall, type FakeTime, type Fields } from './fake-call.ts';
+import { page } from './fake-people.ts';
+
+interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+  readonly version: number;
+  readonly updated_at: string;
+  readonly expires_at: string | null;
+}
+
+/** Keys, task states and files. */
+export class FakeDisk {
+  readonly #time: FakeTime;
+  #keys = new Map<string, Entry>();
+  readonly #files = new Map<string, Fields>();
+  #version = 0;
+
+  constructor(time: FakeTime) {
+    this.#time = time;
+  }
+
+  routes(call: FakeCall): unknown {
+    switch (call.parts[0]) {
+      case 'kv':
+        return this.#kv(call);
+      case 'kv-incr':
+        return this.#incr(call);
+      case 'state':
+        return this.#state(call);
+      case 'files':
+        return this.#file(call);
+      default:
+        return undefined;
+    }
+  }
+
+  passTime(): void {
+    const now = this.#time.iso();
+    const isLive = ({ expires_at }: Entry): boolean => expires_at === null || expires_at > now;
+    this.#keys = new Map([...this.#keys].filter(([, entry]) => isLive(entry)));
+  }
+
+  #kv({ method, parts, query, json }: FakeCall): unknown {
+    const key = parts.slice(1).join('/');
+    if (key === '') return page([...this.#keys.values()]);
+    if (method === 'GET') return this.#keys.get(key) ?? null;
+    if (method === 'PUT') return this.#set(key, json, query);
+    this.#check(key, query['if_version']);
+    return { deleted: this.#keys.delete(key) };
+  }
+
+  #incr({ body }: FakeCall): unknown {
+    const key = String(body['key']);
+    const before = Number(this.#keys.get(key)?.value ?? 0);
+    return this.#set(key, before + Number(body['by'] ?? 1), body);
+  }
+
+  #state({ method, parts, body }: FakeCall): unknown {
+    const task = parts.slice(1).join('/');
+    const key = `state/${task}`;
+    if (method === 'PUT') return this.#set(key, body['state'], body);
+    const found = this.#keys.get(key);
+    return found ? { task_id: task, state: found.value, version: found.version } : null;
+  }
+
+  #set(key: string, value: unknown, { ttl_seconds: ttl, if_version: wanted }: Fields): Entry {
+    this.#check(key, wanted);
+    this.#version += 1;
+    const expires_at =
+      ttl === undefined ? null : this.#time.iso(this.#time.now() + Number(ttl) * 1000);
+    const entry = {
+      key,
+      value,
+      version: this.#version,
+      updated_at: this.#time.iso(),
+      expires_at,
+    };
+    this.#keys.set(key, entry);
+    return entry;
+  }
+
+  #check(key: string, wanted: unknown): void {
+    if (wanted === undefined) return;
+    const version = this.#keys.get(key)?.version ?? 0;
+    if (version !== Number(wanted)) throw refused(412, 'PRECONDITION_FAILED', { version });
+  }
+
+  #file({ method, parts: [, ...names], bytes, contentType }: FakeCall): unknown {
+    const path = names.join('/');
+    if (path === '') return page([...this.#files.values()]);
+    if (method === 'DELETE') return { deleted: this.#files.delete(path) };
+    if (method === 'PUT') {
+      if (bytes === undefined) return undefined;
+      this.#version += 1;
+      this.#files.set(path, {
+        path,
+        size_bytes: bytes.length,
+        content_type: contentType ?? 'application/octet-stream',
+        version: this.#version,
+        content_base64: btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')),
+      });
+    }
+    const found = this.#files.get(path);
+    if (!found) throw refused(404, 'NOT_FOUND');
+    return found;
+  }
+}
