@@ -80,7 +80,7 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
   if (op === 'ask_approval' || op === 'ask_human') {
     const shown = part(known, 'shown');
     const what = [shown['action'], shown['summary']].filter(Boolean).map(plainText).join(': ');
-    const asked = repeats ? 'asked again' : 'asked';
+    const asked = repeats ? 'looked up its question' : 'asked';
     return {
       text: `${who} ${asked} ${what}`.trimEnd(),
       ...(!repeats && { values: shown['bind'] }),
@@ -107,6 +107,7 @@ const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = ne
     request_use: (who) => `${who} used the approval`,
     request_withdraw: (who) => `${who} took the question back`,
     'event.parked': () => 'It was parked until the answer',
+    'event.retried': () => 'Its pause was over, so it went back into the queue',
     'event.resumed': () => 'It went back into the queue',
     'lease.expired': () => 'The lease ran out',
     'request.expired': () => 'Nobody decided in time',

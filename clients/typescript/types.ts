@@ -1231,7 +1231,7 @@ export interface InboxListInput {
     | undefined;
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
-  /** No decisions of other keys. */
+  /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
   /** The next_cursor from the previous page. */
   readonly cursor?: string | undefined;
@@ -1247,7 +1247,7 @@ export interface InboxWaitInput {
   readonly type?: string | undefined;
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
-  /** No decisions of other keys. */
+  /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
   /** Only events that arrived after this event id. */
   readonly after?: string | undefined;
@@ -1279,7 +1279,7 @@ export interface InboxAckInput {
   readonly result?: unknown;
   /** The approval this act uses up. */
   readonly spends?: string | undefined;
-  /** The values done: those the approval bound. */
+  /** The values you acted on, exactly as approved. */
   readonly bind?: unknown;
 }
 
@@ -1347,7 +1347,7 @@ export interface InboxNextInput {
   readonly type?: string | undefined;
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
-  /** No decisions of other keys. */
+  /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
   /** How many events to claim at most. */
   readonly max?: number | undefined;

@@ -193,12 +193,17 @@ function summaryLines({ summary }: RequestView): string[] {
   return quote(oneLine(summary, SUMMARY_CHARS_MAX));
 }
 
+/** What the agent says of itself. */
+function agentText({ label, platform }: RequestView['agent']): string {
+  const on = platform === 'unknown' ? '' : ` on ${oneLine(platform, NAME_CHARS_MAX)}`;
+  return label === null ? `gave no name${on}` : `${nameText(label)}${on}, by its own account`;
+}
+
 function whoAndWhat(request: RequestView): Field[] {
   const { action, agent, amount, event, fingerprint, keyName, project, risk } = request;
-  const label = agent.label === null ? 'unnamed' : nameText(agent.label);
   return [
     ['Project', projectText(project)],
-    ['Agent', `${label} on ${oneLine(agent.platform, NAME_CHARS_MAX)}, by its own account`],
+    ['Agent', agentText(agent)],
     field('Key', keyName),
     ...(action === null ? [] : [field('Action', action)]),
     ...(amount === null ? [] : [['Amount', String(amount)] as const]),

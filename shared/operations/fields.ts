@@ -67,7 +67,7 @@ export const typePattern = label(255)
   )
   .describe('An event type, or a prefix: `invoice.*`.');
 
-export const mine = z.boolean().optional().describe('No decisions of other keys.');
+export const mine = z.boolean().optional().describe("Leave out answers to other keys' questions.");
 
 export const listLimit = z
   .int()

@@ -24,7 +24,7 @@ export const declaration: Declaration = {
     { flag: 'exec', value: 'CMD', summary: 'The command, run with `sh -c` (required).' },
     SOURCE,
     TYPE,
-    { flag: 'mine', summary: 'No decisions of other keys.' },
+    { flag: 'mine', summary: "Leave out answers to other keys' questions." },
     {
       flag: 'concurrency',
       value: 'N',

@@ -177,8 +177,9 @@ function decider(message: MessageHtml, { decidedBy, decidedAt }: RequestView): v
 function origin(message: MessageHtml, request: RequestView): void {
   const { project, agent, keyName } = request;
   message.field('Project:', `${project.name} (${project.slug})`);
-  const label = agent.label === null ? 'unnamed' : shownLine(agent.label);
-  message.field('Agent:', `${label} on ${agent.platform}, key ${keyName}`);
+  const label = agent.label === null ? 'gave no name' : shownLine(agent.label);
+  const on = agent.platform === 'unknown' ? '' : ` on ${agent.platform}`;
+  message.field('Agent:', `${label}${on}, key ${keyName}`);
 }
 
 function substance(message: MessageHtml, request: RequestView): void {

@@ -13,7 +13,7 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   approval: {
     noun: 'Approval',
     heading: 'Approve this action?',
-    lead: 'An agent is waiting for your decision.',
+    lead: 'An agent asks for your decision.',
   },
   question: {
     noun: 'Question',

@@ -21,7 +21,7 @@ export const inboxAck = defineOperation({
       lease_id: leaseId,
       result: jsonText(ACK_RESULT_MAX_BYTES, '4 KB').describe('Any JSON, up to 4 KB serialized.'),
       spends: requestId.optional().describe('The approval this act uses up.'),
-      bind: boundValues.describe('The values done: those the approval bound.'),
+      bind: boundValues.describe('The values you acted on, exactly as approved.'),
     })
     .refine(({ spends, bind }) => spends !== undefined || bind === undefined, {
       path: ['bind'],

@@ -26,7 +26,7 @@ const input = z
   })
   .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
     path: ['reason'],
-    error: 'Say why, or with until what to wait for.',
+    error: 'Give `reason`, or `until` to park it.',
   });
 
 export const inboxNack = defineOperation({
