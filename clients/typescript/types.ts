@@ -153,6 +153,7 @@ export interface ClaimedEvent {
   readonly payload_url: string | null;
   readonly payload_truncated: boolean;
   readonly payload_purged: boolean;
+  readonly thread_id?: (string | null) | undefined;
   readonly html_url?: (string | null) | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
@@ -196,6 +197,7 @@ export interface EmailSendAnswer {
   readonly status: 'queued' | 'pending' | 'cancelled' | (string & {});
   readonly batch_id: string;
   readonly request_id: string | null;
+  readonly thread_id: string | null;
   readonly messages: readonly EmailMessage[];
 }
 
@@ -203,6 +205,7 @@ export interface EmailStatusAnswer {
   readonly status: 'queued' | 'pending' | 'cancelled' | 'sent' | 'failed' | (string & {});
   readonly batch_id: string;
   readonly request_id: string | null;
+  readonly thread_id: string | null;
   readonly messages: readonly EmailMessage[];
   readonly subject: string;
   readonly from: string;
@@ -225,6 +228,7 @@ export interface Event {
   readonly payload_url: string | null;
   readonly payload_truncated: boolean;
   readonly payload_purged: boolean;
+  readonly thread_id?: (string | null) | undefined;
   readonly html_url?: (string | null) | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
@@ -264,6 +268,7 @@ export interface EventWithResult {
   readonly payload_url: string | null;
   readonly payload_truncated: boolean;
   readonly payload_purged: boolean;
+  readonly thread_id?: (string | null) | undefined;
   readonly html_url?: (string | null) | undefined;
   readonly attachments?: readonly Attachment[] | undefined;
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
@@ -1231,6 +1236,8 @@ export interface InboxListInput {
     | undefined;
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
+  /** Mails of this thread. */
+  readonly thread?: string | undefined;
   /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
   /** The next_cursor from the previous page. */

@@ -6,6 +6,7 @@ import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { DeliveryAnswer } from './delivery.ts';
 import type { Job, Command } from './job.ts';
+import { threadOfReceived } from '../../shared/operations/email/thread.ts';
 import { mailAnswered } from '../../shared/operations/inbox/mail-ended.ts';
 import { approvalContext } from './approval-context.ts';
 import { applyReport, type ReportOnMessage } from './mails.ts';
@@ -38,6 +39,8 @@ export interface MailDelivery {
   readonly knownSince: string;
   /** The id of our message that this mail answers. */
   readonly replyTo: string | null;
+  /** The Message-IDs that tell its thread, the nearest first. */
+  readonly threadIds: readonly string[];
   /** The sender's address; null if no check proves it. */
   readonly sender: string | null;
   readonly parts: MailParts;
@@ -59,6 +62,8 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
   const { sourceId, source, now, ids, digest, files } = came;
   const known = await knownAs(store, came);
   if (known) return { status: 'duplicate', event_id: known.id };
+  const threads = { store, newThread: () => newId('thr', now) };
+  const threadId = await threadOfReceived(threads, came.threadIds, came.replyTo);
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   const event = {
     id: newId('evt', now),
@@ -74,6 +79,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
     providerId: came.verified ? ids.ofDomain : ids.plain,
     bodyHash: came.hash,
     replyTo: came.replyTo,
+    threadId,
     content: {
       headers: JSON.stringify(came.parts),
       contentType: MAIL_CONTENT_TYPE,

@@ -194,7 +194,18 @@ export interface ApprovalContext {
   readonly emit: (effect: WriteEffect) => void;
 }
 
-type NewIdPrefix = 'key' | 'lse' | 'upl' | 'lnk' | 'req' | 'rte' | 'chn' | 'ntc' | 'msg' | 'bat';
+type NewIdPrefix =
+  | 'key'
+  | 'lse'
+  | 'upl'
+  | 'lnk'
+  | 'req'
+  | 'rte'
+  | 'chn'
+  | 'ntc'
+  | 'msg'
+  | 'bat'
+  | 'thr';
 
 /** A write, with its open transaction. Await nothing but `store` and `writeEvent`. */
 export interface WriteContext extends BaseContext, ApprovalContext {

@@ -65,6 +65,8 @@ export const eventSchema = named(
     payload_url: z.string().nullable(),
     payload_truncated: z.boolean(),
     payload_purged: z.boolean(),
+    /** Only for mails. */
+    thread_id: z.string().nullable().optional(),
     html_url: z.string().nullable().optional(),
     attachments: z.array(attachment).optional(),
     attachments_blocked: z.array(blockedAttachment).optional(),
@@ -132,11 +134,12 @@ export function shownCondition({ id, status, expires_at }: Condition) {
 function mailFields(
   row: EventRow,
   wanted: EnvelopeOptions['payload'],
-): Pick<Envelope, 'html_url' | 'attachments' | 'attachments_blocked'> {
+): Pick<Envelope, 'thread_id' | 'html_url' | 'attachments' | 'attachments_blocked'> {
   const { attachments, attachments_blocked } = mailParts(row.headers);
-  if (!wanted.whole) return { html_url: null, attachments, attachments_blocked };
+  const { thread_id } = row;
+  if (!wanted.whole) return { thread_id, html_url: null, attachments, attachments_blocked };
   const linked = attachments.map((part) => ({ ...part, ...wanted.linkTo(part.name) }));
-  return { html_url: wanted.htmlUrl, attachments: linked, attachments_blocked };
+  return { thread_id, html_url: wanted.htmlUrl, attachments: linked, attachments_blocked };
 }
 
 function payloadFields(

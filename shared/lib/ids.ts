@@ -16,7 +16,7 @@ const CHECKSUM_CHARS = 6;
 const API_KEY_CHARS = 'svc_live_'.length + BODY_CHARS + 32 + CHECKSUM_CHARS;
 const TOKEN_CHARS = BODY_CHARS + 24;
 
-/** Events, keys, requests, channels, sources, routes, leases, mails, batches, deliveries, uploads, notices, … */
+/** Events, keys, requests, channels, sources, routes, leases, mails, batches, threads, deliveries, uploads, notices, … */
 type IdPrefix =
   | 'evt'
   | 'key'
@@ -27,6 +27,7 @@ type IdPrefix =
   | 'lse'
   | 'msg'
   | 'bat'
+  | 'thr'
   | 'dlv'
   | 'upl'
   | 'lnk'

@@ -23,6 +23,12 @@ export const eventId = z
   .regex(/^evt_[0-9a-z]{26}$/, 'Expected an event id such as `evt_01j…`.')
   .describe('The event, `evt_…`.');
 
+/** A filter for the mails of one thread. */
+export const mailThread = z
+  .string()
+  .regex(/^thr_[0-9a-z]{26}$/, 'Expected a thread id such as `thr_01j…`.')
+  .describe('Mails of this thread.');
+
 /** Any JSON, as its text with numbers as written; refused above so many bytes, which `limit` says in words. */
 export function jsonText(maxBytes: number, limit: string) {
   // z.json() would walk a huge value before the size check could refuse it.

@@ -18,6 +18,8 @@ export interface EmailBatchRow extends Row {
   attachments: string;
   /** An `AnsweredMail` as JSON. */
   answers: string | null;
+  /** Null for a mail of an earlier release that nobody has answered since. */
+  thread_id: string | null;
   created_at: string;
   /** When the content gets deleted, in milliseconds; null after that. */
   forget_at: number | null;
@@ -57,6 +59,7 @@ const BATCH = [
   'html',
   'attachments',
   'answers',
+  'thread_id',
   'created_at',
   'forget_at',
 ] as const;

@@ -10,6 +10,8 @@ export interface EventFilter {
   readonly unroutedOnly?: boolean;
   /** Leave out what tells other keys than this that their requests ended. */
   readonly askedBy?: string | undefined;
+  /** Only mails of this thread. */
+  readonly thread?: string | undefined;
   readonly afterSeq: number;
   readonly limit: number;
   readonly now: number;
@@ -45,6 +47,10 @@ function narrowing(filter: EventFilter): Where {
   if (filter.source !== undefined) {
     conditions.push('e.source = ?');
     params.push(filter.source);
+  }
+  if (filter.thread !== undefined) {
+    conditions.push('e.thread_id = ?');
+    params.push(filter.thread);
   }
   if (filter.unroutedOnly) conditions.push('e.routed = 0');
   if (filter.askedBy !== undefined) {

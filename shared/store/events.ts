@@ -19,6 +19,8 @@ export interface EventRow extends Row {
   trust: string;
   suspected_replay: number;
   reply_to: string | null;
+  /** The thread of a mail. */
+  thread_id: string | null;
   size_bytes: number;
   status: EventStatus;
   attempts: number;
@@ -54,6 +56,8 @@ export interface NewEvent {
   readonly bodyHash: Uint8Array | null;
   /** The message of ours that this mail replies to. */
   readonly replyTo?: string | null;
+  /** The thread of a mail. */
+  readonly threadId?: string;
   /** The key that asked the request whose end this tells. */
   readonly askerKeyId?: string | undefined;
   readonly content: {
@@ -96,7 +100,7 @@ export function deliveredAsQuery(sourceId: string, providerId: string, sinceIso:
 }
 
 const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
-  e.suspected_replay, e.reply_to, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
+  e.suspected_replay, e.reply_to, e.thread_id, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
   e.finished_at`;
 const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
 const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
@@ -253,8 +257,8 @@ export class EventRepository {
     const { content } = event;
     await this.#tx.put(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
-         size_bytes, provider_id, body_hash, reply_to, asker_key_id, status)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+         size_bytes, provider_id, body_hash, reply_to, thread_id, asker_key_id, status)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
       [
         seq,
         event.id,
@@ -270,6 +274,7 @@ export class EventRepository {
         event.providerId,
         event.bodyHash,
         event.replyTo ?? null,
+        event.threadId ?? null,
         event.askerKeyId ?? null,
       ],
     );

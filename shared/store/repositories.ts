@@ -15,6 +15,7 @@ import { KeyRepository } from './keys.ts';
 import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { LedgerOpeningRepository } from './ledger-openings.ts';
+import { MailThreadRepository } from './mail-threads.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeRepository } from './notices.ts';
 import { ParkRepository } from './parks.ts';
@@ -60,6 +61,7 @@ export class Repositories {
   #emails: EmailRepository | undefined;
   #emailAddresses: EmailAddressRepository | undefined;
   #eventFiles: EventFileRepository | undefined;
+  #mailThreads: MailThreadRepository | undefined;
   #meta: MetaRepository | undefined;
   #votes: VoteRepository | undefined;
 
@@ -72,6 +74,10 @@ export class Repositories {
 
   get keys(): KeyRepository {
     return (this.#keys ??= new KeyRepository(this.#tx));
+  }
+
+  get mailThreads(): MailThreadRepository {
+    return (this.#mailThreads ??= new MailThreadRepository(this.#tx));
   }
 
   get sources(): SourceRepository {

@@ -114,7 +114,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 15
+-- project, schema 16
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -222,7 +222,7 @@ CREATE TABLE email_batch (
   created_at TEXT NOT NULL,
   -- Milliseconds; null once it is forgotten.
   forget_at INTEGER
-, answers TEXT) STRICT, WITHOUT ROWID;
+, answers TEXT, thread_id TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE email_day (
   day TEXT PRIMARY KEY,
@@ -272,7 +272,7 @@ CREATE TABLE event (
   reason TEXT,
   result TEXT,
   finished_at TEXT
-, asker_key_id TEXT) STRICT;
+, asker_key_id TEXT, thread_id TEXT) STRICT;
 
 CREATE TABLE event_content (
   seq INTEGER PRIMARY KEY,
@@ -569,6 +569,8 @@ CREATE INDEX event_status ON event (status);
 CREATE INDEX event_status_source ON event (status, source);
 
 CREATE INDEX event_status_type ON event (status, type);
+
+CREATE INDEX event_thread ON event (thread_id, status) WHERE thread_id IS NOT NULL;
 
 CREATE INDEX file_link_expiry ON file_link (expires_at);
 

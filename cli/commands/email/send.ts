@@ -67,8 +67,8 @@ async function afterwards(
   const path = `/v1/emails/${encodeURIComponent(String(answer['batch_id']))}`;
   const now = await client().call('GET', path, { signal });
   if (!isObject(now)) return now;
-  const { status, batch_id, request_id, messages } = now;
-  return { status, batch_id, request_id, messages };
+  const { status, batch_id, request_id, thread_id, messages } = now;
+  return { status, batch_id, request_id, thread_id, messages };
 }
 
 /** Adds a hint with the command that creates the missing source. */

@@ -7,6 +7,7 @@ import {
   messageIdOf,
   readProjectAddress,
 } from '../../../shared/operations/email/project-address.ts';
+import { threadIds } from '../../../shared/operations/email/thread.ts';
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
 import type { EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
@@ -71,6 +72,7 @@ export async function deliverMail(
       ...delivery,
       ...place,
       source: source.name,
+      threadIds: threadIds(mail.payload),
       replyTo: ours?.takesReplies ? ours.id : null,
       now,
       digest: ledgerWriter.digest({ source: source.name, mail: mail.digest }),
@@ -135,7 +137,16 @@ async function findAnswered(
 
 type Stored = Omit<
   MailDelivery,
-  'sourceId' | 'source' | 'ids' | 'knownSince' | 'verified' | 'hash' | 'replyTo' | 'now' | 'digest'
+  | 'sourceId'
+  | 'source'
+  | 'ids'
+  | 'knownSince'
+  | 'verified'
+  | 'hash'
+  | 'threadIds'
+  | 'replyTo'
+  | 'now'
+  | 'digest'
 >;
 
 /** Stores large content outside the database. The pins keep it until its rows exist. */

@@ -32,6 +32,7 @@ import { findAttachments } from './attachments.ts';
 import { sendBlocked, takeSendQuota } from './quota.ts';
 import { addresses, recipientsOf, refuseRecipients, requireUnlessReply } from './recipients.ts';
 import { planReply } from './reply.ts';
+import { threadOfSent } from './thread.ts';
 import { batchView, toBatchView, type BatchView } from './view.ts';
 import { detailsOf, summaryOf, type ProposedMail } from './copy.ts';
 
@@ -123,12 +124,13 @@ export const emailSend = defineOperation({
     return toAnswer(await sendOrAsk(context, mail, wanted.reply_to_inbox));
   },
   wait: async (context, { wait_seconds: seconds }, committed) => {
-    const { status, request_id, batch_id: id } = committed;
+    const { status, request_id, thread_id, batch_id: id } = committed;
     if (status !== 'pending' || request_id === null) return committed;
     const request = await waitForDecision(context, request_id, seconds);
     // The request may have expired during the wait.
     const now = request.status === 'expired' ? request.expires_at : context.now;
-    return toAnswer(await context.read((store) => toBatchView(store, { id, request_id }, now)));
+    const batch = { id, request_id, thread_id };
+    return toAnswer(await context.read((store) => toBatchView(store, batch, now)));
   },
 });
 
@@ -195,9 +197,14 @@ async function sendOrAsk(
     id: context.newId('bat'),
     request_id: request?.id ?? null,
     reply_to_inbox: replyToInbox ? 1 : 0,
+    thread_id: await threadOf(context, mail),
   };
   await insert(context, mail, batch, request?.status === 'pending' ? 'pending' : 'queued');
   return toBatchView(store, batch, now);
+}
+
+function threadOf({ store, newId }: WriteContext, { answers }: ProposedMail): Promise<string> {
+  return threadOfSent({ store, newThread: () => newId('thr') }, answers?.event_id ?? null);
 }
 
 /** Exactly what a person approves: if the text changes, the agent has to ask again. */
@@ -242,7 +249,7 @@ async function ask(
 async function insert(
   { store, caller, vault, project, now, newId, emit }: WriteContext,
   { sender, recipients, subject, text, html, attachments, answers }: ProposedMail,
-  batch: Pick<EmailBatchRow, 'id' | 'request_id' | 'reply_to_inbox'>,
+  batch: Pick<EmailBatchRow, 'id' | 'request_id' | 'reply_to_inbox' | 'thread_id'>,
   status: 'pending' | 'queued',
 ): Promise<void> {
   const forgetAt = now + EMAIL_RETENTION_MS;

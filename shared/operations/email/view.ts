@@ -19,6 +19,7 @@ export const batchView = z.object({
   status: z.enum(['queued', 'pending', 'cancelled', 'sent', 'failed']),
   batch_id: z.string(),
   request_id: z.string().nullable(),
+  thread_id: z.string().nullable(),
   messages: z.array(messageView),
 });
 
@@ -27,7 +28,7 @@ export type BatchView = z.infer<typeof batchView>;
 /** A batch with the state of each message at `now`. */
 export async function toBatchView(
   store: Repositories,
-  { id, request_id }: Pick<EmailBatchRow, 'id' | 'request_id'>,
+  { id, request_id, thread_id }: Pick<EmailBatchRow, 'id' | 'request_id' | 'thread_id'>,
   now: number,
 ): Promise<BatchView> {
   const request = request_id === null ? undefined : await store.requests.find(request_id);
@@ -40,6 +41,7 @@ export async function toBatchView(
     status: statusOf(messages),
     batch_id: id,
     request_id,
+    thread_id,
     messages: messages.map(({ id: message_id, recipient, field, status, code, reason }) => ({
       message_id,
       to: recipient,

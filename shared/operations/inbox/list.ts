@@ -3,7 +3,15 @@ import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
 import { EVENT_STATUSES, eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { isoInstant, listCursor, listLimit, mine, sourceFilter, typePattern } from '../fields.ts';
+import {
+  isoInstant,
+  listCursor,
+  listLimit,
+  mailThread,
+  mine,
+  sourceFilter,
+  typePattern,
+} from '../fields.ts';
 
 export const inboxList = defineOperation({
   name: 'inbox_list',
@@ -16,6 +24,7 @@ export const inboxList = defineOperation({
     type: typePattern.optional(),
     status: z.enum(EVENT_STATUSES).default('pending').describe('Only events in this state.'),
     since: isoInstant.optional().describe('Received at or after, ISO 8601.'),
+    thread: mailThread.optional(),
     mine,
     cursor: listCursor,
     limit: listLimit,

@@ -158,6 +158,9 @@ const WITHOUT_LATER_RELEASES = `
   ALTER TABLE kv DROP COLUMN key_id;
   ALTER TABLE kv DROP COLUMN agent;
   ALTER TABLE email_batch DROP COLUMN answers;
+  DROP INDEX event_thread;
+  ALTER TABLE event DROP COLUMN thread_id;
+  ALTER TABLE email_batch DROP COLUMN thread_id;
   PRAGMA user_version=5`;
 
 describe('a source of an earlier release', () => {

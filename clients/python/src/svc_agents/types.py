@@ -186,6 +186,7 @@ class Event(TypedDict):
     payload_url: Optional[str]
     payload_truncated: bool
     payload_purged: bool
+    thread_id: NotRequired[Optional[str]]
     html_url: NotRequired[Optional[str]]
     attachments: NotRequired[List[Attachment]]
     attachments_blocked: NotRequired[List[BlockedAttachment]]
@@ -232,6 +233,7 @@ class EventWithResult(TypedDict):
     payload_url: Optional[str]
     payload_truncated: bool
     payload_purged: bool
+    thread_id: NotRequired[Optional[str]]
     html_url: NotRequired[Optional[str]]
     attachments: NotRequired[List[Attachment]]
     attachments_blocked: NotRequired[List[BlockedAttachment]]
@@ -294,6 +296,7 @@ class ClaimedEvent(TypedDict):
     payload_url: Optional[str]
     payload_truncated: bool
     payload_purged: bool
+    thread_id: NotRequired[Optional[str]]
     html_url: NotRequired[Optional[str]]
     attachments: NotRequired[List[Attachment]]
     attachments_blocked: NotRequired[List[BlockedAttachment]]
@@ -875,6 +878,7 @@ class EmailSendAnswer(TypedDict):
     status: str
     batch_id: str
     request_id: Optional[str]
+    thread_id: Optional[str]
     messages: List[EmailMessage]
 
 
@@ -883,6 +887,7 @@ EmailStatusAnswer = TypedDict("EmailStatusAnswer", {
     "status": "str",
     "batch_id": "str",
     "request_id": "Optional[str]",
+    "thread_id": "Optional[str]",
     "messages": "List[EmailMessage]",
     "subject": "str",
     "from": "str",

@@ -60,6 +60,7 @@ describe('a mail that came in', () => {
       trust: 'external_untrusted',
       suspected_replay: false,
       reply_to: null,
+      thread_id: expect.stringMatching(/^thr_[0-9a-z]{26}$/),
       payload: read.payload,
       payload_url: null,
       payload_truncated: false,

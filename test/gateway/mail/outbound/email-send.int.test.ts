@@ -28,6 +28,7 @@ describe('what the policy says of a mail', () => {
     expect(body).toEqual({
       status: 'queued',
       batch_id: expect.stringMatching(/^bat_[0-9a-z]{26}$/),
+      thread_id: expect.stringMatching(/^thr_[0-9a-z]{26}$/),
       request_id: request,
       messages: [
         {
