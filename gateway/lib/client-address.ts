@@ -54,6 +54,16 @@ export function addressBehind(
   return nearest;
 }
 
+/** The peer that wrote X-Forwarded-For although it isn't a trusted proxy; null if there is none. */
+export function untrustedForwarder(
+  request: IncomingMessage,
+  { kind, trusted }: { readonly kind: Kind; readonly trusted: AddressRanges },
+): string | null {
+  if (request.headers['x-forwarded-for'] === undefined) return null;
+  const peer = peerAddress(request, kind);
+  return peer === UNIX_PEER || peer === UNKNOWN_PEER || trusted.has(peer) ? null : peer;
+}
+
 /** True for a request from this machine that came without a proxy. */
 export function isDirectFromHere(request: IncomingMessage, kind: Kind): boolean {
   if (FORWARDING.some((name) => name in request.headers)) return false;

@@ -8,7 +8,7 @@ import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import type { ContentHost } from '../http/links/content-host.ts';
-import { addressBehind, isDirectFromHere } from '../lib/client-address.ts';
+import { addressBehind, isDirectFromHere, untrustedForwarder } from '../lib/client-address.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 import type { Probes } from './probes.ts';
 import { NO_ROUTE, RouteTable } from './route-table.ts';
@@ -48,6 +48,7 @@ export class Front {
   readonly #visits = new WeakMap<object, RequestInfo>();
   #serve: ReturnType<typeof getRequestListener> | null = null;
   #routes = new RouteTable([]);
+  #hasWarnedOfProxy = false;
 
   constructor(deps: FrontDeps) {
     this.#deps = deps;
@@ -71,6 +72,7 @@ export class Front {
       probes.answer(path, { request, response, isDirect }).catch(() => response.destroy());
       return;
     }
+    this.#warnOfProxy(request);
     const started = performance.now();
     const clientAddress = addressBehind(request, { kind, trusted });
     const visit: RequestInfo = { clientAddress, requestId: null, delivery: null };
@@ -87,6 +89,18 @@ export class Front {
     if (this.#serve) void this.#serve(request, response);
     else answerError(response, unavailable(1));
   };
+
+  /** Warns once: behind a proxy that isn't trusted, all clients share one address and its limits. */
+  #warnOfProxy(request: IncomingMessage): void {
+    if (this.#hasWarnedOfProxy) return;
+    const peer = untrustedForwarder(request, this.#deps);
+    if (peer === null) return;
+    this.#hasWarnedOfProxy = true;
+    this.#deps.log.warn(
+      { peer },
+      `${peer} sends X-Forwarded-For but isn't in SVC_TRUSTED_PROXIES. If it is your proxy, add it: until then all its clients share the limits of one address.`,
+    );
+  }
 
   #ended({ request, response, visit, path, seconds }: Ended): void {
     const { metrics, log } = this.#deps;

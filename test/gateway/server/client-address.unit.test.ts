@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { AddressRanges } from '../../../gateway/lib/address-ranges.ts';
-import { addressBehind, isDirectFromHere } from '../../../gateway/lib/client-address.ts';
+import {
+  addressBehind,
+  isDirectFromHere,
+  untrustedForwarder,
+} from '../../../gateway/lib/client-address.ts';
 
 const PROXIES = AddressRanges.parse('127.0.0.0/8,::1/128,10.0.0.0/8,2001:db8:1::/48', 'TEST');
 
@@ -17,6 +21,15 @@ function behind(
 ): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   return addressBehind(request(peer, headers), { kind, trusted: PROXIES });
+}
+
+function forwarder(
+  peer: string | undefined,
+  forwarded?: string,
+  kind: 'tcp' | 'unix' = 'tcp',
+): string | null {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  return untrustedForwarder(request(peer, headers), { kind, trusted: PROXIES });
 }
 
 /** A client behind so many proxies. */
@@ -51,6 +64,22 @@ describe('the address of a client', () => {
     expect(behind('127.0.0.1', hops(15))).toBe('192.0.2.7');
     expect(behind('127.0.0.1', hops(16))).toBe('10.0.0.1');
     expect(behind('127.0.0.1', hops(100_000))).toBe('10.0.0.1');
+  });
+});
+
+describe('a peer that forwards but is not trusted', () => {
+  it.each([
+    ['is a stranger with the header', '172.18.0.5', '192.0.2.7', '172.18.0.5'],
+    ['is named as IPv4', '::ffff:172.18.0.5', '192.0.2.7', '172.18.0.5'],
+    ['is not a stranger without the header', '172.18.0.5', undefined, null],
+    ['is not a trusted proxy', '10.1.2.3', '192.0.2.7', null],
+    ['is not a connection that has ended', undefined, '192.0.2.7', null],
+  ])('%s', (_, peer, forwarded, expected) => {
+    expect(forwarder(peer, forwarded)).toBe(expected);
+  });
+
+  it('is not a program at the unix socket', () => {
+    expect(forwarder(undefined, '192.0.2.7', 'unix')).toBeNull();
   });
 });
 
