@@ -1,4 +1,4 @@
-import type { Row, Tx } from './driver.ts';
+import type { Query, Row, Tx } from './driver.ts';
 
 /** A mail with its thread: one that came in, or a call that sent some. */
 interface ThreadedMail extends Row {
@@ -8,11 +8,18 @@ interface ThreadedMail extends Row {
 }
 
 // A mail's provider id is its Message-ID, and for a verified mail also a blank and a domain. Verified mails come first,
-// because anybody can write a mail under the Message-ID of another.
-const RECEIVED_AS = `SELECT id, thread_id FROM event
-  WHERE source_id IN (SELECT id FROM source WHERE type = 'email')
-    AND (provider_id = ?1 OR (provider_id > ?1 || ' ' AND provider_id < ?1 || '!'))
+// because anybody can write a mail under the Message-ID of another. CROSS makes each half one range of the index per
+// source: with an OR, SQLite scans the index.
+const NAMED = `SELECT e.id, e.thread_id, e.verified, e.seq FROM source s CROSS JOIN event e ON e.source_id = s.id`;
+const RECEIVED_AS = `SELECT id, thread_id FROM (
+    ${NAMED} AND e.provider_id = ?1 WHERE s.type = 'email'
+    UNION ALL ${NAMED} AND e.provider_id > ?1 || ' ' AND e.provider_id < ?1 || '!' WHERE s.type = 'email')
   ORDER BY verified DESC, seq LIMIT 1`;
+
+/** The query that `received` runs. */
+export function receivedQuery(messageId: string): Query {
+  return { sql: RECEIVED_AS, params: [messageId] };
+}
 
 /** The threads of a project's mails. */
 export class MailThreadRepository {
@@ -24,7 +31,8 @@ export class MailThreadRepository {
 
   /** The mail that came in with this Message-ID. */
   received(messageId: string): Promise<ThreadedMail | undefined> {
-    return this.#tx.get<ThreadedMail>(RECEIVED_AS, [messageId]);
+    const { sql, params } = receivedQuery(messageId);
+    return this.#tx.get<ThreadedMail>(sql, params);
   }
 
   ofEvent(eventId: string): Promise<ThreadedMail | undefined> {
