@@ -15,7 +15,7 @@ export function replicaPairs({ gateway, replica }: DaemonStatus): Pair[] {
 }
 
 /** The scopes that a replica needs, because it holds the whole project. */
-const REPLICA_SCOPES = 'inbox:read, approvals, disk and ledger:read';
+const REPLICA_SCOPES = 'inbox:read, approvals, disk or disk:read, and ledger:read';
 
 const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
   local: 'from the replica',

@@ -99,7 +99,7 @@ function requireScopes({ caller }: KnownCaller): void {
   if (missing === undefined) return;
   throw new ServiceError('SCOPE_MISSING', {
     details: { scope: missing },
-    hint: `A replica is the whole project. Its key needs ${SCOPES.join(', ')}.`,
+    hint: `A replica is the whole project. Its key needs ${SCOPES.join(', ')}; disk:read will do for disk.`,
   });
 }
 

@@ -140,7 +140,7 @@ describe('svc status over a gateway', () => {
     [
       { state: 'refused', code: 'SCOPE_MISSING', detail: 'The key lacks the scope disk.' },
       '  Replica    none: the key lacks scopes',
-      'No replica: it needs a key with inbox:read, approvals, disk and ledger:read. All calls go to the gateway.',
+      'No replica: it needs a key with inbox:read, approvals, disk or disk:read, and ledger:read. All calls go to the gateway.',
     ],
     [
       { state: 'refused', code: 'KEY_REVOKED', detail: 'This API key has been revoked.' },

@@ -27,7 +27,8 @@ const ANY: readonly ErrorCode[] = [
   'NOT_FOUND',
 ];
 
-const SCOPES = 'Needs the scopes `inbox:read`, `approvals`, `disk` and `ledger:read`.';
+const SCOPES =
+  'Needs the scopes `inbox:read`, `approvals`, `disk` or `disk:read`, and `ledger:read`.';
 const COUNT = { type: 'integer', minimum: 1 };
 const TIME = { type: 'string', format: 'date-time' };
 const TEXT = { type: 'string' };

@@ -357,7 +357,7 @@ describe('who may ask', () => {
       expect(answer.body['error']).toMatchObject({
         code: 'SCOPE_MISSING',
         details: { scope: missing },
-        hint: 'A replica is the whole project. Its key needs inbox:read, approvals, disk, ledger:read.',
+        hint: 'A replica is the whole project. Its key needs inbox:read, approvals, disk, ledger:read; disk:read will do for disk.',
       });
       if (name !== '') expectPromised(name, answer);
     }

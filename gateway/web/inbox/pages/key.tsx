@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { keyRevoke } from '../../../../shared/operations/key/revoke.ts';
 import { keyRotate } from '../../../../shared/operations/key/rotate.ts';
-import { mayCall } from '../../../../shared/lib/scopes.ts';
+import { mayCall, mayGrant } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { Choice } from '../fields.tsx';
 import {
@@ -69,7 +69,9 @@ function mayEnd(context: PageContext, key: Key): boolean {
 
 /** Rotating a key shows its secret, so it needs all scopes of that key. */
 function mayRotate(context: PageContext, key: Key): boolean {
-  return mayEnd(context, key) && key.scopes.every((scope) => context.access.scopes.includes(scope));
+  return (
+    mayEnd(context, key) && key.scopes.every((scope) => mayGrant(context.access.scopes, scope))
+  );
 }
 
 function askToRevoke(context: PageContext, key: Key): PageResult {

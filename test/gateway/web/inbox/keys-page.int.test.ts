@@ -166,6 +166,16 @@ describe('a key', () => {
     expect([await whoami(secret), await whoami(before)]).toEqual([200, 401]);
   });
 
+  it('that only reads the disk can be rotated by the owner', async () => {
+    const { id, api_key: before } = await make('reading', 'disk:read');
+    const path = `${list}/${id}`;
+    expect((await owner.get(path)).html).toContain('step=rotate');
+    await owner.get(`${path}?step=rotate`);
+    const { status, html } = await owner.post(path, { fields: { act: 'rotate', grace: '0' } });
+    expect(status).toBe(200);
+    expect([await whoami(KEY.exec(html)?.[0] ?? ''), await whoami(before)]).toEqual([200, 401]);
+  });
+
   it('that gives itself a new secret ends its session with the one before, and says so', async () => {
     const { id, api_key: before } = await make('own', 'disk');
     const path = `${list}/${id}`;
