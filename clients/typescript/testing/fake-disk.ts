@@ -43,10 +43,10 @@ export class FakeDisk {
 
   #kv({ method, parts, query, json }: FakeCall): unknown {
     const key = parts.slice(1).join('/');
-    if (key === '') return page([...this.#keys.values()]);
+    if (key === '') return page(listed(this.#keys, query));
     if (method === 'GET') return this.#keys.get(key) ?? null;
     if (method === 'PUT') return this.#set(key, json, query);
-    this.#check(key, query['if_version']);
+    check(this.#keys.get(key), query['if_version']);
     return { deleted: this.#keys.delete(key) };
   }
 
@@ -65,7 +65,7 @@ export class FakeDisk {
   }
 
   #set(key: string, value: unknown, { ttl_seconds: ttl, if_version: wanted }: Fields): Entry {
-    this.#check(key, wanted);
+    check(this.#keys.get(key), wanted);
     this.#version += 1;
     const expires_at =
       ttl === undefined ? null : this.#time.iso(this.#time.now() + Number(ttl) * 1000);
@@ -80,15 +80,10 @@ export class FakeDisk {
     return entry;
   }
 
-  #check(key: string, wanted: unknown): void {
-    if (wanted === undefined) return;
-    const version = this.#keys.get(key)?.version ?? 0;
-    if (version !== Number(wanted)) throw refused(412, 'PRECONDITION_FAILED', { version });
-  }
-
-  #file({ method, parts: [, ...names], bytes, contentType }: FakeCall): unknown {
+  #file({ method, parts: [, ...names], query, bytes, contentType }: FakeCall): unknown {
     const path = names.join('/');
-    if (path === '') return page([...this.#files.values()]);
+    if (path === '') return page(listed(this.#files, query));
+    if (method !== 'GET') check(this.#files.get(path), query['if_version']);
     if (method === 'DELETE') return { deleted: this.#files.delete(path) };
     if (method === 'PUT') {
       if (bytes === undefined) return undefined;
@@ -105,4 +100,15 @@ export class FakeDisk {
     if (!found) throw refused(404, 'NOT_FOUND');
     return found;
   }
+}
+
+function check(stored: { readonly version?: unknown } | undefined, wanted: unknown): void {
+  const version = stored?.version ?? 0;
+  if (wanted === undefined || version === Number(wanted)) return;
+  throw refused(412, 'PRECONDITION_FAILED', { version });
+}
+
+function listed<T>(kept: ReadonlyMap<string, T>, { prefix = '' }: FakeCall['query']): T[] {
+  const names = [...kept.keys()].filter((name) => name.startsWith(prefix)).toSorted();
+  return names.flatMap((name) => kept.get(name) ?? []);
 }

@@ -40,6 +40,10 @@ interface Kept {
   readonly expiresMs: number;
 }
 
+const KEY = 'key_test';
+/** How long an approval can be used. */
+const USE_MS = 86_400_000;
+
 /** Questions to people. */
 export class FakePeople {
   readonly #time: FakeTime;
@@ -90,7 +94,7 @@ export class FakePeople {
     const found = this.find(id);
     if (!found) throw refused(404, 'NOT_FOUND');
     if (method === 'GET') return { ...found };
-    if (verb === 'use') this.spend(id, body['bind'], 'key_test');
+    if (verb === 'use') this.spend(id, body['bind'], KEY);
     else if (verb === 'withdraw') this.#end(found, 'expired', { hint: 'Withdrawn.' });
     else return undefined;
     return { ...found };
@@ -99,19 +103,19 @@ export class FakePeople {
   /** Uses an approval up; APPROVAL_NOT_APPLICABLE if it can't be. */
   spend(id: string, bind: unknown, by: string): void {
     const found = this.find(id);
-    const isYes = found?.status === 'approved' || found?.status === 'modified';
-    const reason = !found
-      ? 'unknown'
-      : !isYes
-        ? 'not_approved'
-        : found.spent_by !== null && found.spent_by !== by
-          ? 'spent'
-          : bind !== undefined && JSON.stringify(bind) !== JSON.stringify(found.bind)
-            ? 'other_values'
-            : null;
+    const reason = found ? this.#misfitOf(found, bind, by) : 'not_approved';
     if (reason !== null || !found) throw refused(409, 'APPROVAL_NOT_APPLICABLE', { reason });
     found.spent_by = by;
     found.spent_at = this.#time.iso();
+  }
+
+  #misfitOf(request: FakeRequest, bind: unknown, by: string): string | null {
+    const { status, decided_at: decided, spent_by: spent, event_id: event } = request;
+    if ((status !== 'approved' && status !== 'modified') || decided === null) return 'not_approved';
+    if (by !== KEY && by !== event) return 'other_event';
+    if (JSON.stringify(bind ?? null) !== JSON.stringify(request.bind)) return 'other_values';
+    if (spent !== null) return 'spent';
+    return this.#time.iso(this.#time.now() - USE_MS) < decided ? null : 'expired';
   }
 
   /** Withdraws the open questions of an event that is over. */

@@ -23,7 +23,7 @@ export class FakeSvc {
   readonly #inbox: FakeInbox;
   readonly #disk: FakeDisk;
   /** Answers of writes, by Idempotency-Key. */
-  readonly #answers = new Map<string, unknown>();
+  readonly #answers = new Map<string, { readonly call: string; readonly answer: unknown }>();
   #ids = 0;
   #away = 0;
 
@@ -100,10 +100,13 @@ export class FakeSvc {
     }
     const headers = Object.entries(options.headers ?? {});
     const key = headers.find(([name]) => name.toLowerCase() === 'idempotency-key')?.[1];
-    if (key !== undefined && this.#answers.has(key)) return this.#answers.get(key);
+    const call = JSON.stringify([method, path, options.query, options.body]);
+    const kept = key === undefined ? undefined : this.#answers.get(key);
+    if (kept?.call === call) return kept.answer;
+    if (kept) throw refused(400, 'VALIDATION_FAILED', {}, 'This key was used for another call.');
     this.#passTime();
     const answer = structuredClone(this.#route(callOf(method, path, options)));
-    if (key !== undefined && method !== 'GET') this.#answers.set(key, answer);
+    if (key !== undefined && method !== 'GET') this.#answers.set(key, { call, answer });
     return answer;
   }
 

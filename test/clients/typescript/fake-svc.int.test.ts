@@ -130,9 +130,63 @@ async function disk({ svc }: Server): Promise<unknown> {
   ];
 }
 
+/** What it lists, and how it numbers versions. */
+async function lists({ svc }: Server): Promise<unknown> {
+  for (const key of ['b/2', 'b/1', 'a']) await svc.kv.set({ key, value: key });
+  for (const path of ['d/y', 'd/x', 'z']) await svc.file.write(path, path);
+  const keys = await svc.kv.list({ prefix: 'b/' }).all();
+  const files = await svc.file.list({ prefix: 'd/' }).all();
+  const [one, two] = [
+    await svc.kv.set({ key: 'a', value: 2 }),
+    await svc.file.write('z', 'again', { if_version: 6 }),
+  ];
+  return [
+    keys.map(({ key, version }) => [key, version]),
+    files.map(({ path, version }) => [path, version]),
+    [one.version, two.version],
+    await codeOf(svc.file.write('z', 'stale', { if_version: 1 })),
+    await codeOf(svc.file.delete({ path: 'z', if_version: 1 })),
+    await codeOf(svc.kv.delete({ key: 'a', if_version: 1 })),
+    await codeOf(svc.state.save({ task_id: 't', state: 1, if_version: 0 })),
+    await codeOf(svc.state.save({ task_id: 't', state: 1, if_version: 0 })),
+    (await svc.kv.list().all()).map(({ key }) => key),
+  ];
+}
+
+/** What it makes of questions outside a worker, and of a write that is repeated. */
+async function questions({ svc, decide }: Server): Promise<unknown> {
+  const bind = { sha: '3f2a' };
+  const ask = (): ReturnType<Svc['ask']['approval']> =>
+    svc.ask.approval('deploy', 'Deploy', { bind, wait: 0 });
+  const { request_id, status } = await ask();
+  const use = (given: object): Promise<string> =>
+    codeOf(svc.request.use({ request_id, bind: given }));
+  const codes = [await use(bind)];
+  await decide('approved');
+  codes.push(await use({ sha: 'other' }), await use(bind), await use(bind));
+  const { status: after, spent_at } = (await svc.request.status({ request_id })) ?? {};
+  const again = { idempotencyKey: 'once' };
+  const first = await svc.kv.incr({ key: 'n' }, again);
+  const second = await svc.kv.incr({ key: 'n' }, again);
+  const other = await codeOf(svc.kv.incr({ key: 'n', by: 5 }, again));
+  const open = await ask();
+  const withdrawn = await svc.request.withdraw({ request_id: open.request_id, reason: 'Late.' });
+  return {
+    status,
+    codes,
+    after: [after, typeof spent_at],
+    counted: [first.value, second.value, other],
+    isNew: open.request_id !== request_id,
+    withdrawn: withdrawn.status,
+    twice: await codeOf(svc.request.withdraw({ request_id: open.request_id })),
+  };
+}
+
 it.each([
   ['a handler’s life', life],
   ['the disk', disk],
+  ['lists and versions', lists],
+  ['questions and repeated writes', questions],
 ])('FakeSvc plays %s as the server does', async (_what, scenario) => {
   expect(await scenario(fake())).toEqual(await scenario(real()));
 });
