@@ -12,6 +12,7 @@ import {
   LOGIN_POLL_SECONDS,
   LOGINS_PER_EMAIL,
   LOGINS_WINDOW_MS,
+  NETWORK_KNOWN_MS,
 } from '../../shared/lib/limits.ts';
 import { effectiveLoginState, type LoginState } from '../store/control/login-state.ts';
 import {
@@ -29,7 +30,7 @@ import type { Sent } from '../lib/approvals.ts';
 import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
-import { rateLimited, StartLimit } from './start-limit.ts';
+import { networkOf, rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
 import { within } from './within.ts';
 
@@ -107,7 +108,13 @@ export class Logins implements LoginService {
       expires_at: now + LOGIN_MS,
     };
     const windowStart = now - LOGINS_WINDOW_MS;
-    const limit = { since: windowStart, max: LOGINS_PER_EMAIL, keptSince: now - LOGIN_KEPT_MS };
+    const limit = {
+      since: windowStart,
+      max: LOGINS_PER_EMAIL,
+      keptSince: now - LOGIN_KEPT_MS,
+      knownSince: now - NETWORK_KNOWN_MS,
+      networkHash: vault.sign(networkHashText(address)),
+    };
     const inTheWay = await store.begin(login, limit);
     if (inTheWay !== null) throw rateLimited(inTheWay - windowStart);
     const view = viewOf({ ...login, state: 'waiting' }, now);
@@ -162,7 +169,13 @@ export class Logins implements LoginService {
         created_at: isoTime(now),
       };
       const fresh = { account, isAllowed: isAllowed(signUp, address) };
-      await store.confirm(login.link_hash, fresh, { now, expiresAt: now + LOGIN_MS });
+      // The network of the client that started it: whoever confirms vouches for that one.
+      const starter = (JSON.parse(login.client) as LoginClient).address;
+      const network = {
+        hash: vault.sign(networkHashText(starter)),
+        knownSince: now - NETWORK_KNOWN_MS,
+      };
+      await store.confirm(login.link_hash, fresh, { now, expiresAt: now + LOGIN_MS, network });
     }
     return this.open(token);
   }
@@ -252,6 +265,11 @@ export function accountHashText(address: string): string {
 /** The text to sign to count the sign-ins of a mailbox. */
 export function loginRateText(address: string): string {
   return `login|rate|1|${likelyMailbox(address)}`;
+}
+
+/** The text to sign to recognise the network of a client. */
+function networkHashText(address: string): string {
+  return `login|network|1|${networkOf(address)}`;
 }
 
 type Viewed = Pick<

@@ -45,7 +45,7 @@ function recentOf(times: readonly number[] = [], now: number): readonly number[]
 }
 
 /** One subscriber owns a whole IPv6 /64, so it counts as one address. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   return ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
     .toNormalizedString()

@@ -130,6 +130,8 @@ export const LOGIN_MS = 15 * MINUTE_MS;
 export const LOGIN_POLL_SECONDS = 3;
 export const LOGIN_POLL_MIN_MS = 1000;
 export const LOGINS_PER_EMAIL = 5;
+/** How long an account knows a network that it confirmed a sign-in from. */
+export const NETWORK_KNOWN_MS = 90 * DAY_MS;
 export const LOGINS_PER_ADDRESS = 20;
 /** The period for the two limits above. */
 export const LOGINS_WINDOW_MS = HOUR_MS;

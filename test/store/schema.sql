@@ -1,4 +1,4 @@
--- control, schema 8
+-- control, schema 9
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
@@ -25,6 +25,13 @@ CREATE TABLE invitation (
   created_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE known_network (
+  account_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+  network_hash TEXT NOT NULL,
+  confirmed_at INTEGER NOT NULL,
+  PRIMARY KEY (account_id, network_hash)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE login (
   id_hash TEXT PRIMARY KEY,
   link_hash TEXT NOT NULL UNIQUE,
@@ -40,7 +47,7 @@ CREATE TABLE login (
   answer BLOB,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, share TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
 
 CREATE TABLE mailbox (
   name TEXT PRIMARY KEY,

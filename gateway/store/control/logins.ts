@@ -2,6 +2,7 @@ import { effectiveLoginState, type LoginState } from './login-state.ts';
 import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
 import { addAccount, type NewAccount } from './accounts.ts';
 import { admissionOf, standingOf, type AddressHashes } from './standing.ts';
+import { learnNetwork, shareOf } from './known-networks.ts';
 import { byId, byLink, keepAnswer, markUsed, type LoginRow, type LoginUse } from './login-rows.ts';
 
 export type NewLogin = Pick<
@@ -29,6 +30,21 @@ interface Times {
   readonly expiresAt: number;
 }
 
+interface StartLimits {
+  readonly since: number;
+  /** Starts per share. */
+  readonly max: number;
+  readonly keptSince: number;
+  readonly knownSince: number;
+  /** Keyed hash of the network that starts. */
+  readonly networkHash: string;
+}
+
+interface Network {
+  readonly hash: string;
+  readonly knownSince: number;
+}
+
 type Usage =
   | { readonly outcome: 'used'; readonly accountId: string }
   | { readonly outcome: 'no_project' }
@@ -45,22 +61,20 @@ export class LoginStore {
   }
 
   /**
-   * Stores a new sign-in. At the limit per address, returns the start (ms) of the one that must age first; null if it
+   * Stores a new sign-in. At the limit of its mailbox and network, returns the start (ms) of the one that must age first; null if it
    * is stored. Denied sign-ins don't count, so that a stranger can't use up a person's limit.
    */
-  begin(
-    login: NewLogin,
-    limit: { readonly since: number; readonly max: number; readonly keptSince: number },
-  ): Promise<number | null> {
+  begin(login: NewLogin, limit: StartLimits): Promise<number | null> {
     return this.#writer.write(async (tx) => {
       await tidy(tx, limit.keptSince, login.created_at);
+      const share = await shareOf(tx, { addressHash: login.address_hash, ...limit });
       const inTheWay = await tx.get<{ created_at: number }>(
-        `SELECT created_at FROM login WHERE rate_hash = ? AND created_at > ? AND state <> 'denied'
+        `SELECT created_at FROM login WHERE rate_hash = ? AND share = ? AND created_at > ? AND state <> 'denied'
          ORDER BY created_at DESC LIMIT 1 OFFSET ?`,
-        [login.rate_hash, limit.since, limit.max - 1],
+        [login.rate_hash, share, limit.since, limit.max - 1],
       );
       if (inTheWay) return inTheWay.created_at;
-      await insert(tx, login);
+      await insert(tx, login, share);
       return null;
     });
   }
@@ -80,7 +94,7 @@ export class LoginStore {
   async confirm(
     linkHash: string,
     { account, isAllowed }: Fresh,
-    { now, expiresAt }: Times,
+    { now, expiresAt, network }: Times & { readonly network: Network },
   ): Promise<void> {
     await this.#writer.write(async (tx) => {
       const login = await byLink(tx, linkHash);
@@ -92,6 +106,7 @@ export class LoginStore {
         "UPDATE login SET state = 'confirmed', account_id = ?, expires_at = ? WHERE id_hash = ?",
         [accountId, expiresAt, login.id_hash],
       );
+      await learnNetwork(tx, accountId, { ...network, now });
     });
   }
 
@@ -156,10 +171,10 @@ async function tidy(tx: Tx, keptSince: number, now: number): Promise<void> {
   ]);
 }
 
-async function insert(tx: Tx, login: NewLogin): Promise<void> {
+async function insert(tx: Tx, login: NewLogin, share: string): Promise<void> {
   await tx.put(
-    `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)`,
+    `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at, share)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)`,
     [
       login.id_hash,
       login.link_hash,
@@ -171,6 +186,7 @@ async function insert(tx: Tx, login: NewLogin): Promise<void> {
       login.client,
       login.created_at,
       login.expires_at,
+      share,
     ],
   );
 }
