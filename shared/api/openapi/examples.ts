@@ -284,6 +284,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
   email_send: {
     batch_id: 'bat_01m84xacwb4r1z7n1gs7dvxba3',
     request_id: 'req_01m84xacwb4r1z7n1gs7dvxba1',
+    thread_id: 'thr_01m84xacwb4r1z7n1gs7dvxba5',
     messages: [
       {
         message_id: 'msg_01m84xacwb4r1z7n1gs7dvxba4',
@@ -297,6 +298,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
     status: 'pending',
     batch_id: 'bat_01m84xacwb4r1z7n1gs7dvxba3',
     request_id: 'req_01m84xacwb4r1z7n1gs7dvxba1',
+    thread_id: 'thr_01m84xacwb4r1z7n1gs7dvxba5',
     messages: [
       {
         message_id: 'msg_01m84xacwb4r1z7n1gs7dvxba4',
