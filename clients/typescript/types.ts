@@ -95,6 +95,64 @@ export interface Attachment {
   readonly url_expires_at?: string | undefined;
 }
 
+export interface AuthKeyCreateAnswer {
+  readonly project: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly created_at: string;
+  };
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly (
+      | 'admin'
+      | 'ledger:read'
+      | 'inbox:read'
+      | 'inbox:write'
+      | 'approvals'
+      | 'disk'
+      | 'disk:read'
+      | 'send'
+      | (string & {})
+    )[];
+    readonly created_at: string;
+  };
+  /** The secret, shown only once. */
+  readonly api_key: string;
+  readonly urls: {
+    readonly api: string;
+    readonly mcp: string;
+    readonly hooks: string;
+  };
+}
+
+export interface AuthPollAnswer {
+  readonly status: 'confirmed';
+  readonly email_masked: string;
+  /** Use the sign-in before this time. */
+  readonly expires_at: string;
+  /** Of this account. */
+  readonly projects: readonly {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+  }[];
+}
+
+export interface AuthStartAnswer {
+  /** A secret: keep it to yourself. */
+  readonly login_id: string;
+  /** Show it: the page behind the link shows the same. */
+  readonly user_code: string;
+  readonly email_masked: string;
+  /** Seconds. */
+  readonly expires_in: number;
+  readonly expires_at: string;
+  /** Seconds to let pass between polls. */
+  readonly interval: number;
+}
+
 export interface BlockedAttachment {
   readonly name: string;
   readonly content_type: string;
@@ -689,6 +747,52 @@ export interface PolicyTestAnswer {
       readonly given: string;
     }[];
   }[];
+}
+
+export interface ProjectCreateAnswer {
+  readonly project: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly created_at: string;
+  };
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly scopes: readonly (
+      | 'admin'
+      | 'ledger:read'
+      | 'inbox:read'
+      | 'inbox:write'
+      | 'approvals'
+      | 'disk'
+      | 'disk:read'
+      | 'send'
+      | (string & {})
+    )[];
+    readonly created_at: string;
+  };
+  /** The secret, shown only once. */
+  readonly api_key: string;
+  readonly urls: {
+    readonly api: string;
+    readonly mcp: string;
+    readonly hooks: string;
+  };
+  /** The owner's, active. */
+  readonly channel: {
+    readonly id: string;
+    readonly kind: 'email' | 'telegram' | (string & {});
+    readonly label: string;
+    /** Masked; null for Telegram. */
+    readonly address: string | null;
+    readonly status: 'added' | 'verified' | 'active' | 'removed' | (string & {});
+    readonly owner: boolean;
+    readonly created_at: string;
+    readonly verified_at: string | null;
+    readonly activated_at: string | null;
+    readonly last_used_at: string | null;
+  };
 }
 
 export interface Request {

@@ -74,7 +74,7 @@ export function openApiDocument(
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
     tags: tagsOf(operations, signIn),
-    paths: { ...paths, ...(signIn && signInPaths()), ...routePaths(server) },
+    paths: { ...paths, ...(signIn && signInPaths(schemas)), ...routePaths(server) },
     webhooks: outgoingWebhooks(schemas),
     components: {
       securitySchemes: {

@@ -4,6 +4,7 @@ import { jsonSchema } from '../fields.ts';
 import { IDEMPOTENCY_PARAMETER } from './input.ts';
 import { CSRF, formBody, PAGE, pageResponses, REFUSED_FORMS, SEEN } from './pages.ts';
 import { errorResponses, jsonResponse, OUTAGES } from './responses.ts';
+import { pascal, type Schemas } from './schemas.ts';
 import {
   keyAnswer,
   keyInput,
@@ -20,12 +21,12 @@ type Json = Record<string, unknown>;
 export const SIGN_IN_TAG = 'auth';
 
 /** The sign-in routes and the page of the sign-in link. */
-export function signInPaths(): Record<string, Json> {
+export function signInPaths(schemas: Schemas): Record<string, Json> {
   return {
-    '/v1/auth/start': { post: START },
-    '/v1/auth/poll': { post: POLL },
-    '/v1/auth/keys': { post: KEYS },
-    '/v1/projects': { post: PROJECTS },
+    '/v1/auth/start': { post: describe(START, schemas) },
+    '/v1/auth/poll': { post: describe(POLL, schemas) },
+    '/v1/auth/keys': { post: describe(KEYS, schemas) },
+    '/v1/projects': { post: describe(PROJECTS, schemas) },
     '/s/{token}': { get: LOGIN_PAGE, post: LOGIN_FORM },
   };
 }
@@ -50,7 +51,8 @@ const COMMON: readonly ErrorCode[] = [
 ];
 const OF_LOGINS: readonly ErrorCode[] = ['LOGIN_NOT_VERIFIED', 'LOGIN_EXPIRED', 'LOGIN_CONSUMED'];
 
-function describe({ operationId, summary, description, ...route }: Route): Json {
+function describe({ operationId, summary, description, ...route }: Route, schemas: Schemas): Json {
+  const answer = schemas.add(`${pascal(operationId)}Answer`, jsonSchema(route.output, 'output'));
   return {
     operationId,
     tags: [SIGN_IN_TAG],
@@ -65,7 +67,7 @@ function describe({ operationId, summary, description, ...route }: Route): Json 
       },
     },
     responses: {
-      [route.status]: jsonResponse(summary, jsonSchema(route.output, 'output')),
+      [route.status]: jsonResponse(summary, answer),
       ...errorResponses([...COMMON, ...route.errors]),
     },
   };
@@ -73,7 +75,7 @@ function describe({ operationId, summary, description, ...route }: Route): Json 
 
 const LOGIN_ID = 'lgn_9fKq2Zr7Yw4Tb1Nc8Vd3Xg6Hj5Lm0Ps2';
 
-const START = describe({
+const START: Route = {
   operationId: 'auth_start',
   summary: 'Start a sign-in.',
   description:
@@ -84,9 +86,9 @@ const START = describe({
   status: 200,
   output: startAnswer,
   errors: ['RATE_LIMITED', 'EMAIL_DELIVERY_FAILED'],
-});
+};
 
-const POLL = describe({
+const POLL: Route = {
   operationId: 'auth_poll',
   summary: 'Check whether a sign-in is confirmed.',
   description:
@@ -97,9 +99,9 @@ const POLL = describe({
   status: 200,
   output: pollAnswer,
   errors: [...OF_LOGINS, 'RATE_LIMITED'],
-});
+};
 
-const KEYS = describe({
+const KEYS: Route = {
   operationId: 'auth_key_create',
   summary: 'Create a key for one of your projects.',
   description:
@@ -109,9 +111,9 @@ const KEYS = describe({
   status: 201,
   output: keyAnswer,
   errors: [...OF_LOGINS, 'NOT_FOUND', 'KEY_LIMIT_REACHED', 'IDEMPOTENCY_IN_PROGRESS'],
-});
+};
 
-const PROJECTS = describe({
+const PROJECTS: Route = {
   operationId: 'project_create',
   summary: 'Create a project with a first key that may do everything.',
   description:
@@ -122,7 +124,7 @@ const PROJECTS = describe({
   status: 201,
   output: projectAnswer,
   errors: [...OF_LOGINS, 'SLUG_TAKEN', 'PROJECT_LIMIT_REACHED', 'IDEMPOTENCY_IN_PROGRESS'],
-});
+};
 
 const LOGIN_PAGE = {
   operationId: 'login_page',

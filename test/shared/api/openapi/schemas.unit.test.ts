@@ -45,6 +45,18 @@ describe('the named schemas of the OpenAPI document', () => {
     });
   });
 
+  it('give the answers of a sign-in names', () => {
+    const document = openApiDocument(operations, server, { signIn: true }) as unknown as Document;
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        'AuthStartAnswer',
+        'AuthPollAnswer',
+        'AuthKeyCreateAnswer',
+        'ProjectCreateAnswer',
+      ]),
+    );
+  });
+
   it('refuse two types under one name', () => {
     const schemas = new Schemas();
     schemas.add('One', { type: 'string' });
