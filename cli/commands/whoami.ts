@@ -41,11 +41,12 @@ function whoamiView(answer: unknown): View {
 }
 
 function keyPairs(key: Record<string, unknown>, { now }: Look): Pair[] {
-  const { scopes, expires_at } = key;
+  const { scopes, disk_prefixes: prefixes, expires_at } = key;
   const expires = typeof expires_at === 'string' ? timeText(expires_at, now) : 'never';
   return [
     ['Key', `${text(key['name'])} (${text(key['id'])})`],
     ['Scopes', Array.isArray(scopes) ? scopes.map(text).join(', ') : '–'],
+    ...(Array.isArray(prefixes) ? [['Disk', `only ${prefixes.map(text).join(', ')}`] as Pair] : []),
     ['Expires', expires],
   ];
 }

@@ -32,7 +32,7 @@ export async function fieldValue(
 }
 
 /** Values are separated by commas, and the flag may be repeated. */
-function listOf(given: Given): string[] {
+export function listOf(given: Given): string[] {
   const texts = typeof given === 'string' ? [given] : Array.isArray(given) ? given : [];
   return (texts as readonly string[])
     .flatMap((text) => text.split(','))

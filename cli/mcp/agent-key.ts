@@ -34,12 +34,16 @@ export function typedScopes(text: string | undefined): readonly Scope[] | null {
 interface KeyWish {
   /** Null means those that the key has already, or the usual ones. */
   readonly scopes: readonly Scope[] | null;
+  /** What the key is limited to on the disk. Null means as the key before it, if any. */
+  readonly diskPrefixes: readonly string[] | null;
   readonly readOnly: boolean;
 }
 
 export interface AgentKey {
   readonly apiKey: string;
   readonly scopes: readonly string[];
+  /** Null for the whole disk. */
+  readonly diskPrefixes: readonly string[] | null;
   readonly isNew: boolean;
 }
 
@@ -57,12 +61,16 @@ export async function agentKey(
   const place = await placeOf(context, client, own.project);
   const before = await storedKey(context, setup, place);
   const wanted = wish.scopes ?? (wish.readOnly ? READING_SCOPES : null);
-  if (before && (wanted === null || isSameSet(before.scopes, wanted))) {
-    return { apiKey: before.apiKey, scopes: before.scopes, isNew: false };
+  const scopes = wanted ?? before?.scopes ?? usualScopes(own.scopes);
+  const diskPrefixes = wish.diskPrefixes ?? before?.diskPrefixes ?? null;
+  if (before && isSameSet(before.scopes, scopes) && isSameLimit(before, diskPrefixes)) {
+    return { apiKey: before.apiKey, scopes, diskPrefixes, isNew: false };
   }
-  // A key can't grant what it doesn't have.
-  const scopes = wanted ?? AGENT_SCOPES.filter((scope) => own.scopes.includes(scope));
-  const body = { name: setup.label, scopes };
+  const body = {
+    name: setup.label,
+    scopes,
+    ...(diskPrefixes && { disk_prefixes: diskPrefixes }),
+  };
   const made = await create(client, body, before, context.signal);
   try {
     storeClientProfile(context.home.credentialsFile, setup.profile, { ...place, ...made.stored });
@@ -71,7 +79,16 @@ export async function agentKey(
     throw error;
   }
   if (before && !made.replaced) await revoke(before.client, before.id, context.signal);
-  return { apiKey: made.stored.api_key, scopes, isNew: true };
+  return { apiKey: made.stored.api_key, scopes, diskPrefixes, isNew: true };
+}
+
+/** A key can't grant what it doesn't have. */
+function usualScopes(own: readonly string[]): readonly string[] {
+  return AGENT_SCOPES.filter((scope) => own.includes(scope));
+}
+
+function isSameLimit(before: StoredKey, wanted: readonly string[] | null): boolean {
+  return isSameSet(before.diskPrefixes ?? [], wanted ?? []);
 }
 
 interface Place {
@@ -102,6 +119,7 @@ interface StoredKey {
   readonly apiKey: string;
   readonly id: string;
   readonly scopes: readonly string[];
+  readonly diskPrefixes: readonly string[] | null;
 }
 
 /** The profile's key if it works and is for the same project; a key of another project is revoked if possible. */
@@ -119,8 +137,8 @@ async function storedKey(
   }
   const client = profileClient(context, name);
   try {
-    const { id, scopes } = await whoIs(client, context.signal);
-    return { client, apiKey: stored.api_key, id, scopes };
+    const { id, scopes, diskPrefixes } = await whoIs(client, context.signal);
+    return { client, apiKey: stored.api_key, id, scopes, diskPrefixes };
   } catch (error) {
     if (error instanceof CallError && error.status === 401) return null;
     throw error;
@@ -143,7 +161,7 @@ interface Made {
 
 async function create(
   client: Client,
-  body: { readonly name: string; readonly scopes: readonly Scope[] },
+  body: { readonly name: string; readonly scopes: readonly string[] },
   before: StoredKey | null,
   signal: AbortSignal,
 ): Promise<Made> {
@@ -234,6 +252,7 @@ async function whoIs(client: Client, signal: AbortSignal) {
   if (!isObject(key) || !isObject(project) || !Array.isArray(scopes)) {
     throw badAnswer("The answer doesn't say whose key this is.");
   }
+  const prefixes = key['disk_prefixes'];
   return {
     id: String(key['id']),
     project: {
@@ -242,9 +261,11 @@ async function whoIs(client: Client, signal: AbortSignal) {
       name: String(project['name']),
     },
     scopes: scopes.map(String),
+    // Servers of earlier releases don't say: they have no limited keys.
+    diskPrefixes: Array.isArray(prefixes) ? prefixes.map(String) : null,
   };
 }
 
 function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((scope) => other.includes(scope));
+  return one.length === other.length && one.every((text) => other.includes(text));
 }

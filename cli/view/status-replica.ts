@@ -41,7 +41,9 @@ function stateText(replica: ReplicaReport): string {
         ? 'none: the key lacks scopes'
         : 'none: the key is refused';
     case 'none':
-      return "none: the gateway doesn't offer one";
+      return replica.code === null
+        ? "none: the gateway doesn't offer one"
+        : 'none: the key is limited';
     case 'unsupported':
       return 'none: see below';
   }

@@ -473,6 +473,8 @@ export interface Key {
     | 'send'
     | (string & {})
   )[];
+  /** The only names on the disk that the key may use start with these. Null: all. */
+  readonly disk_prefixes: readonly string[] | null;
   readonly created_at: string;
   readonly created_by: string | null;
   readonly last_used_at: string | null;
@@ -594,6 +596,8 @@ export interface NewKey {
     | 'send'
     | (string & {})
   )[];
+  /** The only names on the disk that the key may use start with these. Null: all. */
+  readonly disk_prefixes: readonly string[] | null;
   readonly created_at: string;
   readonly created_by: string | null;
   readonly last_used_at: string | null;
@@ -1197,6 +1201,7 @@ export interface WhoamiAnswer {
       | 'send'
       | (string & {})
     )[];
+    readonly disk_prefixes: readonly string[] | null;
     readonly expires_at: string | null;
   };
   readonly scopes: readonly (
@@ -1261,6 +1266,8 @@ export interface KeyCreateInput {
     | 'send'
     | (string & {})
   )[];
+  /** Limit the key to keys, task ids and file paths that start with one of these. */
+  readonly disk_prefixes?: readonly string[] | undefined;
   /** When the key stops working, ISO 8601 (default: never). */
   readonly expires_at?: string | undefined;
 }

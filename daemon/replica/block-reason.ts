@@ -39,6 +39,11 @@ function ofSource({ fault, message: detail, code }: SourceError): BlockReason {
   switch (fault) {
     case 'refused':
       return { state: 'refused', detail, code, remedy: 'remove' };
+    case 'limited': {
+      const limited =
+        'This key is limited to prefixes of the disk; a replica is the whole project.';
+      return { state: 'none', detail: limited, code, remedy: 'remove' };
+    }
     case 'none': {
       const none = "This gateway's store doesn't support replicas.";
       return { state: 'none', detail: none, code: null, remedy: 'do-without' };

@@ -129,7 +129,7 @@ export class ReplicaExecutor implements Executor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const checked = admit(operation, input, caller.scopes);
+    const checked = admit(operation, input, caller);
     const call = { operation, input, checked, caller: relayed(caller), signal };
     if (operation.effect === 'write') return this.#write(call);
     const isLocal = operation.replica === 'local' && call.caller.isInCopy;

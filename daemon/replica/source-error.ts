@@ -1,3 +1,5 @@
+import { isObject } from '../../shared/lib/guards.ts';
+
 /** How a gateway's answer failed. */
 export type SourceFault =
   /** Nobody answers, or only a proxy in front of it. */
@@ -6,6 +8,8 @@ export type SourceFault =
   | 'unavailable'
   /** The key is no longer valid, or lacks a scope. */
   | 'refused'
+  /** The key is limited to prefixes of the disk. */
+  | 'limited'
   /** The gateway has no such thing. */
   | 'missing'
   /** The gateway's database store has no replicas. */
@@ -25,17 +29,22 @@ export class SourceError extends Error {
     this.code = code;
   }
 
-  /** `reason`: the gateway's explanation of a 404, if any. */
+  /** `details`: those in the error body, if any. */
   static ofStatus(
     status: number,
     code: string | null,
     message: string,
-    reason: unknown = null,
+    details: unknown = null,
   ): SourceError {
-    const isNone = status === 404 && reason === 'no_replica';
-    const fault = isNone ? 'none' : faultOf(status, code);
+    const fault = faultIn(status, details) ?? faultOf(status, code);
     return new SourceError(fault, `The gateway answered ${status}: ${message}`, code);
   }
+}
+
+function faultIn(status: number, details: unknown): SourceFault | null {
+  if (!isObject(details)) return null;
+  if (status === 404 && details['reason'] === 'no_replica') return 'none';
+  return status === 403 && Array.isArray(details['prefixes']) ? 'limited' : null;
 }
 
 function faultOf(status: number, code: string | null): SourceFault {

@@ -153,8 +153,7 @@ export class ReplicaSource {
     const code = isObject(error) && typeof error['code'] === 'string' ? error['code'] : null;
     const message = isObject(error) ? String(error['message']) : 'It gave no reason.';
     const details = isObject(error) ? error['details'] : null;
-    const reason = isObject(details) ? details['reason'] : null;
-    throw SourceError.ofStatus(statusCode, code, message, reason);
+    throw SourceError.ofStatus(statusCode, code, message, details);
   }
 
   async #text(body: Dispatcher.ResponseData['body']): Promise<string> {

@@ -9,7 +9,7 @@ import type { Upstream } from './upstream.ts';
 const BELIEVED_MS = 5_000;
 const KEPT_MAX = 200;
 
-type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'agent'>;
+type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'diskPrefixes' | 'agent'>;
 
 const NEVER = new AbortController().signal;
 
@@ -64,13 +64,15 @@ export class UpstreamKeys {
     });
     if (!isTold(value)) throw new Error("The gateway didn't say whose key this is.");
     const { project, key, scopes, agent: seen } = value;
-    return { projectId: project.id, keyId: key.id, scopes, agent: seen };
+    // Gateways of earlier releases have no limited keys.
+    const diskPrefixes = key.disk_prefixes ?? null;
+    return { projectId: project.id, keyId: key.id, scopes, diskPrefixes, agent: seen };
   }
 }
 
 interface Told {
   readonly project: { readonly id: string };
-  readonly key: { readonly id: string };
+  readonly key: { readonly id: string; readonly disk_prefixes?: Caller['diskPrefixes'] };
   readonly scopes: Caller['scopes'];
   readonly agent: Caller['agent'];
 }

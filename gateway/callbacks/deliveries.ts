@@ -286,7 +286,8 @@ export class Deliveries {
     const { vault, server } = this.#host;
     const project = this.#project.info.id;
     const links = eventLinks({ vault, server }, project, event, now);
-    return stringifyExact(toEnvelope(event, { project, now, payload: { whole: true, ...links } }));
+    const payload = { whole: true as const, ...links };
+    return stringifyExact(toEnvelope(event, { project, now, reader: null, payload }));
   }
 }
 

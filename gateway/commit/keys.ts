@@ -18,6 +18,7 @@ export const adminKey: Command<NewAdminKey, null> = {
       hash,
       last4,
       scopes: [...FULL_SCOPES],
+      disk_prefixes: null,
       created_at: isoTime(now),
       created_by: null,
       last_used_at: null,

@@ -79,6 +79,7 @@ async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
     hash,
     last4,
     scopes: [...scopes],
+    disk_prefixes: null,
     created_at: isoTime(now),
     created_by: accountId,
     last_used_at: null,

@@ -43,7 +43,7 @@ export class Authority implements Executor {
     caller: Caller,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const checked = admit(operation, input, caller.scopes);
+    const checked = admit(operation, input, caller);
     const project = await this.#deps.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
     const value = await this.#run(operation, checked, { caller, project, signal });

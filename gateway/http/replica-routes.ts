@@ -12,6 +12,7 @@ import {
 } from '../../shared/api/http.ts';
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { ServerInfo } from '../../shared/kernel/context.ts';
+import { outside } from '../../shared/kernel/disk-limit.ts';
 import {
   asServiceError,
   ServiceError,
@@ -27,6 +28,8 @@ import type { ReplicaSource } from '../replica/source.ts';
 
 /** A replica holds the whole project, so its key needs all scopes that read. */
 const SCOPES: readonly Scope[] = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
+const LIMITED =
+  "A replica is the whole project, so its key can't be limited to prefixes of the disk.";
 /** How often an open stream records the use of its key, and keeps the log for replicas even without commits. */
 const USE_MS = 3_600_000;
 /** The largest generation or frame number. */
@@ -95,7 +98,9 @@ function readerOf(c: Context<HttpEnv>): Credentials {
 }
 
 function requireScopes({ caller }: KnownCaller): void {
-  const missing = SCOPES.find((scope) => !mayCall(caller.scopes, scope, 'read'));
+  const { diskPrefixes, scopes } = caller;
+  if (diskPrefixes !== null) throw outside(diskPrefixes, LIMITED);
+  const missing = SCOPES.find((scope) => !mayCall(scopes, scope, 'read'));
   if (missing === undefined) return;
   throw new ServiceError('SCOPE_MISSING', {
     details: { scope: missing },

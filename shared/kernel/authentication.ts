@@ -65,6 +65,7 @@ export function callerWith(
     projectId,
     keyId: key.id,
     scopes: key.scopes,
+    diskPrefixes: key.disk_prefixes,
     agent: identifyAgent(credentials, sessionAt(session, now)),
     requestId: credentials.requestId,
     idempotencyKey: checkedIdempotencyKey(credentials.idempotencyKey),

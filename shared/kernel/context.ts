@@ -16,6 +16,8 @@ export interface Caller {
   readonly projectId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  /** What the key may see and change of the disk, see `disk-limit.ts`; null for everything. */
+  readonly diskPrefixes: readonly string[] | null;
   readonly agent: AgentIdentity;
   readonly requestId: string;
   readonly idempotencyKey: string | null;

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import type { Caller } from './context.ts';
+import { withoutForeignNames, type RequestTexts } from './disk-limit.ts';
 import type { EventLinks } from './links.ts';
 import { named } from './schema-names.ts';
 import { mailParts } from '../rules/mail-parts.ts';
@@ -82,6 +84,8 @@ export type Envelope = z.output<typeof eventSchema>;
 interface EnvelopeOptions {
   readonly project: string;
   readonly now: number;
+  /** Who reads it; null for the address of a route, which only an admin sets. */
+  readonly reader: Pick<Caller, 'diskPrefixes' | 'keyId'> | null;
   /**
    * `whole` includes the payload of any size, or a link to it, and a mail's links. Otherwise large payloads are left
    * out.
@@ -106,7 +110,7 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
     ...(row.channel === 'webhook' && {
       headers: JSON.parse(row.headers) as Record<string, string>,
     }),
-    ...payloadFields(row, options.payload),
+    ...payloadFields(row, options),
     ...(row.channel === 'email' && mailFields(row, options.payload)),
     status: queue.status,
     attempts: queue.attempts,
@@ -144,15 +148,28 @@ function mailFields(
 
 function payloadFields(
   row: EventRow,
-  wanted: EnvelopeOptions['payload'],
+  { payload: wanted, reader }: EnvelopeOptions,
 ): Pick<Envelope, 'payload' | 'payload_url' | 'payload_truncated' | 'payload_purged'> {
   const purged = row.kind === null;
   const truncated = !purged && !wanted.whole && row.size_bytes > PAYLOAD_INLINE_MAX_BYTES;
   const inline = row.kind !== null && row.body !== null && !truncated;
   return {
-    payload: inline && row.kind && row.body ? decodePayload(row.kind, row.body) : null,
+    payload:
+      inline && row.kind && row.body
+        ? shownPayload(row, decodePayload(row.kind, row.body), reader)
+        : null,
     payload_url: wanted.whole ? wanted.url : null,
     payload_truncated: truncated,
     payload_purged: purged,
   };
+}
+
+/** The end of a request carries the request's texts. */
+function shownPayload(
+  { trust, type }: EventRow,
+  payload: unknown,
+  reader: EnvelopeOptions['reader'],
+): unknown {
+  if (reader === null || trust !== 'service' || type !== 'request.resolved') return payload;
+  return withoutForeignNames(payload as RequestTexts, reader);
 }

@@ -4,9 +4,11 @@ import type {
   LongContext,
   PrepareContext,
   ReadContext,
+  Caller,
   SeekContext,
   WriteContext,
 } from './context.ts';
+import { refuseOutside, type DiskNames } from './disk-limit.ts';
 import { invalid, ServiceError, type ErrorCode } from '../lib/errors.ts';
 import { plainNumbers } from '../lib/exact-json.ts';
 import { problemsOf, problemText } from '../lib/problems.ts';
@@ -94,6 +96,8 @@ interface Declaration<I extends z.ZodObject, O extends z.ZodType> {
   /** The operation's own error codes, in addition to those of every call. */
   readonly errors: readonly ErrorCode[];
   readonly effect: Effect;
+  /** Every operation that touches the disk says which of its names. */
+  readonly disk?: DiskNames;
   /** Input fields that take any JSON; their numbers stay exactly as written. */
   readonly exact?: readonly string[];
   /** Whether a replica may answer (`local`) or only the authority (`upstream`). */
@@ -197,14 +201,21 @@ export function mayWait({ handler }: Operation): boolean {
 }
 
 /**
- * Every executor's first step: throws SCOPE_MISSING if the key may not call this, otherwise parses the input with
- * `parseInput`.
+ * Every executor's first step: throws SCOPE_MISSING if the key may not call this, parses the input with `parseInput`,
+ * and holds the names on the disk against the key's prefixes.
  */
-export function admit(operation: Operation, input: unknown, scopes: readonly Scope[]): unknown {
-  if (!mayCall(scopes, operation.scope, operation.effect)) {
-    throw new ServiceError('SCOPE_MISSING', { details: { scope: operation.scope } });
+export function admit(
+  operation: Operation,
+  input: unknown,
+  caller: Pick<Caller, 'diskPrefixes' | 'scopes'>,
+): unknown {
+  const { scope, effect, disk } = operation;
+  if (!mayCall(caller.scopes, scope, effect)) {
+    throw new ServiceError('SCOPE_MISSING', { details: { scope } });
   }
-  return parseInput(operation, input);
+  const parsed = parseInput(operation, input);
+  if (disk) refuseOutside(disk, parsed as Readonly<Record<string, unknown>>, caller);
+  return parsed;
 }
 
 /** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */

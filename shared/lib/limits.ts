@@ -45,6 +45,8 @@ export const SUBSCRIPTIONS_PER_PROJECT = 100;
 export const SUBSCRIBED_RESOURCES_MAX = 50;
 
 export const ACTIVE_KEYS_MAX = 20;
+/** The prefixes that a key may be limited to. */
+export const DISK_PREFIXES_MAX = 10;
 export const RATE_BURST = 100;
 
 /** Bodies of API calls that declare this limit. */

@@ -12,6 +12,19 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
+/** The scopes whose operations name files, keys or task states. */
+const NAMING_SCOPES: readonly Scope[] = ['disk', 'disk:read', 'send'];
+
+/**
+ * Why a key with these scopes can't be limited to prefixes of the disk; null if it can. With `admin` it could create a
+ * key without the limit.
+ */
+export function limitProblem(scopes: readonly Scope[]): string | null {
+  if (scopes.includes('admin')) return "A key with admin can't be limited: it could create others.";
+  if (scopes.some((scope) => NAMING_SCOPES.includes(scope))) return null;
+  return `Nothing to limit: the key has none of ${NAMING_SCOPES.join(', ')}.`;
+}
+
 /** The scopes of a key that may do everything: `disk` includes `disk:read`. */
 export const FULL_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'disk:read');
 

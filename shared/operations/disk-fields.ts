@@ -1,7 +1,12 @@
 import * as z from 'zod';
 import { ServiceError } from '../lib/errors.ts';
 import { stringifyExact } from '../lib/exact-json.ts';
-import { FILE_PATH_MAX_BYTES, KV_KEY_MAX_BYTES, KV_VALUE_MAX_BYTES } from '../lib/limits.ts';
+import {
+  DISK_PREFIXES_MAX,
+  FILE_PATH_MAX_BYTES,
+  KV_KEY_MAX_BYTES,
+  KV_VALUE_MAX_BYTES,
+} from '../lib/limits.ts';
 import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
 
 // Fields that several disk operations share.
@@ -34,6 +39,14 @@ export function prefixField(what: string) {
     .default('')
     .describe(`Only ${what} that start with this.`);
 }
+
+/** What a key is limited to. */
+export const diskPrefixes = z
+  .array(
+    named(KV_KEY_MAX_BYTES, (text) => (text === '' ? 'Must not be empty.' : prefixProblem(text))),
+  )
+  .min(1)
+  .max(DISK_PREFIXES_MAX);
 
 export const ifVersion = z
   .int()

@@ -7,6 +7,8 @@ export interface KeyRecord {
   readonly name: string;
   readonly last4: string;
   readonly scopes: Scope[];
+  /** Null for the whole disk. */
+  readonly disk_prefixes: string[] | null;
   readonly created_at: string;
   readonly created_by: string | null;
   readonly last_used_at: string | null;
@@ -19,6 +21,7 @@ interface KeyRow extends Row {
   name: string;
   last4: string;
   scopes: string;
+  disk_prefixes: string | null;
   created_at: string;
   created_by: string | null;
   last_used_at: string | null;
@@ -41,7 +44,7 @@ export interface FoundKey {
 }
 
 const COLUMNS =
-  'id, name, last4, scopes, created_at, created_by, last_used_at, expires_at, revoked_at';
+  'id, name, last4, scopes, disk_prefixes, created_at, created_by, last_used_at, expires_at, revoked_at';
 
 const BY_HASH = `SELECT ${COLUMNS} FROM key WHERE hash = ?`;
 const BY_ID = `SELECT ${COLUMNS} FROM key WHERE id = ?`;
@@ -105,13 +108,14 @@ export class KeyRepository {
 
   async insert(key: KeyRecord & { readonly hash: string }): Promise<void> {
     await this.#tx.put(
-      'INSERT INTO key (id, name, hash, last4, scopes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO key (id, name, hash, last4, scopes, disk_prefixes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       [
         key.id,
         key.name,
         key.hash,
         key.last4,
         JSON.stringify(key.scopes),
+        key.disk_prefixes && JSON.stringify(key.disk_prefixes),
         key.created_at,
         key.created_by,
         key.expires_at,
@@ -162,5 +166,10 @@ export class KeyRepository {
 }
 
 function toRecord(row: KeyRow): KeyRecord {
-  return { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
+  const { scopes, disk_prefixes: prefixes } = row;
+  return {
+    ...row,
+    scopes: JSON.parse(scopes) as Scope[],
+    disk_prefixes: prefixes === null ? null : (JSON.parse(prefixes) as string[]),
+  };
 }

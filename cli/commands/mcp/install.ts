@@ -2,7 +2,8 @@ import { readRecord } from '../../../daemon/record.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { switchOption, textOption } from '../../input/option-values.ts';
+import { listOption, switchOption, textOption } from '../../input/option-values.ts';
+import { listOf } from '../../input/values.ts';
 import { agentKey, typedScopes, type AgentKey } from '../../mcp/agent-key.ts';
 import type { EntryFields } from '../../mcp/edits.ts';
 import { replaceFile } from '../../mcp/replace-file.ts';
@@ -34,6 +35,12 @@ export const declaration: Declaration = {
         "The key's scopes, with commas (default inbox:read,inbox:write,approvals,disk,send).",
     },
     {
+      flag: 'disk-prefix',
+      value: 'PREFIX',
+      repeatable: true,
+      summary: 'Limit the key to keys, task ids and file paths that start with this.',
+    },
+    {
       flag: 'read-only',
       summary: 'Offer only tools that change nothing, and give the key ledger:read,inbox:read.',
     },
@@ -54,6 +61,7 @@ export const declaration: Declaration = {
     'mcp install claude-code',
     'mcp install codex --scope project',
     'mcp install cursor --scopes inbox:read,disk',
+    'mcp install cursor --scopes disk --disk-prefix team-a/',
     'mcp install gemini --tools inbox,ask',
     'mcp install vscode --http',
     'mcp install cursor --print',
@@ -72,6 +80,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { env } = context;
   const setup = setupOf(context);
   const scopes = typedScopes(textOption(context, 'scopes'));
+  const diskPrefixes = typedPrefixes(context);
   const isHttp = checkedHttp(context, setup);
   const readOnly = switchOption(context, 'read-only');
   const wanted = { tools: typedTools(context), readOnly };
@@ -81,7 +90,7 @@ export async function run(context: CommandContext): Promise<number> {
   // A file that can't be changed shouldn't cost a key.
   edited(setup, fieldsWith(SHOWN_KEY));
   if (!env['SVC_GATEWAY']) await ensureDaemon(context);
-  const key = await agentKey(context, setup, { scopes, readOnly });
+  const key = await agentKey(context, setup, { scopes, diskPrefixes, readOnly });
   const changed = await write(setup, fieldsWith(key.apiKey), isHttp);
   const skill = switchOption(context, 'no-skill') ? null : setup.skill;
   const taught = skill !== null && (await writeSkill(skill));
@@ -110,6 +119,15 @@ function typedTools(context: CommandContext): string | undefined {
   const tools = textOption(context, 'tools')?.replaceAll(/\s/g, '');
   if (tools === undefined || TOOLS.test(tools)) return tools;
   throw usageError('--tools takes names with commas between them.', 'Try: --tools inbox,ask');
+}
+
+function typedPrefixes(context: CommandContext): readonly string[] | null {
+  const given = listOption(context, 'disk-prefix');
+  const prefixes = listOf(given);
+  if (given.length > 0 && prefixes.length === 0) {
+    throw usageError('--disk-prefix is empty.', 'Try: --disk-prefix team-a/');
+  }
+  return prefixes.length === 0 ? null : [...new Set(prefixes)];
 }
 
 function httpEntry(
@@ -158,16 +176,17 @@ function tell(
   { fields, changed, key, skill, taught }: Done,
 ): void {
   const { file, place, name, profile, client } = setup;
-  const { scopes } = key;
+  const { scopes, diskPrefixes } = key;
   if (output.json) {
     const about = { file, scope: place, name, profile, changed, key_created: key.isNew };
-    output.answer({ ...about, scopes, skill, ...fields });
+    output.answer({ ...about, scopes, disk_prefixes: diskPrefixes, skill, ...fields });
     return;
   }
   output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
   output.line(entryText(setup, fields));
+  const only = diskPrefixes ? `; on the disk only ${diskPrefixes.join(', ')}` : '';
   output.note(
-    `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${scopes.join(', ')}`,
+    `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${scopes.join(', ')}${only}`,
   );
   if (taught) output.note(`Skill: ${skill ?? ''}`);
   if (place === 'project') {

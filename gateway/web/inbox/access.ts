@@ -36,6 +36,7 @@ export interface Access {
   /** The id of a key, or of the owner's channel. */
   readonly actor: string;
   readonly scopes: readonly Scope[];
+  readonly diskPrefixes: readonly string[] | null;
   readonly deciding: Deciding;
   /** The session's user, as the page shows it. */
   readonly name: string;
@@ -100,6 +101,7 @@ export class AccessService {
       project,
       actor: key.id,
       scopes: key.scopes,
+      diskPrefixes: key.disk_prefixes,
       deciding: isOpen ? 'anybody' : 'not_a_key',
       name: `key ${key.name}`,
     };
@@ -108,7 +110,8 @@ export class AccessService {
   async #ofOwner(address: string, project: Project): Promise<Access | null> {
     const owner = await ownerOf(project);
     if (owner?.status !== 'active' || !this.#isAt(owner, project, address)) return null;
-    return { project, actor: owner.id, scopes: FULL_SCOPES, deciding: 'owner', name: 'owner' };
+    const all = { scopes: FULL_SCOPES, diskPrefixes: null };
+    return { project, actor: owner.id, deciding: 'owner', name: 'owner', ...all };
   }
 
   #isAt(channel: ChannelRow | undefined, { info }: Project, address: string): boolean {
@@ -124,11 +127,15 @@ function ownerOf({ store }: Project): Promise<ChannelRow | undefined> {
  * The caller for the executor and the ledger. For an owner, the channel id takes the place of a key id; in both cases
  * the platform shows that a person acted.
  */
-export function callerOf({ project, actor, scopes, deciding }: Access, requestId: string): Caller {
+export function callerOf(
+  { project, actor, scopes, diskPrefixes, deciding }: Access,
+  requestId: string,
+): Caller {
   return {
     projectId: project.info.id,
     keyId: actor,
     scopes,
+    diskPrefixes,
     agent: {
       label: deciding === 'owner' ? 'owner' : null,
       platform: 'web',

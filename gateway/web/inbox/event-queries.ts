@@ -46,8 +46,9 @@ export async function lookAtEvent(context: PageContext, id: string): Promise<See
   const payload = mayCall(access.scopes, 'inbox:write')
     ? { whole: true as const, ...eventLinks(inbox, project.id, row, now) }
     : { whole: false as const };
+  const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
   return {
-    event: toEnvelope(row, { project: project.id, now, payload }),
+    event: toEnvelope(row, { project: project.id, now, reader, payload }),
     sizeBytes: row.size_bytes,
     contentType: row.content_type,
     isRouted: row.routed === 1,

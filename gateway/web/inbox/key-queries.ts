@@ -11,6 +11,7 @@ export interface Key {
   readonly name: string;
   readonly last4: string;
   readonly scopes: readonly Scope[];
+  readonly disk_prefixes: readonly string[] | null;
   readonly created_at: string;
   readonly created_by: string | null;
   readonly last_used_at: string | null;

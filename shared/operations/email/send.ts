@@ -84,6 +84,7 @@ export const emailSend = defineOperation({
   description:
     'Pending messages go out once approved. Replies arrive as email.received with reply_to set, failures as email.failed or email.bounced. A repeated call sends again.',
   scope: 'send',
+  disk: { field: 'attachments', kind: 'path' },
   input,
   output: sendAnswer,
   errors: [

@@ -11,6 +11,7 @@ export const fileDelete = defineOperation({
   description:
     'Says whether the file existed. Frees its space at once and cancels open uploads to the path.',
   scope: 'disk',
+  disk: { field: 'path', kind: 'path' },
   input: z.strictObject({ path: filePath, if_version: deleteVersion }),
   output: z.object({ deleted: z.boolean() }),
   errors: ['PATH_RESERVED', 'PRECONDITION_FAILED'],

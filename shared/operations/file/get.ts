@@ -16,6 +16,7 @@ export const fileGet = defineOperation({
   description:
     'Files up to 1 MB come in content_base64. For larger files, download_url is a link that works without a key for 5 minutes.',
   scope: 'disk',
+  disk: { field: 'path', kind: 'path' },
   input: z.strictObject({ path: filePath }),
   output: fileView.extend({
     content_base64: z.string().optional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
+import { pageOfPrefixes, scannedPrefixes } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { pathOf, pathProblem } from '../../rules/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
@@ -12,7 +13,12 @@ export const fileList = defineOperation({
   summary: 'List files in byte order of their paths.',
   description: 'The prefix `evt_…/` lists the attachments of a mail.',
   scope: 'disk',
-  input: z.strictObject({ prefix: prefixField('paths'), cursor: listCursor, limit: listLimit }),
+  disk: { field: 'prefix', kind: 'path', isPrefix: true },
+  input: z.strictObject({
+    prefix: prefixField('paths').transform(pathOf),
+    cursor: listCursor,
+    limit: listLimit,
+  }),
   output: z.object({ items: z.array(fileView), next_cursor: z.string().nullable() }),
   errors: [],
   effect: 'read',
@@ -25,13 +31,16 @@ export const fileList = defineOperation({
     columns: ['path', 'size_bytes', 'content_type', 'updated_at'],
   },
   example: { prefix: 'example/', limit: 10 },
-}).read(async ({ store, now }, { prefix: given, cursor, limit }) => {
-  const prefix = pathOf(given);
+}).read(async ({ caller, store, now }, { prefix, cursor, limit }) => {
   const after = decodeTextCursor(cursor, pathProblem);
   const attached = await attachmentsBelow({ store, now }, prefix);
   const rows =
     attached?.filter(({ path }) => isBehind(path, after)).slice(0, limit + 1) ??
-    (await store.files.page({ prefix, after, limit: limit + 1 }));
+    (await pageOfPrefixes(
+      scannedPrefixes(caller, 'path', prefix),
+      { after, limit: limit + 1 },
+      (range) => store.files.page(range),
+    ));
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {

@@ -65,6 +65,7 @@ export const filePut = defineOperation({
   description:
     'Up to 1 MB: pass `content_base64`. Up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces any file at the path and ends its links; until then the old file stays.',
   scope: 'disk',
+  disk: { field: 'path', kind: 'path' },
   input,
   output,
   brief: (value) =>

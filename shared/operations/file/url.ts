@@ -62,6 +62,7 @@ export const fileUrl = defineOperation({
   description:
     'Anyone with the link can download the file without a key until the link expires. A person may have to approve it: while the status is pending, call again with the same path and expires_in, and approval set to request_id. Replacing or deleting the file ends the link.',
   scope: 'disk',
+  disk: { field: 'path', kind: 'path' },
   input,
   output,
   errors: ['NOT_FOUND', 'POLICY_DENIED', 'APPROVAL_NOT_APPLICABLE', 'TOO_MANY_PENDING_REQUESTS'],

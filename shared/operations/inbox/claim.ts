@@ -46,7 +46,7 @@ export async function takeLease(
 
 /** The whole event, as its holder sees it. */
 export async function showClaimed(
-  { store, project, server, vault, now }: ReadContext,
+  { caller, store, project, server, vault, now }: ReadContext,
   id: string,
   lease: Lease,
 ): Promise<z.output<typeof claimedEvent>> {
@@ -56,7 +56,7 @@ export async function showClaimed(
   const payload = { whole: true, ...links } as const;
   const resumed = row.parked_at === null ? null : await resumedOf(store, row.seq);
   return {
-    ...toEnvelope(row, { project: project.id, now, payload }),
+    ...toEnvelope(row, { project: project.id, now, reader: caller, payload }),
     ...lease,
     ...(resumed && { resumed }),
   };

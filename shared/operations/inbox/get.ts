@@ -40,7 +40,7 @@ export const inboxGet = defineOperation({
   const payload = mayCall(caller.scopes, 'inbox:write')
     ? ({ whole: true, ...NO_LINKS } as const)
     : ({ whole: false } as const);
-  const envelope = toEnvelope(row, { project: project.id, now, payload });
+  const envelope = toEnvelope(row, { project: project.id, now, reader: caller, payload });
   const isApart = row.kind !== null && row.body === null;
   return {
     ...envelope,

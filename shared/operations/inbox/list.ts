@@ -57,7 +57,8 @@ export const inboxList = defineOperation({
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];
-  const options = { project: project.id, now, payload: { whole: false } } as const;
+  const payload = { whole: false } as const;
+  const options = { project: project.id, now, reader: caller, payload };
   return {
     items: shown.map((row) => toEnvelope(row, options)),
     next_cursor: rows.length > limit && last ? encodeCursor(last.seq) : null,

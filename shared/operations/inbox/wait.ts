@@ -76,8 +76,10 @@ export const inboxWait = defineOperation({
     look: async (store, now) => {
       const filter = pendingFilter(wanted, context.caller);
       const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });
-      const options = { project: context.project.id, now, payload: { whole: false } } as const;
-      return row ? toEnvelope(row, options) : null;
+      if (!row) return null;
+      const { caller: reader, project } = context;
+      const payload = { whole: false } as const;
+      return toEnvelope(row, { project: project.id, now, reader, payload });
     },
   });
   if (event) return { event };

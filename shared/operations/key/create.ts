@@ -4,7 +4,8 @@ import { invalid, ServiceError } from '../../lib/errors.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { ACTIVE_KEYS_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { mayGrant, SCOPES } from '../../lib/scopes.ts';
+import { limitProblem, mayGrant, SCOPES } from '../../lib/scopes.ts';
+import { diskPrefixes } from '../disk-fields.ts';
 import { isoInstant, label } from '../fields.ts';
 import { newKeyView } from './view.ts';
 
@@ -21,6 +22,9 @@ export const keyCreate = defineOperation({
       .min(1)
       .max(SCOPES.length)
       .describe(`What the key may do: ${SCOPES.join(', ')}.`),
+    disk_prefixes: diskPrefixes
+      .optional()
+      .describe('Limit the key to keys, task ids and file paths that start with one of these.'),
     expires_at: isoInstant
       .optional()
       .describe('When the key stops working, ISO 8601 (default: never).'),
@@ -33,15 +37,18 @@ export const keyCreate = defineOperation({
   mcp: false,
   cli: {
     usage: 'key create',
+    flags: { disk_prefixes: 'disk-prefix' },
     examples: [
       'key create --name ci --scopes inbox:read,inbox:write',
+      'key create --name team-a --scopes disk --disk-prefix team-a/',
       'key create --name audit --scopes ledger:read --expires-at 2030-01-01T00:00:00Z',
     ],
   },
   subject: (_input, output) => output.id,
   example: { name: 'ci', scopes: ['inbox:read', 'inbox:write'] },
 }).write({
-  commit: async ({ caller, project, store, now, newId }, { name, scopes, expires_at }) => {
+  commit: async ({ caller, project, store, now, newId }, input) => {
+    const { name, scopes, disk_prefixes, expires_at } = input;
     const nowIso = isoTime(now);
     const missing = scopes.filter((scope) => !mayGrant(caller.scopes, scope));
     if (missing.length > 0) {
@@ -50,6 +57,8 @@ export const keyCreate = defineOperation({
         message: `Your key doesn't have ${missing.join(', ')}, so it can't grant it.`,
       });
     }
+    const problem = disk_prefixes ? limitProblem(scopes) : null;
+    if (problem !== null) throw invalid({ path: 'disk_prefixes', message: problem });
     if (expires_at !== undefined && expires_at <= nowIso) {
       throw invalid({ path: 'expires_at', message: 'This time has passed.' });
     }
@@ -62,6 +71,7 @@ export const keyCreate = defineOperation({
       name,
       last4: last4(apiKey),
       scopes: [...new Set(scopes)],
+      disk_prefixes: disk_prefixes ? [...new Set(disk_prefixes)] : null,
       created_at: nowIso,
       created_by: caller.keyId,
       last_used_at: null,

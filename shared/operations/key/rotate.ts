@@ -13,7 +13,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.',
+    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,

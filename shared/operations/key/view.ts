@@ -10,6 +10,10 @@ export const keyView = named(
     name: z.string(),
     last4: z.string(),
     scopes: z.array(z.enum(SCOPES)),
+    disk_prefixes: z
+      .array(z.string())
+      .nullable()
+      .describe('The only names on the disk that the key may use start with these. Null: all.'),
     created_at: z.string(),
     created_by: z.string().nullable(),
     last_used_at: z.string().nullable(),

@@ -8,6 +8,7 @@ export const kvDelete = defineOperation({
   summary: 'Delete a key.',
   description: 'Says whether the key existed. Also works on `state/{task_id}`.',
   scope: 'disk',
+  disk: { field: 'key', kind: 'key' },
   input: z.strictObject({ key: kvKey, if_version: deleteVersion }),
   output: z.object({ deleted: z.boolean() }),
   errors: ['PRECONDITION_FAILED'],

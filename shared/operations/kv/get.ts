@@ -8,6 +8,7 @@ export const kvGet = defineOperation({
   summary: "Read a key's value.",
   description: 'Returns null if the key is missing or expired. Also reads `state/…` keys.',
   scope: 'disk',
+  disk: { field: 'key', kind: 'key' },
   input: z.strictObject({ key: kvKey }),
   output: kvEntry.nullable(),
   errors: [],

@@ -15,6 +15,7 @@ export const kvIncr = defineOperation({
   description:
     'Adds `by` to the integer under a key in one step, so agents that count at the same time lose nothing. A missing or expired key counts from 0. Keeps the expiry unless ttl_seconds is given.',
   scope: 'disk',
+  disk: { field: 'key', kind: 'key' },
   input: z.strictObject({
     key: kvKey,
     by: safeInteger.default(1).describe('What to add; may be negative.'),

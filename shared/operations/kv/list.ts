@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
 import { KV_PAGE_VALUES_BYTES } from '../../lib/limits.ts';
+import { pageOfPrefixes, scannedPrefixes } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { keyProblem } from '../../rules/disk-name.ts';
 import type { KvHead } from '../../store/kv.ts';
@@ -17,6 +18,7 @@ export const kvList = defineOperation({
   summary: 'List keys in byte order.',
   description: 'Leaves out expired keys.',
   scope: 'disk',
+  disk: { field: 'prefix', kind: 'key', isPrefix: true },
   input: z.strictObject({
     prefix: prefixField('keys'),
     values: z
@@ -41,9 +43,13 @@ export const kvList = defineOperation({
     columns: ['key', 'size_bytes', 'updated_at', 'expires_at', 'version'],
   },
   example: { prefix: 'example/', limit: 10 },
-}).read(async ({ store, now }, { prefix, values, cursor, limit }) => {
+}).read(async ({ caller, store, now }, { prefix, values, cursor, limit }) => {
   const after = decodeTextCursor(cursor, keyProblem);
-  const rows = await store.kv.page({ prefix, after, limit: limit + 1 }, now);
+  const rows = await pageOfPrefixes(
+    scannedPrefixes(caller, 'key', prefix),
+    { after, limit: limit + 1 },
+    (range) => store.kv.page(range, now),
+  );
   const page = rows.slice(0, limit);
   const shown = values ? fitting(page) : page;
   const last = shown.at(-1);

@@ -11,6 +11,7 @@ export const kvMget = defineOperation({
   description:
     'Returns one item per key, in the same order and from one moment; null for a missing or expired key. At most 100 keys and 4 MB of values.',
   scope: 'disk',
+  disk: { field: 'keys', kind: 'key' },
   input: z.strictObject({
     keys: z.array(kvKey).min(1).max(KV_GET_MAX_KEYS).describe('The keys, in any order.'),
   }),

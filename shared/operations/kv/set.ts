@@ -13,6 +13,7 @@ export const kvSet = defineOperation({
   description:
     "Replaces any existing value. Without ttl_seconds the key never expires. With if_version, two agents can't overwrite each other.",
   scope: 'disk',
+  disk: { field: 'key', kind: 'key' },
   input: z.strictObject({
     key: kvKey,
     value: jsonText.optional(),

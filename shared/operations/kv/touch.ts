@@ -11,6 +11,7 @@ export const kvTouch = defineOperation({
   description:
     'Sets a new lifetime, counted from now, without writing the value. Without ttl_seconds the key never expires. The version stays the same.',
   scope: 'disk',
+  disk: { field: 'key', kind: 'key' },
   input: z.strictObject({
     key: kvKey,
     ttl_seconds: ttlSeconds.describe('How long the key lasts from now.'),

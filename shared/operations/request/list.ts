@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
+import { withoutForeignNames } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { REQUEST_STATUSES } from '../../rules/request-state.ts';
 import { listCursor, listLimit } from '../fields.ts';
@@ -27,10 +28,11 @@ export const requestList = defineOperation({
     columns: ['request_id', 'status', 'kind', 'summary', 'created_at'],
   },
   example: { limit: 5 },
-}).read(async ({ store, now }, { status, cursor, limit }) => {
+}).read(async ({ caller, store, now }, { status, cursor, limit }) => {
   const beforeId = decodeIdCursor(cursor, /^req_[0-9a-z]{26}$/) || undefined;
   const rows = await store.requests.page({ status, beforeId, limit: limit + 1, now });
-  const items = await Promise.all(rows.slice(0, limit).map((row) => toRecord(store, row, now)));
+  const records = await Promise.all(rows.slice(0, limit).map((row) => toRecord(store, row, now)));
+  const items = records.map((record) => withoutForeignNames(record, caller));
   const last = rows.length > limit ? items.at(-1) : undefined;
   return { items, next_cursor: last ? encodeCursor(last.request_id) : null };
 });

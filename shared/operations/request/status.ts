@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
+import { withoutForeignNames } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { requestId } from './fields.ts';
 import { requestRecord, toRecord } from './record.ts';
@@ -25,8 +26,8 @@ export const requestStatus = defineOperation({
     ],
   },
   example: { request_id: 'req_01j9z3k4m5n6p7q8r9s0t1v2w3' },
-}).read(async ({ store, now }, { request_id }) => {
+}).read(async ({ caller, store, now }, { request_id }) => {
   const row = await store.requests.find(request_id);
   if (!row) throw notFound(`request ${request_id}`);
-  return toRecord(store, row, now);
+  return withoutForeignNames(await toRecord(store, row, now), caller);
 });

@@ -22,6 +22,7 @@ export const stateHistory = defineOperation({
   description:
     'The newest is first. Earlier versions, up to 20 for a task, are kept for 30 days after they were replaced: load one with state_load and its version. Deleting the state deletes them.',
   scope: 'disk',
+  disk: { field: 'task_id', kind: 'task' },
   input: z.strictObject({ task_id: taskId }),
   output: z.object({ task_id: z.string(), items: z.array(stateVersion) }),
   errors: [],

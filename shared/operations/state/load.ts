@@ -11,6 +11,7 @@ export const stateLoad = defineOperation({
   summary: "Load a task's saved state.",
   description: 'Returns null if the task was never saved.',
   scope: 'disk',
+  disk: { field: 'task_id', kind: 'task' },
   input: z.strictObject({
     task_id: taskId,
     version: z

@@ -11,6 +11,7 @@ export const stateSave = defineOperation({
   description:
     "Call it before you stop or wait for a person; load it in a later run with state_load. Replaces the task's earlier state and never expires.",
   scope: 'disk',
+  disk: { field: 'task_id', kind: 'task' },
   input: z.strictObject({
     task_id: taskId,
     state: jsonText,

@@ -119,8 +119,9 @@ describe('a key', () => {
 
   it('checked by somebody else is a fault', async () => {
     const { requestId, ...rest } = await stage.executor.authenticate(stage.credentials());
-    const { projectId, keyId, scopes, agent } = rest;
-    const foreign = { projectId, keyId, scopes, agent, requestId, idempotencyKey: null };
+    const { projectId, keyId, scopes, diskPrefixes, agent } = rest;
+    const who = { projectId, keyId, scopes, diskPrefixes, agent };
+    const foreign = { ...who, requestId, idempotencyKey: null };
     await expect(stage.run('kv_get', { key: 'a' }, foreign)).rejects.toThrow('not checked here');
   });
 });

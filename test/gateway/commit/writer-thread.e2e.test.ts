@@ -26,6 +26,7 @@ const caller = {
   projectId: info.id,
   keyId: 'key_a',
   scopes: ['admin'],
+  diskPrefixes: null,
   agent: { label: null, platform: 'unknown', source: 'none' },
   requestId: 'req_1',
   idempotencyKey: null,

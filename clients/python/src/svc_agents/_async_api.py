@@ -48,6 +48,7 @@ class Key(Group):
         *,
         name: str,
         scopes: Sequence[str],
+        disk_prefixes: Optional[Sequence[str]] = None,
         expires_at: Optional[str] = None,
         **call: Unpack[CallOptions],
     ) -> t.NewKey:
@@ -55,7 +56,7 @@ class Key(Group):
 
         The secret is in `api_key`; you won't see it again. A key can't grant scopes it doesn't have.
         """
-        return await self._call("key_create", {"name": name, "scopes": scopes, "expires_at": expires_at}, call)
+        return await self._call("key_create", {"name": name, "scopes": scopes, "disk_prefixes": disk_prefixes, "expires_at": expires_at}, call)
 
     async def revoke(
         self,
@@ -77,7 +78,7 @@ class Key(Group):
     ) -> t.NewKey:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.
+        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.
         """
         return await self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds}, call)
 

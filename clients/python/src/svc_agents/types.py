@@ -19,6 +19,7 @@ class WhoamiAnswerKey(TypedDict):
     id: str
     name: str
     scopes: List[str]
+    disk_prefixes: Optional[List[str]]
     expires_at: Optional[str]
 
 
@@ -60,6 +61,8 @@ class Key(TypedDict):
     name: str
     last4: str
     scopes: List[str]
+    #: The only names on the disk that the key may use start with these. Null: all.
+    disk_prefixes: Optional[List[str]]
     created_at: str
     created_by: Optional[str]
     last_used_at: Optional[str]
@@ -77,6 +80,8 @@ class NewKey(TypedDict):
     name: str
     last4: str
     scopes: List[str]
+    #: The only names on the disk that the key may use start with these. Null: all.
+    disk_prefixes: Optional[List[str]]
     created_at: str
     created_by: Optional[str]
     last_used_at: Optional[str]

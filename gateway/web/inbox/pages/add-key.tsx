@@ -8,8 +8,9 @@ import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { showNewKey } from './new-key.tsx';
 
-const FIELDS = ['name', 'scopes', 'expires_at'] as const;
+const FIELDS = ['name', 'scopes', 'disk_prefixes', 'expires_at'] as const;
 const NAME_MAX_CHARS = 100;
+const PREFIXES_MAX_CHARS = 6000;
 const DAY_MS = 86_400_000;
 
 const EXPIRIES = [
@@ -24,6 +25,8 @@ const EXPIRIES = [
 interface Written {
   readonly name?: string | undefined;
   readonly scopes: readonly string[];
+  /** As typed, with commas. */
+  readonly disk_prefixes?: string | undefined;
   /** Days from now. */
   readonly expires_at?: string | undefined;
 }
@@ -67,6 +70,15 @@ export function showAddKey(
           choices={scopes.map((scope) => [scope, SCOPE_LINES[scope]])}
           problem={fields['scopes']}
         />
+        <Field
+          name="disk_prefixes"
+          label="Limit it to a part of the disk"
+          value={written.disk_prefixes}
+          maxlength={PREFIXES_MAX_CHARS}
+          placeholder="team-a/"
+          hint="Optional. It then sees only keys, tasks and files whose names start with this; separate several with commas."
+          problem={fields['disk_prefixes']}
+        />
         <Choice
           name="expires_at"
           label="Expires"
@@ -83,15 +95,15 @@ export function showAddKey(
 
 /** Creates the key and shows it in the answer itself, so that no URL and no log ever contains it. */
 export async function addKey(context: PageContext, body: string): Promise<ActionResult> {
-  const form = fieldsOf(body, ['name', 'expires_at']);
+  const form = fieldsOf(body, ['name', 'disk_prefixes', 'expires_at']);
   if (!form) {
     const text = 'We couldn’t read the form. No key was created.';
     return showAddKey(context, USUAL, { status: 400, text, fields: {} });
   }
-  const { name = '', expires_at: days } = form;
+  const { name = '', disk_prefixes: typed = '', expires_at: days } = form;
   const sent = new Set(new URLSearchParams(body).getAll('scopes'));
   const scopes = SCOPES.filter((scope: Scope) => sent.has(scope));
-  const written = { name, scopes, expires_at: days };
+  const written = { name, scopes, disk_prefixes: typed, expires_at: days };
   const missing = {
     ...(name.trim() === '' && { name: 'Say what it’s for.' }),
     ...(scopes.length === 0 && { scopes: 'Choose at least one.' }),
@@ -104,7 +116,9 @@ export async function addKey(context: PageContext, body: string): Promise<Action
     expires_at: isoTime(context.now + Number(lifetime) * DAY_MS),
   };
   try {
-    const input = { name: name.trim(), scopes, ...expiry };
+    const prefixes = typed.split(',').map((one) => one.trim());
+    const limit = typed.trim() !== '' && { disk_prefixes: prefixes };
+    const input = { name: name.trim(), scopes, ...limit, ...expiry };
     return showNewKey(context, (await context.call(keyCreate, input)) as NewKey, 'made');
   } catch (error) {
     return showAddKey(context, written, refusalOf(error, FIELDS));

@@ -176,6 +176,11 @@ function Scopes({ apiKey }: { readonly apiKey: Key }): JSX.Element {
         {apiKey.scopes.map((scope) => (
           <Fact name={<span class="mono">{scope}</span>}>{SCOPE_LINES[scope]}</Fact>
         ))}
+        {apiKey.disk_prefixes !== null && (
+          <Fact name="Only names that start with">
+            <AgentText text={apiKey.disk_prefixes.join(', ')} reading="exact" />
+          </Fact>
+        )}
       </dl>
     </section>
   );

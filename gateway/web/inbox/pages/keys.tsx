@@ -103,7 +103,8 @@ function KeyRow({
   readonly context: PageContext;
   readonly apiKey: Key;
 }): JSX.Element {
-  const { id, name, scopes, expires_at: expires, last_used_at: last } = apiKey;
+  const { id, name, scopes, disk_prefixes: prefixes } = apiKey;
+  const { expires_at: expires, last_used_at: last } = apiKey;
   const [text, tone] = keyState(apiKey, context.now);
   return (
     <Row href={context.at('keys', id)}>
@@ -114,6 +115,12 @@ function KeyRow({
       <Chip text={text} tone={tone} />
       <span class="meta">
         <span class="mono">{scopes.join(', ')}</span>
+        {prefixes !== null && (
+          <>
+            {' · only '}
+            <AgentText text={prefixes.join(', ')} reading="exact" />
+          </>
+        )}
         {' · '}
         {last === null ? (
           'never used'

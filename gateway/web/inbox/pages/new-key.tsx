@@ -23,6 +23,12 @@ export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rot
         <p class="soft">
           <AgentText text={key.name} reading="line" /> ·{' '}
           <span class="mono">{key.scopes.join(', ')}</span>
+          {key.disk_prefixes !== null && (
+            <>
+              {' · only '}
+              <AgentText text={key.disk_prefixes.join(', ')} reading="exact" />
+            </>
+          )}
         </p>
       </section>
       <HowToUse context={context} />

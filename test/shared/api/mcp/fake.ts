@@ -158,6 +158,7 @@ export class FakeExecutor implements Executor {
       projectId: 'prj_0123456789abcdef',
       keyId: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3',
       scopes: this.scopes,
+      diskPrefixes: null,
       agent: {
         label: null,
         platform: 'unknown',
