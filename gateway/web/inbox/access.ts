@@ -27,7 +27,7 @@ type Deciding =
   | 'owner'
   /** Anyone who uses this machine, because no owner's address is set. */
   | 'anybody'
-  /** A key never decides, because an agent could open its own inbox. */
+  /** A key never decides, because an agent could open its own inbox; on a local machine, a limited key doesn't. */
   | 'not_a_key';
 
 /** What a session may do in one project. */
@@ -96,7 +96,9 @@ export class AccessService {
     const { key } = await findKey(project, keyHash, now);
     if (key?.id !== keyId || key.revoked_at !== null) return null;
     if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
-    const isOpen = this.#deps.isLocal && this.#isAt(await ownerOf(project), project, NO_OWNER);
+    // A limited key doesn't see everything that would be decided.
+    const maySee = this.#deps.isLocal && key.disk_prefixes === null;
+    const isOpen = maySee && this.#isAt(await ownerOf(project), project, NO_OWNER);
     return {
       project,
       actor: key.id,

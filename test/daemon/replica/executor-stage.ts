@@ -131,10 +131,10 @@ export class ExecutorStage {
   }
 
   /** The gateway knows the key, and answers anything else with this. */
-  acceptKeys(value: unknown): void {
+  acceptKeys(value: unknown, diskPrefixes?: readonly string[]): void {
     const whoami = {
       project: { id: this.gateway.projectId },
-      key: { id: 'key_other' },
+      key: { id: 'key_other', ...(diskPrefixes && { disk_prefixes: diskPrefixes }) },
       scopes: ['disk'],
       agent: { label: null, platform: 'unknown', source: 'none' },
     };

@@ -1,6 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
+import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
 import { ConfirmProps } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';
 import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
@@ -62,14 +63,16 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
 }
 
 /**
- * The operation checks that the request exists and that the visitor may see it; OwnerApprovals adds what a person sees
- * with it.
+ * The operation checks that the request exists, and gives the texts that the visitor may see; OwnerApprovals adds what a
+ * person sees with it.
  */
 async function overseen(context: PageContext, id: string): Promise<Overseen> {
-  await context.call(requestStatus, { request_id: id });
+  const told = (await context.call(requestStatus, { request_id: id })) as RequestRecord;
   const seen = await context.inbox.requests.look(context.access.project, id);
   if (!seen) throw new ServiceError('NOT_FOUND');
-  return seen;
+  const { summary, details } = told;
+  const request = { ...seen.opened.request, summary, details };
+  return { ...seen, opened: { ...seen.opened, request } };
 }
 
 type Decidable = Overseen & { readonly ownerToken: string };
