@@ -148,6 +148,11 @@ describe('svc status over a gateway', () => {
       `${GATEWAY} refuses the stored key (KEY_REVOKED). Sign in again: svc login`,
     ],
     [
+      { state: 'none', code: 'SCOPE_MISSING', detail: 'This key is limited.' },
+      '  Replica    none: the key is limited',
+      'This key is limited. All calls go to the gateway.',
+    ],
+    [
       { state: 'none', detail: "This gateway's store doesn't support replicas." },
       "  Replica    none: the gateway doesn't offer one",
       "This gateway's store doesn't support replicas. All calls go to the gateway.",

@@ -121,7 +121,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 16
+-- project, schema 17
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -342,7 +342,7 @@ CREATE TABLE key (
   -- After a rotation the old secret may go on for a while.
   previous_hash TEXT UNIQUE,
   previous_valid_until TEXT
-) STRICT, WITHOUT ROWID;
+, disk_prefixes TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE kv (
   id INTEGER PRIMARY KEY,

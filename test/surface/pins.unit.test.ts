@@ -93,7 +93,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   whoami: [],
   session_hello: ['agent', 'platform'],
   key_list: ['cursor', 'limit'],
-  key_create: ['name', 'scopes', 'expires_at'],
+  key_create: ['name', 'scopes', 'disk_prefixes', 'expires_at'],
   key_revoke: ['key_id'],
   key_rotate: ['key_id', 'grace_seconds'],
   source_list: [],

@@ -96,6 +96,24 @@ describe('svc mcp install', () => {
     expect(again).toMatchObject({ key_created: false, scopes: ['inbox:read'] });
   });
 
+  it('limits the key to prefixes of the disk, and keeps the limit with other scopes', async () => {
+    const install = (...flags: string[]) => json('mcp', 'install', 'cursor', ...flags);
+    const limited = await install('--scopes', 'disk', '--disk-prefix', 'team-a/');
+    const disk_prefixes = ['team-a/'];
+    expect(limited).toMatchObject({ key_created: true, scopes: ['disk'], disk_prefixes });
+    const again = await install();
+    expect(again).toMatchObject({ key_created: false, scopes: ['disk'], disk_prefixes });
+    const reading = await install('--scopes', 'disk:read');
+    expect(reading).toMatchObject({ key_created: true, scopes: ['disk:read'], disk_prefixes });
+    const wider = await install('--disk-prefix', 'team-a/,team-b/');
+    expect(wider).toMatchObject({
+      key_created: true,
+      scopes: ['disk:read'],
+      disk_prefixes: ['team-a/', 'team-b/'],
+    });
+    expect(await activeKeys('cursor')).toEqual([['disk:read']]);
+  });
+
   it('writes the address and the key into a private file with --http', async () => {
     writeFileSync(join(home, 'settings.json'), '');
     const answer = await run('mcp', 'install', 'gemini', '--http', '--no-skill');

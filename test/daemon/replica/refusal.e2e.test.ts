@@ -45,6 +45,20 @@ describe('a key', () => {
     expect(stage.copies).toBe(0);
   });
 
+  it('that is limited to prefixes of the disk gets no copy, and is told why', async () => {
+    const scopes = [...NEEDED];
+    const made = await stage.gateway.call<{ api_key: string }>('POST', '/v1/keys', {
+      body: { name: 'limited', scopes, disk_prefixes: ['team-a/'] },
+    });
+    const replica = stage.replica({ apiKey: made.body.api_key });
+    const status = await untilState(replica, 'none');
+    expect(status).toMatchObject({ code: 'SCOPE_MISSING', position: null });
+    expect(status.detail).toBe(
+      'This key is limited to prefixes of the disk; a replica is the whole project.',
+    );
+    expect(stage.copies).toBe(0);
+  });
+
   it('that is refused on the way but not by the first question is no reason to remove the copy', async () => {
     const replica = stage.replica();
     await caughtUp(replica, await stage.write('a'));

@@ -11,6 +11,7 @@ interface Key {
   readonly id: string;
   readonly name: string;
   readonly scopes: string[];
+  readonly disk_prefixes: string[] | null;
   readonly last4: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
@@ -73,6 +74,23 @@ describe('a new key', () => {
       expect(html).toContain(secret.slice(-4));
       expect(html).not.toMatch(KEY);
     }
+  });
+
+  it('can be limited to a part of the disk, which its pages show', async () => {
+    const form = `${list}?add`;
+    await owner.get(form);
+    const typed = `name=team&disk_prefixes=${encodeURIComponent(' team-a/, x')}`;
+    const made = await send(owner, form, `${typed}${boxes('disk')}`);
+    expect(made.html).toContain('team-a/, x');
+    const [key] = (await keys()).filter(({ name }) => name === 'team');
+    expect(key?.disk_prefixes).toEqual(['team-a/', 'x']);
+    for (const path of [list, `${list}/${key?.id}`]) {
+      expect((await owner.get(path)).html).toContain('team-a/, x');
+    }
+    const wrong = await send(owner, form, `${typed}${boxes('admin')}`);
+    expect(wrong.status).toBe(400);
+    expect(wrong.html).toContain('A key with admin can');
+    expect(wrong.html).toContain('value=" team-a/, x"');
   });
 
   it('of a hosted gateway is stored by a sign-in', async () => {
