@@ -1,4 +1,5 @@
 import type { Operation } from '../../kernel/operation.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import { LIST_MAX } from '../../lib/limits.ts';
 import { isObject } from '../../lib/guards.ts';
 import type { CallSite, Completion } from './tables.ts';
@@ -24,12 +25,19 @@ export async function askList(operation: Operation, input: Fields, site: CallSit
   return { items, next: typeof next === 'string' ? next : null };
 }
 
-/** The names in a list that start with a prefix. */
+/** The names in a list that start with a prefix; none if the key may see nothing there. */
 export async function namesBeginning(
   prefix: string,
   { operation, field }: { readonly operation: Operation; readonly field: string },
   site: CallSite,
 ): Promise<Completion> {
-  const { items, next } = await askList(operation, { prefix, limit: LIST_MAX }, site);
+  const asked = askList(operation, { prefix, limit: LIST_MAX }, site);
+  const { items, next } = await asked.catch(nothingIfOutside);
   return { values: items.map((item) => String(item[field])), hasMore: next !== null };
+}
+
+function nothingIfOutside(error: unknown): { items: Fields[]; next: null } {
+  if (error instanceof ServiceError && error.code === 'SCOPE_MISSING')
+    return { items: [], next: null };
+  throw error;
 }

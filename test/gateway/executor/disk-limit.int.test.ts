@@ -302,6 +302,13 @@ describe('roads to the names of others', () => {
     for (const uri of [`disk://${THERE}`, `kv://${MISSING}`, `kv://${THERE}`]) {
       expect((await agent.modern('resources/read', { uri })).error).toBeDefined();
     }
+    const complete = async (value: string) => {
+      const ref = { type: 'ref/resource', uri: 'disk://{+path}' };
+      const completing = { ref, argument: { name: 'path', value } };
+      return (await agent.modern('completion/complete', completing)).result['completion'];
+    };
+    expect(await complete('team')).toMatchObject({ values: ['team-a/up', 'team-a/x'] });
+    expect(await complete('team-b')).toMatchObject({ values: [] });
     const { structuredContent } = await call('whoami', {});
     expect(structuredContent).toMatchObject({ key: { disk_prefixes: ['team-a/'] } });
     const unlimited = new Agent(gateway.url, (await world.newKey('disk')).apiKey);
