@@ -60,17 +60,12 @@ export async function agentKey(
   const own = await whoIs(client, context.signal);
   const place = await placeOf(context, client, own.project);
   const before = await storedKey(context, setup, place);
-  const wanted = wish.scopes ?? (wish.readOnly ? READING_SCOPES : null);
-  const scopes = wanted ?? before?.scopes ?? usualScopes(own.scopes);
-  const diskPrefixes = wish.diskPrefixes ?? before?.diskPrefixes ?? null;
-  if (before && isSameSet(before.scopes, scopes) && isSameLimit(before, diskPrefixes)) {
-    return { apiKey: before.apiKey, scopes, diskPrefixes, isNew: false };
+  const rights = rightsOf(wish, before, own.scopes);
+  if (before && isSameSet(before.scopes, rights.scopes) && isSameLimit(before, rights)) {
+    return { apiKey: before.apiKey, ...rights, isNew: false };
   }
-  const body = {
-    name: setup.label,
-    scopes,
-    ...(diskPrefixes && { disk_prefixes: diskPrefixes }),
-  };
+  const limit = rights.diskPrefixes && { disk_prefixes: rights.diskPrefixes };
+  const body = { name: setup.label, scopes: rights.scopes, ...limit };
   const made = await create(client, body, before, context.signal);
   try {
     storeClientProfile(context.home.credentialsFile, setup.profile, { ...place, ...made.stored });
@@ -79,7 +74,18 @@ export async function agentKey(
     throw error;
   }
   if (before && !made.replaced) await revoke(before.client, before.id, context.signal);
-  return { apiKey: made.stored.api_key, scopes, diskPrefixes, isNew: true };
+  return { apiKey: made.stored.api_key, ...rights, isNew: true };
+}
+
+type Rights = Pick<AgentKey, 'diskPrefixes' | 'scopes'>;
+
+/** What is wished, else what the key before it has, else the usual scopes. */
+function rightsOf(wish: KeyWish, before: StoredKey | null, own: readonly string[]): Rights {
+  const wanted = wish.scopes ?? (wish.readOnly ? READING_SCOPES : null);
+  return {
+    scopes: wanted ?? before?.scopes ?? usualScopes(own),
+    diskPrefixes: wish.diskPrefixes ?? before?.diskPrefixes ?? null,
+  };
 }
 
 /** A key can't grant what it doesn't have. */
@@ -87,8 +93,8 @@ function usualScopes(own: readonly string[]): readonly string[] {
   return AGENT_SCOPES.filter((scope) => own.includes(scope));
 }
 
-function isSameLimit(before: StoredKey, wanted: readonly string[] | null): boolean {
-  return isSameSet(before.diskPrefixes ?? [], wanted ?? []);
+function isSameLimit(one: Rights, other: Rights): boolean {
+  return isSameSet(one.diskPrefixes ?? [], other.diskPrefixes ?? []);
 }
 
 interface Place {
@@ -114,12 +120,10 @@ async function placeOf(
   return { gateway, project: id, slug, name, ...(ca_file !== undefined && { ca_file }) };
 }
 
-interface StoredKey {
+interface StoredKey extends Rights {
   readonly client: Client;
   readonly apiKey: string;
   readonly id: string;
-  readonly scopes: readonly string[];
-  readonly diskPrefixes: readonly string[] | null;
 }
 
 /** The profile's key if it works and is for the same project; a key of another project is revoked if possible. */

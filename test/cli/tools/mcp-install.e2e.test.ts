@@ -97,15 +97,15 @@ describe('svc mcp install', () => {
   });
 
   it('limits the key to prefixes of the disk, and keeps the limit with other scopes', async () => {
-    const install = (...flags: string[]) => json('mcp', 'install', 'cursor', ...flags);
-    const limited = await install('--scopes', 'disk', '--disk-prefix', 'team-a/');
+    const install = ['mcp', 'install', 'cursor'];
+    const limited = await json(...install, '--scopes', 'disk', '--disk-prefix', 'team-a/');
     const disk_prefixes = ['team-a/'];
     expect(limited).toMatchObject({ key_created: true, scopes: ['disk'], disk_prefixes });
-    const again = await install();
+    const again = await json(...install);
     expect(again).toMatchObject({ key_created: false, scopes: ['disk'], disk_prefixes });
-    const reading = await install('--scopes', 'disk:read');
+    const reading = await json(...install, '--scopes', 'disk:read');
     expect(reading).toMatchObject({ key_created: true, scopes: ['disk:read'], disk_prefixes });
-    const wider = await install('--disk-prefix', 'team-a/,team-b/');
+    const wider = await json(...install, '--disk-prefix', 'team-a/,team-b/');
     expect(wider).toMatchObject({
       key_created: true,
       scopes: ['disk:read'],

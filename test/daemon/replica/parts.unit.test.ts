@@ -173,13 +173,6 @@ describe('what a gateway says', () => {
   ] as const)('%i with %s is %s', (status, code, fault) => {
     expect(SourceError.ofStatus(status, code, '').fault).toBe(fault);
   });
-
-  it('tells a key that is limited to prefixes from one that lacks a scope', () => {
-    const details = { scope: 'disk', prefixes: ['team-a/'] };
-    expect(SourceError.ofStatus(403, 'SCOPE_MISSING', '', details).fault).toBe('limited');
-    const other = { scope: 'disk' };
-    expect(SourceError.ofStatus(403, 'SCOPE_MISSING', '', other).fault).toBe('refused');
-  });
 });
 
 describe('the words of the client', () => {
