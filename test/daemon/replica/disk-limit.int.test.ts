@@ -16,13 +16,11 @@ type Json = Record<string, unknown>;
 
 let stage: ExecutorStage;
 let world: World;
-let names: readonly string[];
 
 beforeAll(async () => {
   stage = await ExecutorStage.open();
   world = new World(stage.gateway);
-  names = [...new Set(fc.sample(diskName, 10))];
-  for (const name of names) {
+  for (const name of new Set(fc.sample(diskName, 10))) {
     await world.run('kv_set', { key: name, value: 1 });
     await world.get('state_save', { task_id: name, state: 1 });
     await world.get('file_put', { path: name, content_base64: '' });
