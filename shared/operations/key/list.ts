@@ -20,16 +20,7 @@ export const keyList = defineOperation({
   cli: {
     usage: 'key list',
     examples: ['key list'],
-    columns: [
-      'id',
-      'name',
-      'last4',
-      'scopes',
-      'disk_prefixes',
-      'last_used_at',
-      'expires_at',
-      'revoked_at',
-    ],
+    columns: ['id', 'name', 'last4', 'scopes', 'last_used_at', 'expires_at', 'revoked_at'],
   },
   example: {},
 }).read(async ({ caller, store }, { cursor, limit }) => {

@@ -93,6 +93,8 @@ describe('svc mcp install --print', () => {
     await expect(printed(newHome(), 'claude-code', shared)).rejects.toMatchObject({ exit: 2 });
     const unknown = { scopes: 'disk,root' };
     await expect(printed(newHome(), 'cursor', unknown)).rejects.toMatchObject({ exit: 2 });
+    const empty = { 'disk-prefix': ',' };
+    await expect(printed(newHome(), 'cursor', empty)).rejects.toMatchObject({ exit: 2 });
   });
 
   it('gives each name a profile that a profile may have', async () => {

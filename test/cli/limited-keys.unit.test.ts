@@ -1,0 +1,56 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { run } from '../../cli/run.ts';
+import { FakeDaemon, json } from './fake-daemon.ts';
+import { TextSink } from './fake-output.ts';
+
+let daemon: FakeDaemon | undefined;
+afterEach(() => daemon?.close());
+
+/** What a command prints on a terminal of 120 columns, for this answer. */
+async function printed(answer: unknown, ...line: string[]): Promise<string> {
+  daemon = new FakeDaemon((_, response) => json(response, answer));
+  await daemon.listen();
+  const [stdout, stderr] = [new TextSink(true, 120), new TextSink()];
+  const around = { env: { ...daemon.env, NO_COLOR: '1' }, stdout, stderr };
+  expect(await run(line, { ...around, signal: new AbortController().signal })).toBe(0);
+  return stdout.text;
+}
+
+const KEY = {
+  id: 'key_01m80n54e7y16h6v774pfg1nsd',
+  name: 'admin',
+  last4: 'abcd',
+  scopes: ['admin'],
+  disk_prefixes: null,
+  created_at: '2026-01-02T10:00:00.000Z',
+  created_by: null,
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+};
+const LIMITED = { ...KEY, name: 'team', scopes: ['disk'], disk_prefixes: ['team-a/', 'x'] };
+
+describe('svc key list', () => {
+  it('has prefixes where a key is limited, and is as before where none is', async () => {
+    const some = await printed({ items: [KEY, LIMITED], next_cursor: null }, 'key', 'list');
+    expect(some).toMatch(/SCOPES +DISK PREFIXES +LAST USED/);
+    expect(some).toMatch(/team +abcd +disk +team-a\/,x/);
+    await daemon?.close();
+    const none = await printed({ items: [KEY], next_cursor: null }, 'key', 'list');
+    expect(none).toMatch(/SCOPES +LAST USED/);
+  });
+});
+
+describe('svc whoami', () => {
+  it('says what the key is limited to', async () => {
+    const answer = {
+      project: { id: 'prj_1', slug: 'shop', name: 'shop' },
+      key: LIMITED,
+      scopes: ['disk'],
+      agent: { label: null, platform: 'unknown', source: 'none' },
+      urls: { api: 'a', mcp: 'm', hooks: 'h' },
+      server: { version: '1', channels: [] },
+    };
+    expect(await printed(answer, 'whoami')).toMatch(/^Disk +only team-a\/, x$/m);
+  });
+});
