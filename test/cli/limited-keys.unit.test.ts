@@ -35,7 +35,7 @@ describe('svc key list', () => {
     const some = await printed({ items: [KEY, LIMITED], next_cursor: null }, 'key', 'list');
     expect(some).toMatch(/SCOPES +DISK PREFIXES +LAST USED/);
     expect(some).toMatch(/team +abcd +disk +team-a\/,x/);
-    await daemon?.close();
+    daemon?.close();
     const none = await printed({ items: [KEY], next_cursor: null }, 'key', 'list');
     expect(none).toMatch(/SCOPES +LAST USED/);
   });
