@@ -32,6 +32,7 @@ const SCENARIO = [
   'session hello --agent billing-bot --platform claude-code',
   'key list',
   'key create --name ci --scopes inbox:read,inbox:write',
+  'key create --name team-a --scopes disk --disk-prefix team-a/',
   'key create --name audit --scopes ledger:read --expires-at 2030-01-01T00:00:00Z',
   'source add github --verification github --secret @secret.txt',
   'source add stripe --verification stripe --secret "$STRIPE_WEBHOOK_SECRET"',
