@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../shared/api/http.ts';
+import { Admission } from '../shared/admission/admission.ts';
 import { systemClock, type Clock } from '../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../shared/kernel/context.ts';
 import type { Executor } from '../shared/kernel/executor.ts';
@@ -67,7 +68,7 @@ const UNUSED_MS = 600_000;
 
 /** Assembles the components without starting any. */
 export async function assemble(options: GatewayOptions): Promise<Components> {
-  const { dataFolder, urls, contentUrl, log, metrics } = options;
+  const { dataFolder, urls, contentUrl, log, metrics, admission = Admission.local() } = options;
   let isInDoubt = false;
   const onFatal = (error: unknown): void => {
     isInDoubt = true;
@@ -95,18 +96,16 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const writers = openWriters({ masterKey, server, onFatal });
   const store = await openStore({ ...options, onFatal }, vault);
   const { databases, control } = store;
-  const { blobs } = options;
-  const bucket = blobs?.kind === 's3' ? new S3Client(blobs) : null;
-  const blobsFolder = (blobs?.kind === 'file' && blobs.folder) || dataFolder;
+  const { bucket, blobsFolder } = blobsIn(options);
   const callbacks = openCallbacks(options, { clock, vault, server });
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const deps = { ...kept, ...inDoubt, clock, writers, callbacks, messaging, metrics };
+  const deps = { ...kept, ...inDoubt, clock, writers, admission, callbacks, messaging, metrics };
   const { projects, cluster } = openProjects(options, store, deps);
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
   const core = { clock, vault, server, databases, projects, messaging, mail };
   const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
-  const http = await openHttp(options, { ...core, control, signIn });
+  const http = await openHttp(options, { ...core, control, signIn, admission });
   const onError = (project: string, error: unknown): void =>
     log.error({ err: error, project }, 'a project cannot be read');
   const operator = new OperatorService({
@@ -122,6 +121,14 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
   return { ...inner, signIn, operator, ...http };
+}
+
+function blobsIn({
+  blobs,
+  dataFolder,
+}: GatewayOptions): Pick<ProjectsDeps, 'bucket' | 'blobsFolder'> {
+  const bucket = blobs?.kind === 's3' ? new S3Client(blobs) : null;
+  return { bucket, blobsFolder: (blobs?.kind === 'file' && blobs.folder) || dataFolder };
 }
 
 function openMessaging(
@@ -255,7 +262,11 @@ function openSignIn(
 /** Assembles everything between HTTP and the projects. */
 async function openHttp(
   options: GatewayOptions,
-  core: Services & { readonly control: ControlStore; readonly signIn: SignIn | null },
+  core: Services & {
+    readonly control: ControlStore;
+    readonly signIn: SignIn | null;
+    readonly admission: Admission;
+  },
 ): Promise<Pick<Components, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
   const { clock, vault, server, databases, projects, messaging, mail, signIn } = core;

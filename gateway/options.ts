@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Admission } from '../shared/admission/admission.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { ServerInfo } from '../shared/kernel/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   readonly callbackAllow?: CallbackAllow;
   /** How long a receiver of callbacks has to answer (default 15 s); tests set it. */
   readonly callbackDeadlineMs?: number;
+  /** Limits what is open at once (default: as for one machine). */
+  readonly admission?: Admission;
   /** Where transactions run (default: in a separate thread). */
   readonly openWriters?: (options: WritersOptions) => Writers;
   /** Validates every answer against its schema; for tests. */

@@ -90,7 +90,17 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['store'],
     ['lib'],
   ],
-  shared: [['api'], ['operations'], ['kernel'], ['store'], ['rules'], ['http'], ['host'], ['lib']],
+  shared: [
+    ['api'],
+    ['operations'],
+    ['kernel'],
+    ['store'],
+    ['rules'],
+    ['admission'],
+    ['http'],
+    ['host'],
+    ['lib'],
+  ],
 };
 
 function floorOf(path: string, house: 'gateway' | 'shared'): number {

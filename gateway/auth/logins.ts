@@ -30,7 +30,8 @@ import type { Sent } from '../lib/approvals.ts';
 import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
-import { networkOf, rateLimited, StartLimit } from './start-limit.ts';
+import { networkOf } from '../lib/client-address.ts';
+import { rateLimited, StartLimit } from './start-limit.ts';
 import { newUserCode } from './user-code.ts';
 import { within } from './within.ts';
 

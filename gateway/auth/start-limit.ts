@@ -1,8 +1,7 @@
-import { isIPv6 } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/lib/limits.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
+import { networkOf } from '../lib/client-address.ts';
 
 /** Above this many addresses, those without a recent sign-in are dropped. */
 const ADDRESSES_MAX = 10_000;
@@ -42,13 +41,4 @@ export function rateLimited(ms: number): ServiceError {
 
 function recentOf(times: readonly number[] = [], now: number): readonly number[] {
   return times.filter((at) => at > now - LOGINS_WINDOW_MS);
-}
-
-/** One subscriber owns a whole IPv6 /64, so it counts as one address. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  return ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
-    .toNormalizedString()
-    .split(':', 4)
-    .join(':');
 }

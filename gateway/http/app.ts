@@ -119,13 +119,13 @@ function telegramRoute(app: Hono<HttpEnv>, webhook: Webhook): void {
 
 async function ingress(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
-  const answer = await deps.ingress.receive(c.req.param('token') ?? '', c.env.incoming);
+  const answer = await deps.ingress.receive(c.req.param('token') ?? '', c.env);
   if (c.env.visit) c.env.visit.delivery = answer.status;
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }
 
 async function upload(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {
   if (c.req.method !== 'PUT') throw methodNotAllowed(['PUT']);
-  const answer = await deps.uploads.receive(c.req.param('token') ?? '', c.env.incoming);
+  const answer = await deps.uploads.receive(c.req.param('token') ?? '', c.env);
   return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
 }

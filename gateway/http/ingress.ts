@@ -1,9 +1,10 @@
 import { hash as digestOf } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Intake, readBody, refuseEncoded } from '../../shared/api/read-body.ts';
+import { admittedOf, type Arrival } from '../../shared/api/http.ts';
+import { readBody, refuseEncoded } from '../../shared/api/read-body.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { invalid, ServiceError, unavailable } from '../../shared/lib/errors.ts';
+import { invalid, ServiceError } from '../../shared/lib/errors.ts';
 import { parseToken } from '../../shared/lib/ids.ts';
 import {
   MAIL_MAX_BYTES,
@@ -25,9 +26,6 @@ import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { LedgerWriter } from '../commit/ledger-writer.ts';
 import type { Delivery, DeliveryAnswer } from '../commit/delivery.ts';
-
-/** The parser holds several copies of a mail in memory, so this admits only a few of the largest at a time. */
-const MAILS_MAX_BYTES = 4 * MAIL_MAX_BYTES;
 
 /** A delivery as received. */
 interface Received {
@@ -58,18 +56,20 @@ interface IngressDeps {
  */
 export class Ingress {
   readonly #deps: IngressDeps;
-  readonly #mails = new Intake(MAILS_MAX_BYTES);
 
   constructor(deps: IngressDeps) {
     this.#deps = deps;
   }
 
   /** Handles one POST to a hook URL. Unknown and removed tokens get NOT_FOUND without a reason. */
-  async receive(token: string, request: IncomingMessage): Promise<IngressAnswer> {
-    const isMail = (await this.#find(token)).source.row.type === 'email';
+  async receive(token: string, arrival: Arrival): Promise<IngressAnswer> {
+    const { incoming: request } = arrival;
+    const found = await this.#find(token);
+    const isMail = found.source.row.type === 'email';
+    admittedOf(arrival).proved(isMail ? 'mail' : 'webhook', found.project.info.id);
     refuseEncoded(request);
-    if (isMail) return this.#receiveMail(token, request);
-    const body = await readBody(request, WEBHOOK_BODY_MAX_BYTES);
+    if (isMail) return this.#receiveMail(token, arrival);
+    const body = await readBody(arrival, WEBHOOK_BODY_MAX_BYTES);
     // Look the source up again, because it may have changed while a slow body arrived.
     const { project, source } = await this.#find(token);
     const now = this.#deps.clock.now();
@@ -85,14 +85,17 @@ export class Ingress {
     }
   }
 
-  async #receiveMail(token: string, request: IncomingMessage): Promise<IngressAnswer> {
-    const raw = await readBody(request, MAIL_MAX_BYTES, this.#mails);
-    if (!this.#mails.take(raw.length)) throw unavailable(1);
+  async #receiveMail(token: string, arrival: Arrival): Promise<IngressAnswer> {
+    const raw = await readBody(arrival, MAIL_MAX_BYTES);
+    // The parser holds several copies of a mail in memory, so only a few of the largest are taken at a time.
+    const account = admittedOf(arrival).openBody();
+    const refusal = account.take(raw.length);
+    if (refusal) throw refusal;
     try {
       const { project, source } = await this.#find(token);
       return await this.#takeMail(project, source, { raw, now: this.#deps.clock.now() });
     } finally {
-      this.#mails.release(raw.length);
+      account.close();
     }
   }
 

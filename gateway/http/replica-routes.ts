@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
 import {
+  admittedOf,
   commonHeaders,
   credentialsOf,
   errorResponse,
@@ -85,6 +86,7 @@ async function respond(
     if (c.req.method !== method) throw methodNotAllowed([method]);
     const known = await authenticator.look(readerOf(c));
     requireScopes(known);
+    admittedOf(c.env).proved('api', known.project.info.id);
     return await answer(c, known);
   } catch (error) {
     const shown = asServiceError(error);
@@ -187,6 +189,7 @@ async function changes(
   });
   const stream = new EventStream(c.env, headers);
   const leave = project.feed.join({
+    keyId: known.caller.keyId,
     expiresAt,
     refusal: refusalOf(deps, readerOf(c)),
     send: (text) => stream.send(text),

@@ -10,6 +10,7 @@ import { readFields } from '../../shared/api/rest/input.ts';
 import { keyInput, pollInput, projectInput, startInput } from '../../shared/api/sign-in.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
 import { checkedIdempotencyKey } from '../../shared/kernel/caller.ts';
+import { SIGN_IN_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { clientAddress } from '../lib/client-address.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 
@@ -57,7 +58,7 @@ export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<
 async function answer(c: Ctx, respond: Respond, onInternal: OnInternalError): Promise<Response> {
   try {
     if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
-    const { status, value } = await respond(await readFields(c.env.incoming), c);
+    const { status, value } = await respond(await readFields(c.env, SIGN_IN_BODY_MAX_BYTES), c);
     return reply(c, JSON.stringify(value), status, {
       'Content-Type': 'application/json',
       'Cache-Control': 'no-store',

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import type { Context } from 'hono';
+import ipaddr from 'ipaddr.js';
 import type { HttpEnv } from '../../shared/api/http.ts';
 import type { AddressRanges } from './address-ranges.ts';
 
@@ -54,6 +55,15 @@ export function addressBehind(
   return nearest;
 }
 
+/** The network address of a connection's peer; null for a trusted proxy, which speaks for many clients. */
+export function directNetwork(
+  socket: Socket,
+  { kind, trusted }: { readonly kind: Kind; readonly trusted: AddressRanges },
+): string | null {
+  const peer = peerAddress({ socket }, kind);
+  return peer === UNIX_PEER || trusted.has(peer) ? null : networkOf(peer);
+}
+
 /** The peer that wrote X-Forwarded-For although it isn't a trusted proxy; null if there is none. */
 export function untrustedForwarder(
   request: IncomingMessage,
@@ -71,8 +81,17 @@ export function isDirectFromHere(request: IncomingMessage, kind: Kind): boolean 
   return peer === UNIX_PEER || peer === '::1' || peer.startsWith('127.');
 }
 
+/** One subscriber owns a whole IPv6 /64, so it counts as one address. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  return ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
+    .toNormalizedString()
+    .split(':', 4)
+    .join(':');
+}
+
 /** The connection's peer; an IPv4 peer of an IPv6 socket is written as IPv4. */
-function peerAddress({ socket }: IncomingMessage, kind: Kind): string {
+function peerAddress({ socket }: Pick<IncomingMessage, 'socket'>, kind: Kind): string {
   if (kind === 'unix') return UNIX_PEER;
   return plainAddress(socket.remoteAddress ?? UNKNOWN_PEER);
 }

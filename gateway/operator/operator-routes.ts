@@ -98,7 +98,10 @@ async function answer(
   }
   if (pathname === '/imports') {
     if (request.method !== 'POST') throw methodNotAllowed(['POST']);
-    const { store, ...moving } = inputIn(adoptInput, await readBody(request, BODY_MAX_BYTES));
+    const { store, ...moving } = inputIn(
+      adoptInput,
+      await readBody({ incoming: request }, BODY_MAX_BYTES),
+    );
     const taken = await approvals.moves.adopt(moving, store);
     noteTurning(log, taken);
     return answerJson(response, 200, taken);
@@ -109,7 +112,7 @@ async function answer(
   const [, name = '', order] = ORDER.exec(pathname) ?? [];
   if (order === undefined) throw new ServiceError('NOT_FOUND');
   if (request.method !== 'POST') throw methodNotAllowed(['POST']);
-  const body = await readBody(request, BODY_MAX_BYTES);
+  const body = await readBody({ incoming: request }, BODY_MAX_BYTES);
   answerJson(response, 200, await obey({ approvals, log }, { name: decoded(name), order, body }));
 }
 
@@ -121,7 +124,7 @@ async function invite(
   const revokes = pathname.endsWith('/revoke');
   if (request.method === 'GET' && !revokes) return invitations.list();
   if (request.method !== 'POST') throw methodNotAllowed(revokes ? ['POST'] : ['GET', 'POST']);
-  const { email } = inputIn(inviteInput, await readBody(request, BODY_MAX_BYTES));
+  const { email } = inputIn(inviteInput, await readBody({ incoming: request }, BODY_MAX_BYTES));
   const person = maskedAddress(email);
   if (revokes) {
     const taken = await invitations.revoke(email);

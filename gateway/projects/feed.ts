@@ -1,7 +1,6 @@
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { Change } from '../../shared/kernel/context.ts';
-import { ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
-import { CHANGE_STREAMS_PER_PROJECT } from '../../shared/lib/limits.ts';
+import { unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
 import type { LogPosition } from '../../shared/store/driver.ts';
 import type { Effect } from '../commit/job.ts';
 
@@ -25,6 +24,7 @@ interface ReplicationPosition {
 
 /** Gets every commit as event-stream text. Its methods never throw. */
 export interface Follower {
+  readonly keyId: string;
   /** When its key expires; null if it never does. */
   readonly expiresAt: string | null;
   /** Resolves to the reason it may no longer listen; null while it may. */
@@ -34,6 +34,12 @@ export interface Follower {
   readonly end: (text: string) => void;
 }
 
+interface Joining {
+  /** Counts a follower by its key, and returns what to call when it leaves. Throws TOO_MANY_WAITS. */
+  readonly hold: (keyId: string) => () => void;
+  readonly onJoined: () => void;
+}
+
 /**
  * Tells a project's followers its position after each commit, and stops as soon as a follower's key ends. Costs
  * nothing while nobody listens.
@@ -41,8 +47,9 @@ export interface Follower {
 export class Feed {
   readonly #replication: () => ReplicationPosition;
   readonly #clock: Clock;
-  readonly #onJoin: () => void;
-  readonly #followers = new Set<Follower>();
+  readonly #joining: Joining;
+  /** And what to call when each leaves. */
+  readonly #followers = new Map<Follower, () => void>();
   #news = new Map<string, Change>();
   /** The position that every follower has been told or started with. */
   #told: { epoch: string; position: number } = { epoch: '', position: 0 };
@@ -55,11 +62,10 @@ export class Feed {
   #ticker: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onJoin` is called for each new follower. */
-  constructor(replication: () => ReplicationPosition, clock: Clock, onJoin: () => void) {
+  constructor(replication: () => ReplicationPosition, clock: Clock, joining: Joining) {
     this.#replication = replication;
     this.#clock = clock;
-    this.#onJoin = onJoin;
+    this.#joining = joining;
   }
 
   /** The number of followers. */
@@ -74,18 +80,13 @@ export class Feed {
   join(follower: Follower): () => void {
     const { position, log } = this.#replication();
     if (this.#isClosed || !log) throw unavailable(1);
-    if (this.size >= CHANGE_STREAMS_PER_PROJECT) {
-      throw new ServiceError('TOO_MANY_WAITS', {
-        hint: `${CHANGE_STREAMS_PER_PROJECT} streams of changes per project; let one end first.`,
-        details: { kind: 'project', limit: CHANGE_STREAMS_PER_PROJECT, used: this.size },
-      });
-    }
+    const left = this.#joining.hold(follower.keyId);
     if (this.size === 0) {
       this.#told = { epoch: log.epoch, position };
       this.#ticker = setInterval(() => this.#tick(), SILENCE_MS);
     }
-    this.#followers.add(follower);
-    this.#onJoin();
+    this.#followers.set(follower, left);
+    this.#joining.onJoined();
     follower.send(this.#place());
     // Its key may have ended between the check and the join.
     void this.#look([follower]);
@@ -126,10 +127,11 @@ export class Feed {
   /** Ends all streams and accepts no new ones. */
   close(): void {
     this.#isClosed = true;
-    for (const follower of this.#followers) this.#end(follower, 'UNAVAILABLE');
+    for (const follower of this.#followers.keys()) this.#end(follower, 'UNAVAILABLE');
   }
 
   #leave(follower: Follower): void {
+    this.#followers.get(follower)?.();
     this.#followers.delete(follower);
     if (this.size > 0) return;
     clearInterval(this.#ticker);
@@ -180,12 +182,12 @@ export class Feed {
     const { position } = this.#replication();
     this.#endExpired();
     this.#sendAll(eventText('time', { time: this.#time(), position }));
-    void this.#look([...this.#followers]);
+    void this.#look([...this.#followers.keys()]);
   }
 
   async #holdWhileLooking(): Promise<void> {
     this.#holds += 1;
-    await this.#look([...this.#followers]);
+    await this.#look([...this.#followers.keys()]);
     this.#holds -= 1;
     if (this.#holds === 0) this.#tellSoon();
   }
@@ -200,7 +202,7 @@ export class Feed {
 
   #endExpired(): void {
     const now = this.#time();
-    for (const follower of this.#followers) {
+    for (const follower of this.#followers.keys()) {
       if (follower.expiresAt !== null && follower.expiresAt <= now) {
         this.#end(follower, 'UNAUTHENTICATED');
       }
@@ -208,7 +210,7 @@ export class Feed {
   }
 
   #sendAll(text: string): void {
-    for (const follower of this.#followers) follower.send(text);
+    for (const follower of this.#followers.keys()) follower.send(text);
   }
 
   #place(): string {

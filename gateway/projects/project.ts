@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
 import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
@@ -37,6 +38,8 @@ export interface ProjectDeps extends Senders {
   readonly databases: Databases;
   readonly clock: Clock;
   readonly writers: Writers;
+  /** Limits the waits and streams that are open. */
+  readonly admission: Admission;
   /** The bucket for blobs; null keeps them in a folder. */
   readonly bucket: S3Client | null;
   /** The blob folder: in the data folder, or one shared with other gateways. */
@@ -123,12 +126,16 @@ export class Project {
     const watch = (): void => {
       if (this.shared) this.#foreign.watch();
     };
-    this.waits = new Waits(watch);
+    const { admission } = deps;
+    this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
     this.watchers = new Watchers(watch);
     this.feed = new Feed(
       () => ({ position: this.position, log: this.#replication.log ?? this.#primaryLog }),
       deps.clock,
-      watch,
+      {
+        hold: (key) => admission.hold('streams of changes', { key, project: info.id }),
+        onJoined: watch,
+      },
     );
     const pinHolder = this.shared ? randomUUID() : null;
     this.#database = new ProjectDatabase(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);

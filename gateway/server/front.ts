@@ -1,14 +1,23 @@
 import { getRequestListener } from '@hono/node-server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { Admission } from '../../shared/admission/admission.ts';
+import { AdmittedRequest } from '../../shared/admission/admitted-request.ts';
 import { unroutable, type HttpEnv, type RequestInfo } from '../../shared/api/http.ts';
-import { unavailable } from '../../shared/lib/errors.ts';
+import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import type { ContentHost } from '../http/links/content-host.ts';
-import { addressBehind, isDirectFromHere, untrustedForwarder } from '../lib/client-address.ts';
+import {
+  addressBehind,
+  directNetwork,
+  isDirectFromHere,
+  networkOf,
+  untrustedForwarder,
+} from '../lib/client-address.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 import type { Probes } from './probes.ts';
 import { NO_ROUTE, RouteTable } from './route-table.ts';
@@ -22,6 +31,7 @@ interface FrontDeps {
   /** The host for strangers' content only; null if that content has no separate host. */
   readonly content: ContentHost | null;
   readonly probes: Probes;
+  readonly admission: Admission;
   readonly metrics: PrometheusMetrics;
   readonly log: Logger;
 }
@@ -75,7 +85,8 @@ export class Front {
     this.#warnOfProxy(request);
     const started = performance.now();
     const clientAddress = addressBehind(request, { kind, trusted });
-    const visit: RequestInfo = { clientAddress, requestId: null, delivery: null };
+    const { admitted, refusal } = this.#admit(networkOf(clientAddress), { request, response });
+    const visit: RequestInfo = { clientAddress, admitted, requestId: null, delivery: null };
     this.#visits.set(request, visit);
     response.once('close', () => {
       this.#ended({
@@ -86,8 +97,30 @@ export class Front {
         seconds: (performance.now() - started) / 1000,
       });
     });
-    if (this.#serve) void this.#serve(request, response);
+    if (refusal) answerError(response, refusal);
+    else if (this.#serve) void this.#serve(request, response);
     else answerError(response, unavailable(1));
+  };
+
+  #admit(
+    network: string,
+    { request, response }: Pick<Ended, 'request' | 'response'>,
+  ): { admitted: AdmittedRequest; refusal: ServiceError | null } {
+    const { admission } = this.#deps;
+    const counted = admission.connections.requested(request.socket, network, response);
+    return counted instanceof ServiceError
+      ? { admitted: new AdmittedRequest(admission, network), refusal: counted }
+      : { admitted: new AdmittedRequest(admission, network, counted), refusal: null };
+  }
+
+  /** Counts a new connection. */
+  readonly connected = (socket: Socket): void => {
+    this.#deps.admission.connections.opened(socket, directNetwork(socket, this.#deps));
+  };
+
+  /** Counts a body that came too slowly. */
+  readonly tooSlow = (request: IncomingMessage): void => {
+    this.#visits.get(request)?.admitted.tooSlow();
   };
 
   /** Warns once: behind a proxy that isn't trusted, all clients share one address and its limits. */

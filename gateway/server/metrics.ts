@@ -1,4 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Admission, TurnedAway } from '../../shared/admission/admission.ts';
+import { DOORS } from '../../shared/admission/limits.ts';
 import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { isSuccess } from '../../shared/rules/retry-schedule.ts';
 import type { Gauges, Metrics } from '../lib/metrics.ts';
@@ -73,6 +75,12 @@ export class PrometheusMetrics implements Metrics {
     ['outcome'],
   );
 
+  readonly #turnedAway = this.#counter(
+    'svc_turned_away_total',
+    'Requests, connections and waits beyond a limit, and bodies that came too slowly.',
+    ['at', 'reason'],
+  );
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -98,6 +106,32 @@ export class PrometheusMetrics implements Metrics {
     this.#requests.inc({ method: known, route, status: isExpected ? 'expected' : status });
     this.#seconds.observe({ route }, seconds);
     if (route === INGRESS_ROUTE) this.#ingress.inc({ outcome: delivery ?? ingressOutcome(status) });
+  }
+
+  turnedAway({ at, reason }: Pick<TurnedAway, 'at' | 'reason'>): void {
+    this.#turnedAway.inc({ at, reason });
+  }
+
+  /** Registers gauges of the open connections and the bodies in transfer. */
+  gaugeAdmission(admission: Admission): void {
+    const connections = new Gauge({
+      name: 'svc_connections',
+      help: 'Open connections.',
+      collect() {
+        this.set(admission.connections.count);
+      },
+      registers: [],
+    });
+    const bodies = new Gauge({
+      name: 'svc_body_bytes',
+      help: 'Bytes of bodies in transfer, by door.',
+      labelNames: ['at'],
+      collect() {
+        for (const at of DOORS) this.set({ at }, admission.bodyBytes(at));
+      },
+      registers: [],
+    });
+    for (const gauge of [connections, bodies]) this.#registry.registerMetric(gauge);
   }
 
   eventReady(): void {

@@ -1,6 +1,9 @@
 import { chmodSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Logger } from 'pino';
+import { Admission } from '../../shared/admission/admission.ts';
+import { CONNECTION_LIMITS } from '../../shared/admission/limits.ts';
+import type { ReceiveLimits } from '../../shared/http/deadlines.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
 import { portOwner } from '../../shared/host/processes.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
@@ -17,6 +20,7 @@ import { Front } from './front.ts';
 import { listenText, type ListenAddress } from './listen-address.ts';
 import { PrometheusMetrics } from './metrics.ts';
 import { Probes, type Phase } from './probes.ts';
+import { RefusalLog } from './refusal-log.ts';
 
 interface ServerOptions {
   readonly config: ServerConfig;
@@ -39,7 +43,15 @@ export interface ServerStatus {
 
 /** How long running answers may take after the process starts to end. */
 const FINISH_MS = 2500;
-const CONNECTIONS_MAX = 16_384;
+/** More than `Connections` lets in, because those that it closes count until they are closed. */
+const CONNECTIONS_MAX = CONNECTION_LIMITS.total + 2048;
+/** A body of at least 1 KB/s, seen over five seconds. */
+export const RECEIVE_LIMITS: ReceiveLimits = {
+  headersMs: 10_000,
+  bodyMs: 30_000,
+  keepAliveMs: 5000,
+  lowestRate: { bytes: 5 * 1024, everyMs: 5000 },
+};
 const VACANT =
   'Nobody has an account yet. The first person to sign in gets one; everyone else needs an invitation: svc gateway invite EMAIL';
 
@@ -48,6 +60,7 @@ export class GatewayServer {
   readonly #options: ServerOptions;
   readonly #lock: Lock;
   readonly #metrics = new PrometheusMetrics();
+  readonly #admission: Admission;
   readonly #front: Front;
   #phase: Phase = 'opening';
   #http: HttpServer | null = null;
@@ -60,6 +73,12 @@ export class GatewayServer {
     this.#options = options;
     this.#lock = lock;
     const metrics = this.#metrics;
+    const refusals = new RefusalLog(log);
+    this.#admission = Admission.hosted((turnedAway) => {
+      metrics.turnedAway(turnedAway);
+      refusals.note(turnedAway);
+    });
+    metrics.gaugeAdmission(this.#admission);
     const probes = new Probes({
       phase: () => this.#phase,
       disk: new DiskProbe(config.dataFolder),
@@ -70,8 +89,8 @@ export class GatewayServer {
     const { listen, publicUrl, contentUrl, trustedProxies: trusted } = config;
     const isSecure = publicUrl?.startsWith('https://') ?? false;
     const content = contentUrl === null ? null : new ContentHost(contentUrl);
-    const front = { kind: listen.kind, isSecure, trusted, content, probes, metrics, log };
-    this.#front = new Front(front);
+    const from = { kind: listen.kind, isSecure, trusted, content };
+    this.#front = new Front({ ...from, admission: this.#admission, probes, metrics, log });
   }
 
   /** Resolves once it answers requests. Throws a `StartRefused` if a person must do something first. */
@@ -140,6 +159,7 @@ export class GatewayServer {
       openProjectsMax,
       signIn: true,
       signUp,
+      admission: this.#admission,
       ...settings,
       ...(contentUrl !== null && { contentUrl }),
       ...(masterKeyFile !== null && { masterKeyFile }),
@@ -162,7 +182,12 @@ export class GatewayServer {
 async function listenOn(address: ListenAddress, front: Front): Promise<HttpServer> {
   if (address.kind === 'unix') await removeStale(address.path);
   const where = address.kind === 'unix' ? { path: address.path } : address;
-  const options = { connectionsMax: CONNECTIONS_MAX };
+  const options = {
+    limits: RECEIVE_LIMITS,
+    connectionsMax: CONNECTIONS_MAX,
+    onConnection: front.connected,
+    onSlowBody: front.tooSlow,
+  };
   try {
     const server = await HttpServer.listen(where, () => front.handle, options);
     // The proxy in front runs as another user, who shares a group with this one.

@@ -1,5 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
+import { Admission } from '../admission/admission.ts';
+import { AdmittedRequest } from '../admission/admitted-request.ts';
 import { asServiceError, invalid, ServiceError } from '../lib/errors.ts';
 import type { Credentials } from '../kernel/executor.ts';
 import { SAFE_HEADERS } from '../http/safe-headers.ts';
@@ -10,6 +12,8 @@ import { VERSION } from '../lib/version.ts';
 export interface RequestInfo {
   /** The client's address, read through trusted proxies. */
   readonly clientAddress: string;
+  /** Whom the request counts for. */
+  readonly admitted: AdmittedRequest;
   requestId: string | null;
   /** The result of a webhook delivery. */
   delivery: 'accepted' | 'duplicate' | null;
@@ -19,6 +23,16 @@ export interface RequestInfo {
 export interface HttpEnv {
   Bindings: HttpBindings & { readonly visit?: RequestInfo };
   Variables: { requestId: string };
+}
+
+/** A request as the listener hands it over. */
+export type Arrival = Pick<HttpEnv['Bindings'], 'incoming' | 'visit'>;
+
+const LOCAL = Admission.local();
+
+/** Whom a request counts for; on a local machine nobody has less than another. */
+export function admittedOf({ visit }: Pick<Arrival, 'visit'>): AdmittedRequest {
+  return visit?.admitted ?? new AdmittedRequest(LOCAL);
 }
 
 /** Logs an error whose details the caller didn't see. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyAccount } from '../admission/admission.ts';
 import { ServiceError } from '../lib/errors.ts';
+import { admittedOf, type Arrival } from './http.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -9,53 +11,24 @@ const LARGE_BYTES = 16 * KIB;
 /** Copy smaller chunks into buffers of up to this size. */
 const BUFFER_MAX_BYTES = 256 * KIB;
 
-/** Counts the bytes of all bodies in transfer, which must fit into the memory of the process. */
-export class Intake {
-  readonly #maxBytes: number;
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Reserves room for these bytes, or returns false if there isn't enough. */
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#maxBytes) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#bytes -= bytes;
-  }
-}
-
 const EMPTY = Buffer.alloc(0);
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
-const INTAKE = new Intake(256 * MIB);
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
-export function refuseEncoded(request: IncomingMessage): void {
-  const encoding = request.headers['content-encoding'];
+export function refuseEncoded({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
   throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', CLOSING);
 }
 
 /**
  * The raw body of a request. PAYLOAD_TOO_LARGE as soon as we know that it exceeds the limit: from its Content-Length
- * before reading a byte, or while reading if that header was wrong or missing.
+ * before reading a byte, or while reading if that header was wrong or missing. UNAVAILABLE or RATE_LIMITED if there's
+ * no room for its bytes.
  */
-export async function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  intake = INTAKE,
-): Promise<Buffer> {
-  const pieces = await readPieces(request, maxBytes, intake);
+export async function readBody(arrival: Arrival, maxBytes: number): Promise<Buffer> {
+  const pieces = await readPieces(arrival, maxBytes);
   const [only] = pieces;
   return only && pieces.length === 1 ? only : Buffer.concat(pieces);
 }
@@ -64,19 +37,17 @@ export async function readBody(
  * Like `readBody`, but in one or more pieces, for callers that don't need one buffer: joining them takes time and
  * memory.
  */
-export function readPieces(
-  request: IncomingMessage,
-  maxBytes: number,
-  intake = INTAKE,
-): Promise<readonly Buffer[]> {
+export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly Buffer[]> {
+  const { incoming: request } = arrival;
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return Promise.reject(tooLarge(maxBytes));
   // The `close` event fires only once and has fired already.
   if (request.destroyed) return Promise.reject(wentAway());
   const body = new Body(maxBytes);
+  const account = admittedOf(arrival).openBody();
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
-      const refusal = refusalOf(chunk.length, body, intake);
+      const refusal = refusalOf(chunk.length, body, account);
       if (refusal === null) {
         body.add(chunk);
         return;
@@ -95,15 +66,14 @@ export function readPieces(
     });
   });
   return received.finally(() => {
-    intake.release(body.size);
+    account.close();
     body.drop();
   });
 }
 
 /** Reserves room for a chunk, or says why there isn't any. */
-function refusalOf(bytes: number, body: Body, intake: Intake): ServiceError | null {
-  if (body.size + bytes > body.maxBytes) return tooLarge(body.maxBytes);
-  return intake.take(bytes) ? null : noRoom();
+function refusalOf(bytes: number, body: Body, account: BodyAccount): ServiceError | null {
+  return body.size + bytes > body.maxBytes ? tooLarge(body.maxBytes) : account.take(bytes);
 }
 
 /**
@@ -175,10 +145,6 @@ class Body {
 function tooLarge(maxBytes: number): ServiceError {
   const limit = maxBytes < MIB ? `${maxBytes / KIB} KB` : `${maxBytes / MIB} MB`;
   return new ServiceError('PAYLOAD_TOO_LARGE', { hint: `At most ${limit}.`, ...CLOSING });
-}
-
-function noRoom(): ServiceError {
-  return new ServiceError('UNAVAILABLE', { details: { retry_after: 1 }, ...CLOSING });
 }
 
 function wentAway(): Error {

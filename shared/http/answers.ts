@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { ServiceError } from '../lib/errors.ts';
 import { newRequestId } from '../lib/ids.ts';
 import { VERSION } from '../lib/version.ts';
@@ -20,6 +20,21 @@ export function answerJson(
     'X-Service-Version': VERSION,
   });
   response.end(JSON.stringify(body));
+}
+
+/** An answer with an API error as it goes over the wire, for a connection whose request may not have come yet. */
+export function rawAnswer(error: ServiceError): string {
+  const body = JSON.stringify(error.body());
+  const headers = {
+    ...SAFE_HEADERS,
+    ...error.headers(),
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { status } = error;
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n');
 }
 
 /** Answers with an API error and closes the connection, without reading the rest of the request. */

@@ -5,11 +5,16 @@ import type { Socket } from 'node:net';
 export interface ReceiveLimits {
   /** From opening the connection to the end of the first request's headers. */
   readonly headersMs: number;
-  /** From the end of the headers to the end of the body; for an upload, between chunks. */
+  /** From the end of the headers to the end of the body; for an upload without `lowestRate`, between chunks. */
   readonly bodyMs: number;
   /** Silence on an open connection between requests. */
   readonly keepAliveMs: number;
+  /** The fewest bytes of a body in each such time, the first time included; unlimited without it. */
+  readonly lowestRate?: { readonly bytes: number; readonly everyMs: number };
 }
+
+/** Called for a body that came too slowly, before it's cut off. */
+type OnSlow = (request: IncomingMessage) => void;
 
 /** Uploads of up to 100 MB, over any connection. The gateway ends an expired one when its next bytes arrive. */
 const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
@@ -18,12 +23,14 @@ const REQUEST_TIMEOUT =
   'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Cuts off clients that send too slowly. Node's own check is one interval timer per server that runs even without
+ * Cuts off clients that send too slowly, with 408. Node's own check is one interval timer per server that runs even without
  * connections; a timer per incoming request costs an idle process nothing.
  */
-export function enforceDeadlines(server: Server, limits: ReceiveLimits): void {
+export function enforceDeadlines(server: Server, limits: ReceiveLimits, onSlow?: OnSlow): void {
   const receiving = new WeakMap<Socket, Receiving>();
-  server.on('connection', (socket: Socket) => receiving.set(socket, new Receiving(socket, limits)));
+  server.on('connection', (socket: Socket) => {
+    receiving.set(socket, new Receiving(socket, limits, onSlow));
+  });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     receiving.get(request.socket)?.headersCame(request, response);
   });
@@ -33,12 +40,14 @@ export function enforceDeadlines(server: Server, limits: ReceiveLimits): void {
 class Receiving {
   readonly #socket: Socket;
   readonly #limits: ReceiveLimits;
+  readonly #onSlow: OnSlow | undefined;
   #openRequests = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, limits: ReceiveLimits) {
+  constructor(socket: Socket, limits: ReceiveLimits, onSlow: OnSlow | undefined) {
     this.#socket = socket;
     this.#limits = limits;
+    this.#onSlow = onSlow;
     this.#expectWithin(limits.headersMs, () => this.#cutOff(true));
     socket.once('close', () => clearTimeout(this.#timer));
   }
@@ -46,24 +55,34 @@ class Receiving {
   headersCame(request: IncomingMessage, response: ServerResponse): void {
     this.#openRequests += 1;
     clearTimeout(this.#timer);
-    if (hasBody(request) && UPLOAD.test(request.url ?? '')) {
-      this.#expectProgress(request, response);
-    } else if (hasBody(request)) {
-      this.#expectWithin(this.#limits.bodyMs, () => {
-        if (!request.complete) this.#cutOff(!response.headersSent);
-      });
+    if (hasBody(request)) {
+      const isUpload = UPLOAD.test(request.url ?? '');
+      const { bodyMs } = this.#limits;
+      const endsAt = isUpload ? Number.POSITIVE_INFINITY : performance.now() + bodyMs;
+      this.#expectBytes(request, response, endsAt);
     }
     response.once('close', () => this.#answered());
   }
 
-  /** Cuts off an upload if no bytes arrived for as long as another body may take in total. */
-  #expectProgress(request: IncomingMessage, response: ServerResponse): void {
+  /** Cuts off a body that isn't complete by `endsAt`, or of which too few bytes come. */
+  #expectBytes(request: IncomingMessage, response: ServerResponse, endsAt: number): void {
+    const { bodyMs, lowestRate = { bytes: 1, everyMs: bodyMs } } = this.#limits;
     const { bytesRead } = this.#socket;
-    this.#expectWithin(this.#limits.bodyMs, () => {
-      if (request.complete) return;
-      if (this.#socket.bytesRead > bytesRead) this.#expectProgress(request, response);
-      else this.#cutOff(!response.headersSent);
-    });
+    const look = (): void => {
+      if (request.complete || response.writableFinished || this.#socket.destroyed) return;
+      // Bytes that we haven't taken yet: the sender may be waiting for us.
+      const isWaiting = request.readableLength > 0;
+      const isSlow = this.#socket.bytesRead - bytesRead < lowestRate.bytes && !isWaiting;
+      if (!isSlow && performance.now() < endsAt) {
+        this.#expectBytes(request, response, endsAt);
+        return;
+      }
+      this.#onSlow?.(request);
+      this.#cutOff(!response.headersSent);
+    };
+    const ms = Math.min(lowestRate.everyMs, Math.max(0, endsAt - performance.now()));
+    // Bytes that came while this process was busy are read first.
+    this.#expectWithin(ms, () => setImmediate(look));
   }
 
   #answered(): void {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ListenOptions } from 'node:net';
+import type { ListenOptions, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalid } from '../lib/errors.ts';
 import { answerError } from './answers.ts';
@@ -14,6 +14,10 @@ export interface HttpServerOptions {
   readonly limits?: ReceiveLimits;
   /** The maximum number of connections; more are closed at once. */
   readonly connectionsMax?: number;
+  /** Called for each new connection. */
+  readonly onConnection?: (socket: Socket) => void;
+  /** Called for a request whose body comes too slowly, before it's cut off. */
+  readonly onSlowBody?: (request: IncomingMessage) => void;
 }
 
 /** No answer takes longer than a wait of 120 s, so after this silence the peer is dead or stalled. */
@@ -37,8 +41,10 @@ export class HttpServer {
   static async listen(
     address: ListenOptions,
     handlerOf: (port: number) => Handler,
-    { limits = LIMITS, connectionsMax = CONNECTIONS_MAX }: HttpServerOptions = {},
+    options: HttpServerOptions = {},
   ): Promise<HttpServer> {
+    const { limits = LIMITS, connectionsMax = CONNECTIONS_MAX } = options;
+    const { onConnection, onSlowBody } = options;
     const server = createServer({
       // `enforceDeadlines` limits sending; Node's own check would wake an idle process every second.
       connectionsCheckingInterval: LONGEST_TIMER_MS,
@@ -56,7 +62,8 @@ export class HttpServer {
         server.off('error', reject);
         // No request can have arrived yet.
         listening.#answerBy(handlerOf(listening.port));
-        enforceDeadlines(server, limits);
+        enforceDeadlines(server, limits, onSlowBody);
+        if (onConnection) server.on('connection', onConnection);
         resolve();
       });
     });
@@ -81,6 +88,8 @@ export class HttpServer {
 
   #answerBy(handler: Handler): void {
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      // We've said the last word on this connection.
+      if (!request.socket.writable) return;
       // Otherwise a client that always has another request would never let its connection become idle.
       if (this.#closing) response.setHeader('Connection', 'close');
       lingerAfterRefusal(request, response);

@@ -1,19 +1,15 @@
 import type { Change } from './context.ts';
-import { pluralize } from '../lib/pluralize.ts';
+import { Admission } from '../admission/admission.ts';
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import type { Follower } from './executor.ts';
-import {
-  SUBSCRIPTIONS_PER_KEY,
-  SUBSCRIPTIONS_PER_PROJECT,
-  WAITS_PER_KEY,
-  WAITS_PER_PROJECT,
-} from '../lib/limits.ts';
 
 type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
 interface Waiter {
   readonly keyId: string;
   readonly concerns: (change: Change) => boolean;
+  /** When a counted wait ends at the latest, by `performance.now`; null if it isn't counted. */
+  readonly endsAt: number | null;
   /** Something changed while the waiter was looking, so it must look again before it sleeps. */
   stale: boolean;
   /** Its key was revoked, so it gets nothing more. */
@@ -21,78 +17,29 @@ interface Waiter {
   wake: ((how: Woken) => void) | null;
 }
 
-interface WaitLimits {
-  readonly perKey: number;
-  readonly perProject: number;
-  /** What is limited, for the hint. */
-  readonly what: string;
-}
-
-const COUNTED_WAITS = { perKey: WAITS_PER_KEY, perProject: WAITS_PER_PROJECT, what: 'waits' };
-const SUBSCRIPTIONS = {
-  perKey: SUBSCRIPTIONS_PER_KEY,
-  perProject: SUBSCRIPTIONS_PER_PROJECT,
-  what: 'subscriptions',
-};
 /** The longest time a refused caller is told to wait, because an event may end a wait at any moment. */
 const RETRY_MAX_SECONDS = 5;
 
-interface OpenWait {
-  readonly keyId: string;
-  /** When the wait ends at the latest, by `performance.now`; null if unknown. */
-  readonly endsAt: number | null;
-}
-
-/** Limits the number of open waits per project and per key. */
-class WaitQuota {
-  readonly #taken = new Set<OpenWait>();
-  readonly #limits: WaitLimits;
-
-  constructor(limits: WaitLimits) {
-    this.#limits = limits;
-  }
-
-  /** Takes a slot and returns a function that frees it. Throws TOO_MANY_WAITS. */
-  take(place: OpenWait): () => void {
-    const all = [...this.#taken];
-    const ofKey = all.filter(({ keyId }) => keyId === place.keyId);
-    const { perKey, perProject } = this.#limits;
-    if (ofKey.length >= perKey) throw this.#full('key', ofKey, perKey);
-    if (all.length >= perProject) throw this.#full('project', all, perProject);
-    this.#taken.add(place);
-    return () => void this.#taken.delete(place);
-  }
-
-  #full(kind: 'key' | 'project', taken: readonly OpenWait[], limit: number): ServiceError {
-    const { what } = this.#limits;
-    const used = taken.length;
-    const seconds = secondsToFirstEnd(taken);
-    const repeat = seconds === null ? '' : `, or repeat in ${pluralize(seconds, 'second')}`;
-    return new ServiceError('TOO_MANY_WAITS', {
-      hint: `${used} of ${limit} ${what} of this ${kind} are open: let one end first${repeat}.`,
-      details: { kind, limit, used, ...(seconds !== null && { retry_after: seconds }) },
-    });
-  }
-}
-
-function secondsToFirstEnd(taken: readonly OpenWait[]): number | null {
-  const ends = taken.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
-  if (ends.length === 0) return null;
-  const seconds = Math.ceil((Math.min(...ends) - performance.now()) / 1000);
-  return Math.min(Math.max(1, seconds), RETRY_MAX_SECONDS);
+interface WaitsOptions {
+  /** Limits how many are open. */
+  readonly admission?: Pick<Admission, 'hold'>;
+  readonly projectId?: string;
+  /** Called when a wait begins. */
+  readonly onEnter?: () => void;
 }
 
 /** The waits and followers of one project: counts them and wakes those that a change concerns. */
 export class Waits {
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Map<Follower, string>();
-  readonly #waitQuota = new WaitQuota(COUNTED_WAITS);
-  readonly #subscriptionQuota = new WaitQuota(SUBSCRIPTIONS);
-  #closed = false;
+  readonly #admission: Pick<Admission, 'hold'>;
+  readonly #projectId: string;
   readonly #onEnter: (() => void) | undefined;
+  #closed = false;
 
-  /** `onEnter` is called when a wait begins. */
-  constructor(onEnter?: () => void) {
+  constructor({ admission = Admission.local(), projectId = '', onEnter }: WaitsOptions = {}) {
+    this.#admission = admission;
+    this.#projectId = projectId;
     this.#onEnter = onEnter;
   }
 
@@ -141,7 +88,7 @@ export class Waits {
   /** Reports every change until the returned function is called. Throws TOO_MANY_WAITS, or UNAVAILABLE if closed. */
   follow(keyId: string, follower: Follower): () => void {
     if (this.#closed) throw unavailable(1);
-    const leave = this.#subscriptionQuota.take({ keyId, endsAt: null });
+    const leave = this.#admission.hold('subscriptions', { key: keyId, project: this.#projectId });
     this.#followers.set(follower, keyId);
     this.#onEnter?.();
     return () => {
@@ -164,9 +111,16 @@ export class Waits {
     readonly signal: AbortSignal;
   }): Promise<T | null> {
     const { keyId, concerns } = wait;
-    const waiter: Waiter = { keyId, concerns, stale: false, revoked: false, wake: null };
     const endsAt = performance.now() + wait.timeoutMs;
-    const leave = this.#enter(waiter, wait.counted ? endsAt : null);
+    const waiter: Waiter = {
+      keyId,
+      concerns,
+      endsAt: wait.counted ? endsAt : null,
+      stale: false,
+      revoked: false,
+      wake: null,
+    };
+    const leave = this.#enter(waiter);
     try {
       for (;;) {
         waiter.stale = false;
@@ -186,17 +140,31 @@ export class Waits {
     }
   }
 
-  /** `countedUntil` is when a counted wait frees its slot; null if it isn't counted. */
-  #enter(waiter: Waiter, countedUntil: number | null): () => void {
-    const { keyId } = waiter;
+  #enter(waiter: Waiter): () => void {
+    const { keyId: key, endsAt } = waiter;
+    const holder = { key, project: this.#projectId };
     const release =
-      countedUntil === null ? undefined : this.#waitQuota.take({ keyId, endsAt: countedUntil });
+      endsAt === null
+        ? undefined
+        : this.#admission.hold('waits', holder, (of) =>
+            this.#secondsToFirstEnd(of === 'key' ? key : null),
+          );
     this.#waiters.add(waiter);
     this.#onEnter?.();
     return () => {
       this.#waiters.delete(waiter);
       release?.();
     };
+  }
+
+  /** When a counted wait ends: one of this key, or of any. */
+  #secondsToFirstEnd(keyId: string | null): number | null {
+    const ends = [...this.#waiters].flatMap((waiter) =>
+      waiter.endsAt === null || (keyId !== null && waiter.keyId !== keyId) ? [] : [waiter.endsAt],
+    );
+    if (ends.length === 0) return null;
+    const seconds = Math.ceil((Math.min(...ends) - performance.now()) / 1000);
+    return Math.min(Math.max(1, seconds), RETRY_MAX_SECONDS);
   }
 }
 

@@ -55,6 +55,8 @@ export const API_BODY_MAX_BYTES = 1 * MIB;
 export const MCP_BODY_MAX_BYTES = 2 * MIB;
 /** Bodies of all other API calls. */
 export const API_BODY_DEFAULT_MAX_BYTES = 128 * KIB;
+/** Bodies and forms of a sign-in, which need no key. */
+export const SIGN_IN_BODY_MAX_BYTES = 2 * KIB;
 export const IDEMPOTENCY_KEY_MAX_CHARS = 255;
 export const IDEMPOTENCY_MS = DAY_MS;
 /** How long a session_hello names the agent of a key. */
@@ -148,7 +150,8 @@ export const UI_IDLE_MS = HOUR_MS;
 /** How many pages get live updates at once. */
 export const UI_STREAMS_PER_SESSION = 6;
 export const UI_STREAMS_PER_PROJECT = 100;
-/** How many change streams one project may have open. */
+/** How many change streams a key and its project may have open. */
+export const CHANGE_STREAMS_PER_KEY = 500;
 export const CHANGE_STREAMS_PER_PROJECT = 1000;
 
 export const EMAIL_RECIPIENTS_MAX = 50;

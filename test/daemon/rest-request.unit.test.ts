@@ -23,7 +23,7 @@ async function readBack(operation: Operation, request: RestRequest): Promise<unk
   const { body } = request;
   const pieces =
     typeof body === 'string' ? [Buffer.from(body)] : body === null ? [] : piecesOf(body);
-  const input = readInput(operation, queryKinds(operation), incoming, request.target);
+  const input = readInput(operation, queryKinds(operation), { incoming }, request.target);
   for (const piece of pieces) if (piece.length > 0) incoming.push(piece);
   incoming.push(null);
   return input;

@@ -8,6 +8,7 @@ import { DiskProbe } from '../../gateway/server/disk-probe.ts';
 import { Front } from '../../gateway/server/front.ts';
 import { PrometheusMetrics } from '../../gateway/server/metrics.ts';
 import { Probes } from '../../gateway/server/probes.ts';
+import { Admission } from '../../shared/admission/admission.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
 import { LongestTurn } from '../helpers/processor-time.ts';
 
@@ -27,11 +28,13 @@ const probes = new Probes({
   metricsToken: null,
 });
 const trusted = AddressRanges.parse('127.0.0.0/8', 'SVC_TRUSTED_PROXIES');
+const admission = Admission.hosted();
 const front = new Front({
   kind: 'tcp',
   isSecure: false,
   trusted,
   content: null,
+  admission,
   probes,
   metrics,
   log,
@@ -43,6 +46,7 @@ const gateway = await Gateway.open({
   urls: { api: url, mcp: `${url}/mcp`, hooks: url },
   ratePerMinute: 0,
   signIn: true,
+  admission,
   checkAnswers: true,
   callbackAllow: CallbackAllow.parse('127.0.0.0/8'),
   messaging: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },

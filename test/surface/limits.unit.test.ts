@@ -148,6 +148,7 @@ describe('limits', () => {
   it('are these', () => {
     expect({ ...limits }).toEqual({
       WEBHOOK_BODY_MAX_BYTES: 5_242_880,
+      SIGN_IN_BODY_MAX_BYTES: 2048,
       SUGGESTION_WINDOW_MS: 2_592_000_000,
       SUGGESTION_SCAN_MAX: 5000,
       SUGGESTION_APPROVALS_MIN: 5,
@@ -240,6 +241,7 @@ describe('limits', () => {
       UI_IDLE_MS: 3_600_000,
       UI_STREAMS_PER_SESSION: 6,
       UI_STREAMS_PER_PROJECT: 100,
+      CHANGE_STREAMS_PER_KEY: 500,
       CHANGE_STREAMS_PER_PROJECT: 1000,
       LOGIN_MS: 900_000,
       LOGIN_POLL_SECONDS: 3,

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { UPLOAD_WINDOW_BYTES } from '../../../shared/admission/limits.ts';
+import { admittedOf, type Arrival } from '../../../shared/api/http.ts';
 import { refuseEncoded } from '../../../shared/api/read-body.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../../shared/lib/errors.ts';
@@ -30,10 +32,16 @@ export class Uploads {
    * Handles one PUT to an upload URL; a repeat replaces the earlier bytes. NOT_FOUND if the token is unknown or
    * expires before the end; VALIDATION_FAILED if length or type differ from the declared ones.
    */
-  async receive(token: string, request: IncomingMessage): Promise<UploadAnswer> {
+  async receive(token: string, arrival: Arrival): Promise<UploadAnswer> {
+    const { incoming: request } = arrival;
     const { project, upload } = await this.#find(token);
+    const admitted = admittedOf(arrival);
+    admitted.proved('upload', project.info.id);
     refuseEncoded(request);
     refuseUndeclared(request, upload);
+    const account = admitted.openBody();
+    const refusal = account.take(UPLOAD_WINDOW_BYTES);
+    if (refusal) throw refusal;
     // PUTs run one after another, so that an upload never takes more space than its reservation and the bytes that it
     // replaces.
     const before = this.#turns.get(upload.id);
@@ -43,6 +51,7 @@ export class Uploads {
     try {
       return await turn;
     } finally {
+      account.close();
       if (this.#turns.get(upload.id) === turn) this.#turns.delete(upload.id);
     }
   }

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import { UI_PAGE } from '../../../shared/api/ui-links.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
+import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
 import { domainOf, isMailAddress } from '../../../shared/rules/mail-address.ts';
 import { isForeign } from '../pages/fence.ts';
@@ -156,6 +157,6 @@ async function endSession(ui: Ui, c: Ctx): Promise<void> {
 async function checkedForm(ui: Ui, c: Ctx, signed: string): Promise<URLSearchParams | Response> {
   if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
   if (!isForm(c)) return outdatedForm(ui, c);
-  const form = new URLSearchParams(await bodyOf(c));
+  const form = new URLSearchParams(await bodyOf(c, SIGN_IN_BODY_MAX_BYTES));
   return isSigned(ui.inbox.vault, signed, form.get('csrf') ?? '') ? form : outdatedForm(ui, c);
 }

@@ -1,3 +1,4 @@
+import type { Admission } from '../../../shared/admission/admission.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { Executor } from '../../../shared/kernel/executor.ts';
@@ -18,6 +19,7 @@ interface WebInboxDeps {
   readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   readonly approvals: ApprovalService;
   readonly executor: Executor;
+  readonly admission: Admission;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
@@ -32,7 +34,7 @@ export class WebInbox {
   readonly sessions: Sessions;
   readonly access: AccessService;
   readonly signIn: OwnerSignIn;
-  readonly live = new LiveStreams();
+  readonly live: LiveStreams;
   readonly requests: OwnerApprovals;
   readonly approvals: ApprovalService;
   readonly executor: Executor;
@@ -48,6 +50,7 @@ export class WebInbox {
       deps;
     const store = control.uiSessions;
     const publicUrl = server.urls.api;
+    this.live = new LiveStreams(deps.admission);
     const onEnded = (idHash: string): void => this.live.look(idHash);
     this.sessions = new Sessions({ store, clock, vault, onEnded });
     this.access = new AccessService({ projects, store, clock, vault, isLocal });

@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { presentedKey } from '../../../shared/kernel/authentication.ts';
 import {
+  admittedOf,
   credentialsOf,
   errorResponse,
   methodNotAllowed,
@@ -32,8 +33,9 @@ async function makeLink(inbox: WebInbox, c: Context<HttpEnv>): Promise<Response>
   const { executor, publicUrl, sessions } = inbox;
   const credentials = credentialsOf(c);
   const caller = await executor.authenticate(credentials);
+  admittedOf(c.env).proved('api', caller.projectId);
   const headers = executor.meter(caller);
-  const { page } = parseFields(uiLinkInput, await readFields(c.env.incoming));
+  const { page } = parseFields(uiLinkInput, await readFields(c.env));
   const { token, expiresAt } = await sessions.linkForKey({
     projectId: caller.projectId,
     keyId: caller.keyId,

@@ -1,5 +1,4 @@
-import { ServiceError } from '../../../shared/lib/errors.ts';
-import { UI_STREAMS_PER_PROJECT, UI_STREAMS_PER_SESSION } from '../../../shared/lib/limits.ts';
+import type { Admission } from '../../../shared/admission/admission.ts';
 import type { Project } from '../../projects/project.ts';
 import type { EventStream } from '../../replica/event-stream.ts';
 import { ALL_TOPICS, type Topic } from '../../projects/watchers.ts';
@@ -25,6 +24,11 @@ interface Listener {
 export class LiveStreams {
   /** For each session, the functions that check it again, one per stream. */
   readonly #perSession = new Map<string, Set<() => void>>();
+  readonly #admission: Pick<Admission, 'hold'>;
+
+  constructor(admission: Pick<Admission, 'hold'>) {
+    this.#admission = admission;
+  }
 
   /** Resolves when the page closes, its session ends, or the gateway stops. TOO_MANY_WAITS. */
   async serve({ project, idHash, stream, position, mayListen }: Listener): Promise<void> {
@@ -59,23 +63,18 @@ export class LiveStreams {
   }
 
   #enter(project: Project, idHash: string, look: () => void): () => void {
+    const leave = this.#admission.hold('live pages', {
+      session: idHash,
+      project: project.info.id,
+    });
     const open = this.#perSession.get(idHash) ?? new Set();
-    refuseBeyond('session', open.size, UI_STREAMS_PER_SESSION);
-    refuseBeyond('project', project.watchers.size, UI_STREAMS_PER_PROJECT);
     this.#perSession.set(idHash, open.add(look));
     return () => {
+      leave();
       open.delete(look);
       if (open.size === 0) this.#perSession.delete(idHash);
     };
   }
-}
-
-function refuseBeyond(kind: 'session' | 'project', used: number, limit: number): void {
-  if (used < limit) return;
-  throw new ServiceError('TOO_MANY_WAITS', {
-    hint: `${used} of ${limit} live pages of this ${kind} are open: close one first.`,
-    details: { kind, limit, used },
-  });
 }
 
 function changedText(topics: readonly Topic[]): string {

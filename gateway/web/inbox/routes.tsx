@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import {
+  admittedOf,
   commonHeaders,
   reply,
   type HttpEnv,
@@ -110,6 +111,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
   const access = await inbox.access.inProject(session, c.req.param('slug') ?? '');
   if (!access) return missing(ui, c, session);
   const caller = callerOf(access, c.get('requestId'));
+  admittedOf(c.env).proved('api', access.project.info.id);
   inbox.executor.meter(caller);
   if (!mayCall(access.scopes, page.scope)) return nothingHere(ui, c);
   const project = access.project.info;
@@ -208,6 +210,7 @@ async function live(ui: Ui, c: Ctx): Promise<Response> {
   const seen = isForeign(senderOf(c), ui.ownOrigin) ? null : await look();
   // Browsers don't reconnect to a stream that was refused.
   if (!seen) return reply(c, null, 401, { 'Cache-Control': 'no-store' });
+  admittedOf(c.env).proved('api', seen.access.project.info.id);
   const headers = commonHeaders(c, {
     'Content-Type': 'text/event-stream',
     'X-Accel-Buffering': 'no',

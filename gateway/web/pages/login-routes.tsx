@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
+import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
 import type { LoginService, LoginView } from '../../auth/login-service.ts';
 import { isForeign, signInText } from './fence.ts';
@@ -67,7 +68,7 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   const refuse = (status: 400 | 403 | 415, problem: string): Promise<Response> =>
     show(pages, c, { token, login, status, problem });
   if (!isForm(c)) return refuse(415, FORM_PROBLEMS.noForm);
-  const form = readForm(await bodyOf(c));
+  const form = readForm(await bodyOf(c, SIGN_IN_BODY_MAX_BYTES));
   if (form === null) return refuse(400, FORM_PROBLEMS.unclear);
   if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
     return refuse(403, FORM_PROBLEMS.outdated);

@@ -40,7 +40,7 @@ export function isForm(c: Ctx): boolean {
 
 export async function bodyOf(c: Ctx, maxBytes = FORM_MAX_BYTES): Promise<string> {
   refuseEncoded(c.env.incoming);
-  return (await readBody(c.env.incoming, maxBytes)).toString('utf8');
+  return (await readBody(c.env, maxBytes)).toString('utf8');
 }
 
 export function senderOf(c: Ctx): Sender {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -11,6 +10,7 @@ import { plainNumbers } from '../../lib/exact-json.ts';
 import { MCP_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { parseBoundedJson } from '../../rules/payload.ts';
 import { isObject } from '../../lib/guards.ts';
+import type { Arrival } from '../http.ts';
 import { invalidRequest, RefusedRequest } from './refusal.ts';
 import { readBody, refuseEncoded } from '../read-body.ts';
 
@@ -20,9 +20,9 @@ export type Message = JSONRPCRequest | JSONRPCNotification;
  * Parses the JSON of a request, with limits on size and depth. Keeps exact numbers only in the arguments. Ignores the
  * Content-Type.
  */
-export async function readJson(incoming: IncomingMessage): Promise<unknown> {
-  refuseEncoded(incoming);
-  const bytes = await readBody(incoming, MCP_BODY_MAX_BYTES);
+export async function readJson(arrival: Arrival): Promise<unknown> {
+  refuseEncoded(arrival.incoming);
+  const bytes = await readBody(arrival, MCP_BODY_MAX_BYTES);
   const value = isUtf8(bytes) ? parseBoundedJson(bytes) : undefined;
   if (value === undefined) {
     throw new RefusedRequest(400, ProtocolErrorCode.ParseError, 'Parse error');

@@ -17,6 +17,7 @@ import type { Credentials, Executor } from '../../kernel/executor.ts';
 import { isObject } from '../../lib/guards.ts';
 import { callerGone } from '../caller-gone.ts';
 import {
+  admittedOf,
   credentialsOf,
   logOf,
   methodNotAllowed,
@@ -115,6 +116,7 @@ export class Endpoint {
     const { c, headers } = visit;
     const credentials = credentialsOf(c);
     const caller = await this.#executor.authenticate(credentials);
+    admittedOf(c.env).proved('api', caller.projectId);
     const message = await this.#read(visit, caller);
     const tables = this.#tablesFor({ tools: c.req.query('tools'), readOnly });
     const accepted = { message, caller, credentials, tables, ...this.#era(c, message) };
@@ -155,7 +157,7 @@ export class Endpoint {
   async #read(visit: HttpCall, caller: Caller): Promise<Message> {
     let metered = true;
     try {
-      const value = await readJson(visit.c.env.incoming);
+      const value = await readJson(visit.c.env);
       visit.id = idOf(value);
       const message = messageOf(value);
       metered = this.#pace(message) !== 'wait';

@@ -7,6 +7,7 @@ import type { Operation, RawBody } from '../../kernel/operation.ts';
 import { parseBoundedJson } from '../../rules/payload.ts';
 import { isObject } from '../../lib/guards.ts';
 import { fieldKinds, fromTexts, isInQuery, type FieldKind } from '../fields.ts';
+import type { Arrival } from '../http.ts';
 import { readBody, readPieces, refuseEncoded } from '../read-body.ts';
 import { pathParameters } from '../target.ts';
 import { conditionOf, setCondition } from '../version-headers.ts';
@@ -23,14 +24,14 @@ export function queryKinds(operation: Operation): Kinds {
 export async function readInput(
   operation: Operation,
   kinds: Kinds,
-  incoming: IncomingMessage,
+  arrival: Arrival,
   target: string,
 ): Promise<Fields> {
   const { rest } = operation;
   const hasBody = rest.method === 'POST' || rest.method === 'PUT';
-  const condition = conditionOf(operation, incoming.headers);
+  const condition = conditionOf(operation, arrival.incoming.headers);
   const query = fromQuery(target, kinds);
-  const input = hasBody ? withBody(query, await bodyFields(rest, incoming)) : query;
+  const input = hasBody ? withBody(query, await bodyFields(rest, arrival)) : query;
   for (const [name, value] of pathParameters(rest.path, target)) {
     input[rest.params?.[name] ?? name] = value;
   }
@@ -62,52 +63,51 @@ function withBody(query: Fields, body: Fields): Fields {
   );
 }
 
-async function bodyFields(rest: Operation['rest'], incoming: IncomingMessage): Promise<Fields> {
+async function bodyFields(rest: Operation['rest'], arrival: Arrival): Promise<Fields> {
   const { body: raw, bodyMaxBytes = API_BODY_DEFAULT_MAX_BYTES } = rest;
   if (raw?.as === 'json') {
-    return { [raw.field]: await jsonValue(incoming, raw.field, bodyMaxBytes) };
+    return { [raw.field]: await jsonValue(arrival, raw.field, bodyMaxBytes) };
   }
-  if (!raw) return exactFields(incoming, bodyMaxBytes);
-  if (!isType(incoming, raw.objectType)) return bytesFields(incoming, raw, bodyMaxBytes);
-  return jsonObject(incoming, API_BODY_DEFAULT_MAX_BYTES);
+  if (!raw) return exactFields(arrival, bodyMaxBytes);
+  if (!isType(arrival.incoming, raw.objectType)) return bytesFields(arrival, raw, bodyMaxBytes);
+  return jsonObject(arrival, API_BODY_DEFAULT_MAX_BYTES);
 }
 
 /** The fields of a body, which must be a JSON object with a JSON Content-Type. Empty without a body. */
-export async function readFields(incoming: IncomingMessage): Promise<Fields> {
-  const fields = await exactFields(incoming, API_BODY_DEFAULT_MAX_BYTES);
+export async function readFields(
+  arrival: Arrival,
+  maxBytes = API_BODY_DEFAULT_MAX_BYTES,
+): Promise<Fields> {
+  const fields = await exactFields(arrival, maxBytes);
   plainNumbers(fields);
   return fields;
 }
 
 /** Like `readFields`, but with numbers as the caller wrote them. */
-async function exactFields(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
-  if (isBodiless(incoming)) return {};
-  if (!isType(incoming, 'application/json')) {
+async function exactFields(arrival: Arrival, maxBytes: number): Promise<Fields> {
+  if (isBodiless(arrival.incoming)) return {};
+  if (!isType(arrival.incoming, 'application/json')) {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }
-  return jsonObject(incoming, maxBytes);
+  return jsonObject(arrival, maxBytes);
 }
 
-async function jsonObject(incoming: IncomingMessage, maxBytes: number): Promise<Fields> {
-  refuseEncoded(incoming);
-  const body = await readBody(incoming, maxBytes);
+async function jsonObject(arrival: Arrival, maxBytes: number): Promise<Fields> {
+  refuseEncoded(arrival.incoming);
+  const body = await readBody(arrival, maxBytes);
   const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
   if (isObject(value)) return value;
   throw invalid({ path: '', message: 'The body must be a JSON object.' });
 }
 
 /** Any JSON with any Content-Type; refuses only forms without reading them. */
-async function jsonValue(
-  incoming: IncomingMessage,
-  field: string,
-  maxBytes: number,
-): Promise<unknown> {
-  const type = mediaType(incoming);
+async function jsonValue(arrival: Arrival, field: string, maxBytes: number): Promise<unknown> {
+  const type = mediaType(arrival.incoming);
   if (type === 'application/x-www-form-urlencoded' || type.startsWith('multipart/')) {
     throw invalid({ path: 'Content-Type', message: 'Expected JSON, not a form.' });
   }
-  refuseEncoded(incoming);
-  const body = await readBody(incoming, maxBytes);
+  refuseEncoded(arrival.incoming);
+  const body = await readBody(arrival, maxBytes);
   if (body.length === 0) throw invalid({ path: field, message: 'The body is empty.' });
   if (!isUtf8(body)) throw invalid({ path: field, message: 'The body is not valid UTF-8.' });
   const value = parseBoundedJson(body);
@@ -119,13 +119,13 @@ async function jsonValue(
 }
 
 async function bytesFields(
-  incoming: IncomingMessage,
+  arrival: Arrival,
   { field, typeField }: RawBody,
   maxBytes: number,
 ): Promise<Fields> {
-  refuseEncoded(incoming);
-  const bytes = await readPieces(incoming, maxBytes);
-  const type = incoming.headers['content-type'];
+  refuseEncoded(arrival.incoming);
+  const bytes = await readPieces(arrival, maxBytes);
+  const type = arrival.incoming.headers['content-type'];
   return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
 }
 

@@ -8,6 +8,7 @@ import { mayWait, type Method, type Operation } from '../../kernel/operation.ts'
 import { markHeaders } from '../answer-marks.ts';
 import { callerGone } from '../caller-gone.ts';
 import {
+  admittedOf,
   credentialsOf,
   errorResponse,
   methodNotAllowed,
@@ -81,7 +82,8 @@ async function respond(
   const target = c.env.incoming.url ?? '/';
   const caller = await executor.authenticate(credentialsOf(c));
   const headers = route.operation.effect === 'wait' ? {} : executor.meter(caller);
-  const input = await readInput(route.operation, route.kinds(), c.env.incoming, target);
+  admittedOf(c.env).proved('api', caller.projectId);
+  const input = await readInput(route.operation, route.kinds(), c.env, target);
   const operation = meant(route, input);
   const answer = await run(executor, operation, input, caller, c);
   return success(operation, answer, c, headers);

@@ -187,6 +187,7 @@ describe('many streams', () => {
     for (let n = 1; n < 1000; n += 1) {
       leave.push(
         listening.join({
+          keyId: n <= 500 ? 'key_a' : 'key_b',
           expiresAt: null,
           refusal: async () => null,
           send: () => undefined,

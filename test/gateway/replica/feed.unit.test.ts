@@ -8,6 +8,7 @@ const TIME = '2026-01-02T03:04:05.000Z';
 
 /** A follower that remembers what it is told. */
 class Listener implements Follower {
+  readonly keyId = 'key_a';
   readonly expiresAt: string | null;
   readonly heard: [name: string, data: Record<string, unknown>][] = [];
   code: ErrorCode | null = null;
@@ -42,16 +43,18 @@ class Listener implements Follower {
 let clock: FakeClock;
 let replication: ReplicationPosition;
 let feed: Feed;
+/** Followers that are counted. */
+let held: number;
 
 beforeEach(() => {
   vi.useFakeTimers();
   clock = new FakeClock();
+  held = 0;
   replication = at(7);
-  feed = new Feed(
-    () => replication,
-    clock,
-    () => undefined,
-  );
+  feed = new Feed(() => replication, clock, {
+    hold: () => () => (held -= 1),
+    onJoined: () => (held += 1),
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -201,17 +204,23 @@ describe('a feed', () => {
     expect(next.names).toEqual(['place']);
   });
 
-  it('takes a thousand, and no more', () => {
-    for (let n = 0; n < 1000; n += 1) joined();
-    expect(feed.size).toBe(1000);
-    expect(() => joined()).toThrow(
-      expect.objectContaining({
-        code: 'TOO_MANY_WAITS',
-        hint: '1000 streams of changes per project; let one end first.',
-        details: { kind: 'project', limit: 1000, used: 1000 },
-      }),
-    );
-    expect(feed.size).toBe(1000);
+  it('counts each follower, and takes none that is refused', () => {
+    const refused = new Feed(() => replication, clock, {
+      hold: () => {
+        throw new Error('too many');
+      },
+      onJoined: () => undefined,
+    });
+    expect(() => refused.join(new Listener())).toThrow('too many');
+    expect(refused.size).toBe(0);
+    const leave = feed.join(new Listener());
+    joined();
+    expect(held).toBe(2);
+    leave();
+    leave();
+    expect(held).toBe(1);
+    feed.close();
+    expect(held).toBe(0);
   });
 
   it('ends all when it is closed, and takes nobody after', () => {

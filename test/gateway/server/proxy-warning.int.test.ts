@@ -5,6 +5,7 @@ import { DiskProbe } from '../../../gateway/server/disk-probe.ts';
 import { Front } from '../../../gateway/server/front.ts';
 import { PrometheusMetrics } from '../../../gateway/server/metrics.ts';
 import { Probes } from '../../../gateway/server/probes.ts';
+import { Admission } from '../../../shared/admission/admission.ts';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
@@ -24,6 +25,7 @@ async function warningsWith(trusted: string): Promise<Record<string, unknown>[]>
     isSecure: false,
     trusted: AddressRanges.parse(trusted, 'SVC_TRUSTED_PROXIES'),
     content: null,
+    admission: Admission.hosted(),
     probes: new Probes({
       phase: () => 'open',
       disk: new DiskProbe(folder.path),

@@ -18,7 +18,7 @@ it('an upload that its sender broke off is not logged as an internal error', asy
   });
   app.post('/', async (c) => {
     begun();
-    await readBody(c.env.incoming, 1000);
+    await readBody(c.env, 1000);
     throw new TypeError('a failure of ours');
   });
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });

@@ -1,7 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { Intake, readBody, refuseEncoded } from '../../../shared/api/read-body.ts';
+import { Admission } from '../../../shared/admission/admission.ts';
+import { AdmittedRequest } from '../../../shared/admission/admitted-request.ts';
+import { readBody, refuseEncoded } from '../../../shared/api/read-body.ts';
 import { asServiceError, type ServiceError } from '../../../shared/lib/errors.ts';
 
 const KIB = 1024;
@@ -32,7 +34,7 @@ describe('a body', () => {
   ])('in many chunks, its length %s, is whole: %i bytes', async (told, length) => {
     const bytes = pattern(length);
     const request = incoming(told === 'told' ? { 'content-length': `${length}` } : {});
-    const body = readBody(request, MIB);
+    const body = readBody({ incoming: request }, MIB);
     for (let at = 0; at < length; at += 997) request.push(bytes.subarray(at, at + 997));
     request.push(null);
     expect(Buffer.compare(await body, bytes)).toBe(0);
@@ -40,14 +42,14 @@ describe('a body', () => {
 
   it('of nothing is empty', async () => {
     const request = incoming();
-    const body = readBody(request, MIB);
+    const body = readBody({ incoming: request }, MIB);
     request.push(null);
     expect((await body).length).toBe(0);
   });
 
   it('in chunks of one byte keeps none of the buffers they came in', async () => {
     const request = incoming();
-    const body = readBody(request, MIB);
+    const body = readBody({ incoming: request }, MIB);
     const slabs: Buffer[] = [];
     for (let n = 0; n < 1000; n++) {
       const slab = Buffer.alloc(64, n % 251);
@@ -63,7 +65,7 @@ describe('a body', () => {
 
   it('in one chunk is not copied', async () => {
     const request = incoming({ 'content-length': '6' });
-    const body = readBody(request, MIB);
+    const body = readBody({ incoming: request }, MIB);
     const chunk = Buffer.from('at one');
     request.push(chunk);
     request.push(null);
@@ -75,12 +77,12 @@ describe('a body', () => {
   it('may be as long as the limit, and names the limit when it is longer', async () => {
     const limit = 128 * KIB;
     const exact = incoming();
-    const taken = readBody(exact, limit);
+    const taken = readBody({ incoming: exact }, limit);
     for (const part of [limit - 1, 1]) exact.push(Buffer.alloc(part));
     exact.push(null);
     expect((await taken).length).toBe(limit);
     const longer = incoming();
-    const refused = readBody(longer, limit);
+    const refused = readBody({ incoming: longer }, limit);
     for (const part of [limit, 1]) longer.push(Buffer.alloc(part));
     expect(await refusal(refused)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -92,51 +94,64 @@ describe('a body', () => {
     const request = incoming({ 'content-length': '6' });
     request.destroy();
     await arrived();
-    await expect(readBody(request, MIB)).rejects.toThrow('The sender went away.');
+    await expect(readBody({ incoming: request }, MIB)).rejects.toThrow('The sender went away.');
   });
 });
 
 describe('many bodies at once', () => {
-  it('are refused with UNAVAILABLE when they are more than the process has room for', async () => {
-    const intake = new Intake(1000);
+  const admission = Admission.hosted();
+  /** A sign-in from one address, which may hold 512 KB. */
+  const from = (request: IncomingMessage) => ({
+    incoming: request,
+    visit: {
+      clientAddress: '192.0.2.1',
+      admitted: new AdmittedRequest(admission, '192.0.2.1'),
+      requestId: null,
+      delivery: null,
+    },
+  });
+  const held = () => admission.bodyBytes('anonymous');
+
+  it('are refused when their address has as many as it may', async () => {
     const first = incoming();
-    const kept = readBody(first, MIB, intake);
-    first.push(Buffer.alloc(600));
+    const kept = readBody(from(first), MIB);
+    first.push(Buffer.alloc(400 * KIB));
     await arrived();
     const second = incoming();
-    const refused = readBody(second, MIB, intake);
-    second.push(Buffer.alloc(400));
+    const refused = readBody(from(second), MIB);
+    second.push(Buffer.alloc(112 * KIB));
     second.push(Buffer.alloc(1));
     const error = await refusal(refused);
-    expect(error?.code).toBe('UNAVAILABLE');
+    expect(error).toMatchObject({
+      code: 'RATE_LIMITED',
+      details: { retry_after: 1, limit: 512 * KIB, used: 512 * KIB, of: 'address' },
+    });
     expect(error?.headers()).toEqual({ Connection: 'close', 'Retry-After': '1' });
-    expect(intake.bytes).toBe(600);
+    expect(held()).toBe(400 * KIB);
     first.push(null);
-    expect((await kept).length).toBe(600);
-    expect(intake.bytes).toBe(0);
+    expect((await kept).length).toBe(400 * KIB);
+    expect(held()).toBe(0);
   });
 
   it('take no room for what was only announced', async () => {
-    const intake = new Intake(1000);
-    const announced = readBody(incoming({ 'content-length': '1000000' }), MIB, intake);
+    const announced = readBody(from(incoming({ 'content-length': '1000000' })), MIB);
     announced.catch(() => undefined);
-    expect(intake.bytes).toBe(0);
+    expect(held()).toBe(0);
   });
 
   it('give their room back when their senders leave or send too much', async () => {
-    const intake = new Intake(1000);
     const left = incoming();
-    const broken = readBody(left, MIB, intake);
+    const broken = readBody(from(left), MIB);
     left.push(Buffer.alloc(500));
     await arrived();
-    expect(intake.bytes).toBe(500);
+    expect(held()).toBe(500);
     left.destroy();
     await expect(broken).rejects.toThrow('The sender went away.');
     const long = incoming();
-    const refused = readBody(long, 10, intake);
+    const refused = readBody(from(long), 10);
     for (const part of [10, 1]) long.push(Buffer.alloc(part));
     expect(await refusal(refused)).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
-    expect(intake.bytes).toBe(0);
+    expect(held()).toBe(0);
   });
 });
 

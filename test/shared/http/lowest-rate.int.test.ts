@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HttpServer } from '../../../shared/http/http-server.ts';
+
+/** 1,000 bytes a second, seen every 200 ms. */
+const LIMITS = {
+  headersMs: 5000,
+  bodyMs: 3000,
+  keepAliveMs: 5000,
+  lowestRate: { bytes: 200, everyMs: 200 },
+};
+
+let server: HttpServer;
+let slow: string[];
+beforeEach(async () => {
+  slow = [];
+  server = await HttpServer.listen(
+    { host: '127.0.0.1', port: 0 },
+    () => async (request, response) => {
+      // Takes nothing for a while, as a disk that has much to do.
+      if (request.url === '/u/late') await sleep(1000);
+      response.end(`${(await bytesOf(request)).length} bytes`);
+    },
+    { limits: LIMITS, onSlowBody: ({ url }) => slow.push(url ?? '') },
+  );
+});
+afterEach(() => server.close(0));
+
+const bytesOf = (request: IncomingMessage): Promise<string> => text(request).catch(() => '');
+
+async function send(
+  path: string,
+  bytes: number,
+): Promise<{ socket: Socket; all: Promise<string> }> {
+  const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${bytes}\r\n\r\n`,
+  );
+  return { socket, all: text(socket).catch(() => '') };
+}
+
+async function drip(socket: Socket, bytes: number, everyMs: number): Promise<void> {
+  while (!socket.destroyed && !socket.readableEnded) {
+    socket.write('x'.repeat(bytes));
+    await sleep(everyMs);
+  }
+}
+
+it.each(['/w/token', '/u/token0123'])('a body of %s that drips is ended with 408', async (path) => {
+  const { socket, all } = await send(path, 100_000);
+  const started = performance.now();
+  await Promise.all([drip(socket, 1, 20), all]);
+  expect(await all).toMatch(/^HTTP\/1\.1 408 /);
+  expect(performance.now() - started).toBeLessThan(LIMITS.bodyMs - 500);
+  expect(slow).toEqual([path]);
+});
+
+it('a body that comes quickly and then stops before its last byte is ended with 408', async () => {
+  const { socket, all } = await send('/w/token', 100_000);
+  socket.write('x'.repeat(99_999));
+  expect(await all).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+it('a body that comes slowly, but not too slowly, is taken', async () => {
+  const { socket, all } = await send('/w/token', 2000);
+  for (let n = 0; n < 5; n += 1) {
+    socket.write('x'.repeat(400));
+    await sleep(150);
+  }
+  expect(await all).toContain('2000 bytes');
+  expect(slow).toEqual([]);
+});
+
+it('a sender who waits for us is not the slow one', async () => {
+  const { socket, all } = await send('/u/late', 4_000_000);
+  socket.write('x'.repeat(4_000_000));
+  expect(await all).toContain('4000000 bytes');
+  expect(slow).toEqual([]);
+});
