@@ -1,4 +1,4 @@
-import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, OUTAGES } from './responses.ts';
+import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, ANYWHERE } from './responses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -58,7 +58,7 @@ const UPLOAD = {
       'NOT_FOUND',
       'METHOD_NOT_ALLOWED',
       'UNSUPPORTED_MEDIA_TYPE',
-      ...OUTAGES,
+      ...ANYWHERE,
     ]),
   },
 };
@@ -79,7 +79,7 @@ const RANGE_HEADER = {
   },
 };
 const ANY_BYTES = { '*/*': { schema: BYTES } };
-const LINK_ERRORS = errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...OUTAGES]);
+const LINK_ERRORS = errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...ANYWHERE]);
 
 /** The two methods of a file link. */
 function downloads(name: string, what: string, names: readonly string[]): Json {
@@ -160,7 +160,7 @@ const PAYLOAD = {
       headers: COMMON_HEADERS,
       content: { 'application/octet-stream': { schema: BYTES } },
     },
-    ...errorResponses(['NOT_FOUND', ...OUTAGES]),
+    ...errorResponses(['NOT_FOUND', ...ANYWHERE]),
   },
 };
 
@@ -185,6 +185,6 @@ const MAIL_HTML = {
       },
       content: { 'text/html': { schema: { type: 'string' } } },
     },
-    ...errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...OUTAGES]),
+    ...errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...ANYWHERE]),
   },
 };

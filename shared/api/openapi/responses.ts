@@ -31,7 +31,7 @@ export function jsonResponse(
 }
 
 /** The errors that any route may return. */
-export const OUTAGES: readonly ErrorCode[] = ['INTERNAL', 'UNAVAILABLE'];
+export const ANYWHERE: readonly ErrorCode[] = ['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'];
 
 /** Path parameters with these names. */
 export function inPath(...names: readonly string[]): Json[] {

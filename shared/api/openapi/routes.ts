@@ -5,7 +5,7 @@ import { linkPaths } from './links.ts';
 import { pagePaths } from './pages.ts';
 import { replicaPaths } from './replica.ts';
 import { uiPaths } from './ui.ts';
-import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, OUTAGES } from './responses.ts';
+import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, ANYWHERE } from './responses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -173,7 +173,7 @@ const INGRESS = {
       'INGRESS_SIGNATURE_INVALID',
       'PAYLOAD_TOO_LARGE',
       'UNSUPPORTED_MEDIA_TYPE',
-      ...OUTAGES,
+      ...ANYWHERE,
     ]),
   },
 };

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import { jsonSchema } from '../fields.ts';
 import { IDEMPOTENCY_PARAMETER } from './input.ts';
 import { CSRF, formBody, PAGE, pageResponses, REFUSED_FORMS, SEEN } from './pages.ts';
-import { errorResponses, jsonResponse, OUTAGES } from './responses.ts';
+import { errorResponses, jsonResponse, ANYWHERE } from './responses.ts';
 import { pascal, type Schemas } from './schemas.ts';
 import {
   keyAnswer,
@@ -47,7 +47,7 @@ const COMMON: readonly ErrorCode[] = [
   'METHOD_NOT_ALLOWED',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
-  ...OUTAGES,
+  ...ANYWHERE,
 ];
 const OF_LOGINS: readonly ErrorCode[] = ['LOGIN_NOT_VERIFIED', 'LOGIN_EXPIRED', 'LOGIN_CONSUMED'];
 

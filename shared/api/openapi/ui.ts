@@ -1,5 +1,5 @@
 import { jsonSchema } from '../fields.ts';
-import { errorResponses, jsonResponse, OUTAGES } from './responses.ts';
+import { errorResponses, jsonResponse, ANYWHERE } from './responses.ts';
 import { uiLinkAnswer, uiLinkInput } from '../ui-links.ts';
 
 type Json = Record<string, unknown>;
@@ -35,7 +35,7 @@ const LINK = {
       'PAYLOAD_TOO_LARGE',
       'UNSUPPORTED_MEDIA_TYPE',
       'RATE_LIMITED',
-      ...OUTAGES,
+      ...ANYWHERE,
     ]),
   },
 };
