@@ -5,7 +5,7 @@ export interface ApiError {
     readonly code: ErrorCode;
     readonly message: string;
     readonly hint: string | null;
-    /** Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, … */
+    /** Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, `limit` with `used`, and `of` for whose limit it is, … */
     readonly details?: Readonly<Record<string, unknown>> | undefined;
   };
 }

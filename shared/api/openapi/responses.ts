@@ -70,7 +70,7 @@ function errorSchema(): Json {
           details: {
             type: 'object',
             description:
-              'Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, …',
+              'Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, `limit` with `used`, and `of` for whose limit it is, …',
           },
         },
       },
