@@ -74,7 +74,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['The disk', ['kv', 'state', 'file', 'usage']],
   ['Keys and sessions', ['whoami', 'key', 'session', 'auth', 'env']],
   ['Ledger', ['ledger']],
-  ["A team's gateway", ['login', 'logout', 'project', 'gateway']],
+  ["A team's gateway", ['login', 'logout', 'member', 'project', 'gateway']],
   ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
   ['Agents, scripts and the shell', ['mcp', 'api', 'completion']],
 ];

@@ -171,6 +171,12 @@ export class Methods {
       this.#run(PLACES.channel_remove, input, options),
   };
 
+  readonly member = {
+    /** List the people who share the project. */
+    list: (input: T.MemberListInput = {}, options?: CallOptions): Promise<T.MemberPage> =>
+      this.#run(PLACES.member_list, input, options),
+  };
+
   readonly policy = {
     /** Read the current policy. */
     get: (input: T.PolicyGetInput = {}, options?: CallOptions): Promise<T.Policy> =>

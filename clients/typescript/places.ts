@@ -89,6 +89,7 @@ export const PLACES = {
     params: { id: 'channel_id' },
     isWrite: true,
   },
+  member_list: { method: 'GET', path: '/v1/members' },
   policy_get: { method: 'GET', path: '/v1/policy' },
   policy_set: { method: 'PUT', path: '/v1/policy', isWrite: true, seconds: 'wait_seconds' },
   policy_test: { method: 'POST', path: '/v1/policy/test' },

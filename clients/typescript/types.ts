@@ -581,6 +581,27 @@ export interface LedgerVerifyAnswer {
   } | null;
 }
 
+export interface Member {
+  readonly id: string;
+  readonly role: 'owner' | 'admin' | 'member' | 'approver' | 'viewer' | (string & {});
+  /** Masked. */
+  readonly address: string | null;
+  /** `asked`: an owner must approve the invitation first. */
+  readonly status: 'asked' | 'invited' | 'active' | 'removed' | (string & {});
+  /** Where they are asked; null if they decide nothing. */
+  readonly channel_id: string | null;
+  readonly invited_by: string | null;
+  readonly created_at: string;
+  /** When the invitation expires; null if it has none. */
+  readonly expires_at: string | null;
+  readonly joined_at: string | null;
+}
+
+export interface MemberPage {
+  readonly items: readonly Member[];
+  readonly next_cursor: null;
+}
+
 export interface NewKey {
   readonly id: string;
   readonly name: string;
@@ -808,6 +829,8 @@ export interface Request {
     | 'file_url'
     | 'email_send'
     | 'channel'
+    | 'member'
+    | 'project'
     | (string & {});
   readonly status:
     | 'pending'
@@ -1668,6 +1691,9 @@ export interface ChannelRemoveInput {
   /** The channel, `chn_…`. */
   readonly channel_id: string;
 }
+
+/** List the people who share the project. */
+export type MemberListInput = Readonly<Record<string, unknown>>;
 
 /** Read the current policy. */
 export type PolicyGetInput = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { addressHashText, channelAad, telegramText } from '../../shared/operations/channel/view.ts';
+import { memberAad } from '../../shared/operations/member/view.ts';
 import { callbackSecretAad } from '../../shared/operations/request/callback-secret.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { routeAad } from '../../shared/operations/route/view.ts';
@@ -145,6 +146,16 @@ export const PROJECT_VALUES: readonly SealedValue[] = [
         projectId,
         kind === 'telegram' ? telegramText(chatOf(address)) : comparableAddress(address),
       ),
+    }),
+  },
+  {
+    table: 'member',
+    column: 'address',
+    key: ['id'],
+    beside: ['address_hash'],
+    aad: ({ id }, projectId) => memberAad(projectId, String(id)),
+    signed: (address, _row, projectId) => ({
+      address_hash: addressHashText(projectId, comparableAddress(address)),
     }),
   },
   {

@@ -145,7 +145,8 @@ export class Founding {
     const now = clock.now();
     const opened = vault.open(accountAad(account.id), account.address);
     const address = Buffer.from(opened).toString('utf8');
-    await project.writes.run('foundProject', { channelId: newId('chn', now), address, key, now });
+    const owner = { channelId: newId('chn', now), address, accountId: account.id };
+    await project.writes.run('foundProject', { ...owner, key, now });
     return project;
   }
 

@@ -16,6 +16,7 @@ import { pendingRequest } from '../../shared/operations/request/row.ts';
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { resolveRequest } from '../../shared/operations/request/resolve.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { MemberRow } from '../../shared/store/members.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Sent } from '../lib/approvals.ts';
@@ -141,6 +142,8 @@ interface Owner {
   /** A fresh id, used if the project has no owner yet. */
   readonly channelId: string;
   readonly address: string;
+  /** The account of the person who founds the project; null on a machine where nobody signs in. */
+  readonly accountId?: string;
   readonly now: number;
 }
 
@@ -149,7 +152,7 @@ interface Owner {
  * sent to the old address stop working, and pending requests go to the new address.
  */
 export const setOwner: Command<Owner, null> = {
-  async run(job, { channelId, address, now }) {
+  async run(job, { channelId, address, accountId, now }) {
     const { store, project, vault, ledgerWriter } = job;
     const context = approvalContext(job, now);
     const comparable = comparableAddress(address);
@@ -174,7 +177,10 @@ export const setOwner: Command<Owner, null> = {
       activated_at: nowIso,
       last_used_at: null,
     };
-    if (!owner) await store.channels.insert(row);
+    if (!owner) {
+      await store.channels.insert(row);
+      await store.members.insert(founder(row, accountId ?? null, context.newId('mbr')));
+    }
     const { id } = owner ?? row;
     const sealed = vault.seal(channelAad(project.id, id), address);
     await store.channels.setAddress(id, {
@@ -187,6 +193,25 @@ export const setOwner: Command<Owner, null> = {
     return null;
   },
 };
+
+/** The first member; the address is with the channel. */
+function founder(channel: ChannelRow, accountId: string | null, id: string): MemberRow {
+  return {
+    id,
+    role: 'owner',
+    status: 'active',
+    account_id: accountId,
+    channel_id: channel.id,
+    address: null,
+    address_hash: null,
+    masked: null,
+    invited_by: null,
+    created_at: channel.created_at,
+    joined_at: channel.created_at,
+    token_at: null,
+    expires_at: null,
+  };
+}
 
 async function askAnew(context: ApprovalContext, channelId: string): Promise<void> {
   const { store, now } = context;

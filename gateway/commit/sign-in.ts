@@ -17,8 +17,9 @@ interface SignInKey {
 interface Founding {
   /** A fresh id for the owner's channel. */
   readonly channelId: string;
-  /** The owner's email address. */
+  /** The owner's email address, and their account. */
   readonly address: string;
+  readonly accountId: string;
   /** Null if no caller waits for a key any more. */
   readonly key: SignInKey | null;
   readonly now: number;
@@ -29,14 +30,14 @@ interface Founding {
  * key.
  */
 export const foundProject: Command<Founding, null> = {
-  async run(job, { channelId, address, key, now }) {
+  async run(job, { channelId, address, accountId, key, now }) {
     const { store, project, ledgerWriter } = job;
     if (await store.channels.owner()) {
       if (key) await addKey(job, key, now);
       return null;
     }
     await ledgerWriter.record(store, { op: 'project.created', subject: project.id }, now);
-    await setOwner.run(job, { channelId, address, now });
+    await setOwner.run(job, { channelId, address, accountId, now });
     if (key) await addKey(job, key, now);
     return null;
   },

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Bytes } from '../lib/bytes.ts';
 import type { AttemptOutcome } from '../rules/retry-schedule.ts';
+import type { Role } from '../rules/roles.ts';
 import type { Repositories } from '../store/repositories.ts';
 import type { Scope } from '../lib/scopes.ts';
 
@@ -21,6 +22,8 @@ export interface Caller {
   readonly agent: AgentIdentity;
   readonly requestId: string;
   readonly idempotencyKey: string | null;
+  /** The member whose web session this is; absent for a key, even a member's, because an agent may be using it. */
+  readonly member?: { readonly id: string; readonly role: Role };
 }
 
 export interface ProjectInfo {
@@ -207,7 +210,8 @@ type NewIdPrefix =
   | 'ntc'
   | 'msg'
   | 'bat'
-  | 'thr';
+  | 'thr'
+  | 'mbr';
 
 /** A write, with its open transaction. Await nothing but `store` and `writeEvent`. */
 export interface WriteContext extends BaseContext, ApprovalContext {

@@ -33,7 +33,8 @@ type IdPrefix =
   | 'lnk'
   | 'ntc'
   | 'acc'
-  | 'inv';
+  | 'inv'
+  | 'mbr';
 
 // One system call fills the pool for a few hundred ids.
 const pool = new Uint8Array(4096);

@@ -34,6 +34,7 @@ import { kvSet } from './kv/set.ts';
 import { kvTouch } from './kv/touch.ts';
 import { ledgerQuery } from './ledger/query.ts';
 import { ledgerVerify } from './ledger/verify.ts';
+import { memberList } from './member/list.ts';
 import { policyDiff } from './policy/diff.ts';
 import { policyGet } from './policy/get.ts';
 import { policySet } from './policy/set.ts';
@@ -108,6 +109,7 @@ export const operations: readonly Operation[] = [
   channelList,
   channelAdd,
   channelRemove,
+  memberList,
   policyGet,
   policySet,
   policyTest,

@@ -1,4 +1,7 @@
-/** What a request asks for. `channel`: a new channel needs the owner's approval. */
+/**
+ * What a request asks for. Only owners decide the last three: `channel` lets a new channel decide, `member` changes who
+ * has power in the project, and `project` renames or deletes it.
+ */
 export const REQUEST_KINDS = [
   'approval',
   'question',
@@ -6,6 +9,8 @@ export const REQUEST_KINDS = [
   'file_url',
   'email_send',
   'channel',
+  'member',
+  'project',
 ] as const;
 
 /** Every status but `pending` is final (spec section 3.2). */

@@ -16,6 +16,7 @@ import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { LedgerOpeningRepository } from './ledger-openings.ts';
 import { MailThreadRepository } from './mail-threads.ts';
+import { MemberRepository } from './members.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeRepository } from './notices.ts';
 import { ParkRepository } from './parks.ts';
@@ -62,6 +63,7 @@ export class Repositories {
   #emailAddresses: EmailAddressRepository | undefined;
   #eventFiles: EventFileRepository | undefined;
   #mailThreads: MailThreadRepository | undefined;
+  #members: MemberRepository | undefined;
   #meta: MetaRepository | undefined;
   #votes: VoteRepository | undefined;
 
@@ -178,6 +180,10 @@ export class Repositories {
 
   get votes(): VoteRepository {
     return (this.#votes ??= new VoteRepository(this.#tx));
+  }
+
+  get members(): MemberRepository {
+    return (this.#members ??= new MemberRepository(this.#tx));
   }
 
   get meta(): MetaRepository {

@@ -379,6 +379,24 @@ CREATE TABLE ledger_opening (
   value TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE member (
+  id TEXT PRIMARY KEY,
+  role TEXT NOT NULL,
+  status TEXT NOT NULL,
+  account_id TEXT,
+  channel_id TEXT,
+  address BLOB,
+  address_hash TEXT,
+  masked TEXT,
+  invited_by TEXT,
+  created_at TEXT NOT NULL,
+  joined_at TEXT,
+  removed_at TEXT,
+  token_hash TEXT UNIQUE,
+  token_at INTEGER,
+  expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
   value ANY NOT NULL
@@ -598,6 +616,12 @@ CREATE INDEX ledger_opening_event ON ledger_opening (event_id, seq);
 CREATE INDEX ledger_platform ON ledger (platform) WHERE platform IS NOT NULL;
 
 CREATE INDEX ledger_subject ON ledger (subject) WHERE subject IS NOT NULL;
+
+CREATE UNIQUE INDEX member_account ON member (account_id) WHERE account_id IS NOT NULL;
+
+CREATE UNIQUE INDEX member_address ON member (address_hash) WHERE address_hash IS NOT NULL;
+
+CREATE INDEX member_expiry ON member (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE INDEX notice_due ON notice (due_at) WHERE status = 'queued';
 

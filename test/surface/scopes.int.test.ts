@@ -90,7 +90,15 @@ const READING_DISK = [
   'file_list',
   'file_get',
 ];
-const FOR_ANY = ['whoami', 'session_hello', 'key_list', 'key_revoke', 'key_rotate', 'usage'];
+const FOR_ANY = [
+  'whoami',
+  'session_hello',
+  'key_list',
+  'key_revoke',
+  'key_rotate',
+  'member_list',
+  'usage',
+];
 
 let gateway: TestGateway;
 let world: World;

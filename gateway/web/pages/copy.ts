@@ -40,6 +40,16 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
     heading: 'Add an approver?',
     lead: 'Once you approve, this person approves and denies in this project, just as you do.',
   },
+  member: {
+    noun: 'Change of members',
+    heading: 'Change who has power here?',
+    lead: 'Someone with an admin key wants to change who may decide in this project.',
+  },
+  project: {
+    noun: 'Change of the project',
+    heading: 'Change the project itself?',
+    lead: 'Someone with an admin key wants to do this. Only an owner may allow it.',
+  },
 };
 
 type Ended = Exclude<RequestStatus, 'pending'>;
@@ -121,6 +131,16 @@ const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, strin
     approved: 'This channel can now decide.',
     denied: 'This channel can’t decide anything.',
     expired: 'Nobody decided in time. This channel can’t decide anything.',
+  },
+  member: {
+    approved: 'The members are as you approved.',
+    denied: 'The members stay as they were.',
+    expired: 'Nobody decided in time. The members stay as they were.',
+  },
+  project: {
+    approved: 'It’s done.',
+    denied: 'The project stays as it was.',
+    expired: 'Nobody decided in time. The project stays as it was.',
   },
   question: {
     needs_context: 'The question isn’t answered. The agent has to ask again with more context.',

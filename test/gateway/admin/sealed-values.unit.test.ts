@@ -12,6 +12,7 @@ const KEYED = [
   'invitation.mailbox_hash',
   'login.address_hash',
   'login.rate_hash',
+  'member.address_hash',
   'ui_link.rate_hash',
 ];
 

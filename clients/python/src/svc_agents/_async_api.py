@@ -572,6 +572,18 @@ class Channel(Group):
         return await self._call("channel_remove", {"channel_id": channel_id}, call)
 
 
+class Member(Group):
+    async def list(
+        self,
+        **call: Unpack[CallOptions],
+    ) -> t.MemberPage:
+        """List the people who share the project.
+
+        Keys with `admin` or `approvals` see everyone, owners first; other keys see only the member they belong to. Addresses are masked.
+        """
+        return await self._call("member_list", {}, call)
+
+
 class Policy(Group):
     async def get(
         self,
@@ -922,6 +934,7 @@ class Methods(Group):
     ask: Ask
     request: Request
     channel: Channel
+    member: Member
     policy: Policy
     kv: Kv
     state: State

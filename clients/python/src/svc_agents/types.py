@@ -525,7 +525,7 @@ class RequestApprovals(TypedDict):
 
 class Request(TypedDict):
     request_id: str
-    #: One of: approval, question, policy, file_url, email_send, channel.
+    #: One of: approval, question, policy, file_url, email_send, channel, member, project.
     kind: str
     #: One of: pending, approved, denied, modified, needs_context, expired, answered.
     status: str
@@ -623,6 +623,28 @@ class ChannelRemoveAnswer(TypedDict):
     id: str
     status: str
     removed_at: str
+
+
+class Member(TypedDict):
+    id: str
+    #: One of: owner, admin, member, approver, viewer.
+    role: str
+    #: Masked.
+    address: Optional[str]
+    #: `asked`: an owner must approve the invitation first. One of: asked, invited, active, removed.
+    status: str
+    #: Where they are asked; null if they decide nothing.
+    channel_id: Optional[str]
+    invited_by: Optional[str]
+    created_at: str
+    #: When the invitation expires; null if it has none.
+    expires_at: Optional[str]
+    joined_at: Optional[str]
+
+
+class MemberPage(TypedDict):
+    items: List[Member]
+    next_cursor: None
 
 
 class PolicyRule(TypedDict):

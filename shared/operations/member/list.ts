@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { defineOperation } from '../../kernel/operation.ts';
+import { memberBehind } from './of-key.ts';
+import { memberView, toMemberView } from './view.ts';
+
+export const memberList = defineOperation({
+  name: 'member_list',
+  summary: 'List the people who share the project.',
+  description:
+    'Keys with `admin` or `approvals` see everyone, owners first; other keys see only the member they belong to. Addresses are masked.',
+  scope: 'any',
+  input: z.strictObject({}),
+  output: z.object({ items: z.array(memberView), next_cursor: z.null() }),
+  errors: [],
+  effect: 'read',
+  replica: 'local',
+  rest: { method: 'GET', path: '/v1/members' },
+  mcp: false,
+  cli: {
+    usage: 'member list',
+    examples: ['member list'],
+    columns: ['id', 'address', 'role', 'status', 'joined_at'],
+  },
+  example: {},
+}).read(async ({ store, caller }) => {
+  const seesAll = caller.scopes.includes('admin') || caller.scopes.includes('approvals');
+  const own = seesAll ? undefined : await memberBehind(store, caller);
+  const rows = seesAll ? await store.members.list() : own ? [own] : [];
+  const ofOwners = rows.filter(({ role }) => role === 'owner');
+  const ofOthers = rows.filter(({ role }) => role !== 'owner');
+  return { items: [...ofOwners, ...ofOthers].map(toMemberView), next_cursor: null };
+});

@@ -1,0 +1,32 @@
+import type { Caller } from '../../kernel/context.ts';
+import type { MemberRow } from '../../store/members.ts';
+import type { Repositories } from '../../store/repositories.ts';
+
+/** Keys make keys: a longer line than this can't come about with the limit of active keys. */
+const LINE_MAX = 1000;
+
+/** The member behind a call: whose session it is, or whose key, or whose key made the key. */
+export async function memberBehind(
+  { members, keys }: Pick<Repositories, 'members' | 'keys'>,
+  { keyId, member }: Pick<Caller, 'keyId' | 'member'>,
+): Promise<MemberRow | undefined> {
+  if (member) return members.find(member.id);
+  let maker: string | null = keyId;
+  for (let step = 0; maker !== null && step < LINE_MAX; step += 1) {
+    if (!maker.startsWith('key_')) return memberNamed(members, maker);
+    maker = (await keys.find(maker))?.created_by ?? null;
+  }
+  return undefined;
+}
+
+/** By the id of an account, a channel or a member, as `created_by` of a key names them. */
+async function memberNamed(
+  members: Repositories['members'],
+  id: string,
+): Promise<MemberRow | undefined> {
+  return (
+    (await members.findByAccount(id)) ??
+    (await members.findByChannel(id)) ??
+    (await members.find(id))
+  );
+}

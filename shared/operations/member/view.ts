@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { named } from '../../kernel/schema-names.ts';
+import { isoTime } from '../../lib/clock.ts';
+import { ROLES } from '../../rules/roles.ts';
+import type { MemberRow } from '../../store/members.ts';
+
+/** A member as callers see it, with their address masked. */
+export const memberView = named(
+  'Member',
+  z.object({
+    id: z.string(),
+    role: z.enum(ROLES),
+    address: z.string().nullable().describe('Masked.'),
+    status: z
+      .enum(['asked', 'invited', 'active', 'removed'])
+      .describe('`asked`: an owner must approve the invitation first.'),
+    channel_id: z
+      .string()
+      .nullable()
+      .describe('Where they are asked; null if they decide nothing.'),
+    invited_by: z.string().nullable(),
+    created_at: z.string(),
+    expires_at: z.string().nullable().describe('When the invitation expires; null if it has none.'),
+    joined_at: z.string().nullable(),
+  }),
+);
+
+export function toMemberView(row: MemberRow): z.output<typeof memberView> {
+  return {
+    id: row.id,
+    role: row.role,
+    address: row.masked,
+    status: row.status,
+    channel_id: row.channel_id,
+    invited_by: row.invited_by,
+    created_at: row.created_at,
+    expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
+    joined_at: row.joined_at,
+  };
+}
+
+/** The additional data that binds a sealed address to its member. */
+export function memberAad(projectId: string, id: string): string {
+  return `member|${projectId}|${id}|address`;
+}
