@@ -15,6 +15,7 @@ import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './projects/databases.ts';
 import type { ApprovalService } from './lib/approvals.ts';
+import { MemberDirectory } from './auth/member-directory.ts';
 import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
@@ -88,6 +89,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
     ...(contentUrl !== undefined && { contentUrl }),
     channels: messaging.kinds,
     mail: addresses,
+    signsIn: options.signIn === true,
     get telegramBot() {
       return messaging.telegramBot;
     },
@@ -100,25 +102,15 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const callbacks = openCallbacks(options, { clock, vault, server });
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const deps = { ...kept, ...inDoubt, clock, writers, admission, callbacks, messaging, metrics };
+  const directory = new MemberDirectory(control.memberships, vault, { isUsed: options.signIn });
+  const running = { clock, writers, admission, callbacks, messaging, metrics, directory };
+  const deps = { ...kept, ...inDoubt, ...running };
   const { projects, cluster } = openProjects(options, store, deps);
   const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
   const core = { clock, vault, server, databases, projects, messaging, mail };
-  const signIn = options.signIn ? openSignIn(options, { ...core, control }) : null;
+  const signIn = options.signIn ? openSignIn(options, { ...core, control, directory }) : null;
   const http = await openHttp(options, { ...core, control, signIn, admission });
-  const onError = (project: string, error: unknown): void =>
-    log.error({ err: error, project }, 'a project cannot be read');
-  const operator = new OperatorService({
-    control,
-    projects,
-    vault,
-    clock,
-    onError,
-    signUp: signUpOf(options),
-    publicUrl: urls.api,
-    sendsMail: config.mail.kind !== 'outbox',
-    mail: (letter) => messaging.mail(letter),
-  });
+  const operator = openOperator(options, { ...core, control });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
   return { ...inner, signIn, operator, ...http };
 }
@@ -246,7 +238,10 @@ function signUpOf({ signUp }: GatewayOptions): SignUpRule {
 
 function openSignIn(
   options: GatewayOptions,
-  { messaging, ...core }: Services & { readonly control: ControlStore },
+  {
+    messaging,
+    ...core
+  }: Services & { readonly control: ControlStore; readonly directory: MemberDirectory },
 ): SignIn {
   const { log, messaging: config } = options;
   return new SignIn({
@@ -256,6 +251,21 @@ function openSignIn(
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
     onError: (error) => log.error({ err: error }, 'a project was not finished'),
+  });
+}
+
+function openOperator(
+  options: GatewayOptions,
+  { messaging, ...core }: Services & { readonly control: ControlStore },
+): OperatorService {
+  const { log, messaging: config, urls } = options;
+  return new OperatorService({
+    ...core,
+    onError: (project, error) => log.error({ err: error, project }, 'a project cannot be read'),
+    signUp: signUpOf(options),
+    publicUrl: urls.api,
+    sendsMail: (config?.mail.kind ?? 'outbox') !== 'outbox',
+    mail: (letter) => messaging.mail(letter),
   });
 }
 
@@ -292,6 +302,7 @@ async function openHttp(
     approvals,
     executor,
     isLocal: signIn === null,
+    joining: signIn?.joining ?? null,
     mailPerson: (message) => messaging.mail(message),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });

@@ -175,6 +175,9 @@ export class Methods {
     /** List the people who share the project. */
     list: (input: T.MemberListInput = {}, options?: CallOptions): Promise<T.MemberPage> =>
       this.#run(PLACES.member_list, input, options),
+    /** Invite a person to share the project. */
+    invite: (input: T.MemberInviteInput, options?: CallOptions): Promise<T.MemberInviteAnswer> =>
+      this.#run(PLACES.member_invite, input, options),
   };
 
   readonly policy = {

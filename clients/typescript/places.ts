@@ -90,6 +90,7 @@ export const PLACES = {
     isWrite: true,
   },
   member_list: { method: 'GET', path: '/v1/members' },
+  member_invite: { method: 'POST', path: '/v1/members', isWrite: true },
   policy_get: { method: 'GET', path: '/v1/policy' },
   policy_set: { method: 'PUT', path: '/v1/policy', isWrite: true, seconds: 'wait_seconds' },
   policy_test: { method: 'POST', path: '/v1/policy/test' },

@@ -597,6 +597,12 @@ export interface Member {
   readonly joined_at: string | null;
 }
 
+export interface MemberInviteAnswer {
+  readonly member: Member;
+  /** The request that an owner decides first. */
+  readonly request_id: string | null;
+}
+
 export interface MemberPage {
   readonly items: readonly Member[];
   readonly next_cursor: null;
@@ -1694,6 +1700,14 @@ export interface ChannelRemoveInput {
 
 /** List the people who share the project. */
 export type MemberListInput = Readonly<Record<string, unknown>>;
+
+/** Invite a person to share the project. */
+export interface MemberInviteInput {
+  /** Their address, `local@domain`. */
+  readonly email: string;
+  /** What they may do. */
+  readonly role: 'owner' | 'admin' | 'member' | 'approver' | 'viewer' | (string & {});
+}
 
 /** Read the current policy. */
 export type PolicyGetInput = Readonly<Record<string, unknown>>;

@@ -14,6 +14,7 @@ import { idempotencyAad } from '../commit/idempotency.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
+import { membershipAad } from '../auth/member-directory.ts';
 import { invitationAad, mailboxHashText } from '../auth/sign-up.ts';
 import { linkAad, linkRateText, sessionAad } from '../web/inbox/sessions.ts';
 
@@ -49,6 +50,14 @@ export const CONTROL_VALUES: readonly SealedValue[] = [
     beside: ['mailbox_hash'],
     aad: ({ id }) => invitationAad(String(id)),
     signed: (address) => ({ mailbox_hash: mailboxHashText(address) }),
+  },
+  {
+    table: 'membership',
+    column: 'address',
+    key: ['project_id', 'member_id'],
+    beside: ['address_hash'],
+    aad: (row) => membershipAad(String(row['project_id']), String(row['member_id'])),
+    signed: (address) => ({ address_hash: accountHashText(address) }),
   },
   {
     table: 'login',

@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { channelAad } from '../../shared/operations/channel/view.ts';
+import { memberAad } from '../../shared/operations/member/view.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
 import type { ChannelNotice, NoticeRow } from '../../shared/store/notices.ts';
@@ -10,7 +11,7 @@ import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 import type { Carrier, Notification, Opened } from '../lib/approvals.ts';
-import { channelViewFor, openedFor } from './view.ts';
+import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
 export interface NotificationQueueDeps {
   readonly clock: Clock;
@@ -100,6 +101,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   }
 
   async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
+    if (notice.kind === 'invite') return this.#invitation(store, notice);
     const channel = await store.channels.find(notice.channel_id);
     if (!channel?.address) return { void: 'The channel was removed.' };
     const carrier = this.#deps.carriers[channel.kind];
@@ -117,6 +119,22 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     }
     const notification = await this.#about(store, notice, channel);
     return 'void' in notification ? notification : { notification, to, carrier };
+  }
+
+  async #invitation(store: Repositories, notice: NoticeRow): Promise<Made> {
+    const member = await store.members.find(notice.channel_id);
+    const carrier = this.#deps.carriers.email;
+    if (member?.status !== 'invited' || !member.address) return TAKEN_BACK;
+    if (!carrier) return { later: 'There is no way to send mail.' };
+    const { info } = this.#project;
+    const place = memberAad(info.id, member.id);
+    const to = Buffer.from(this.#deps.vault.open(place, member.address)).toString('utf8');
+    const invitation = await invitationViewFor(store, member, info);
+    return {
+      notification: { kind: 'invite', invitation, token: this.#tokenOf(notice) },
+      to,
+      carrier,
+    };
   }
 
   async #about(

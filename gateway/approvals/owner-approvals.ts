@@ -2,6 +2,8 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
+import type { RequestKind } from '../../shared/rules/request-state.ts';
+import { mayDecide } from '../../shared/rules/roles.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
 import type { Project } from '../projects/project.ts';
@@ -17,13 +19,13 @@ interface OwnerApprovalsDeps {
 export interface Overseen {
   /** `channel` lists everyone who was asked. */
   readonly opened: Opened;
-  /** Decides as the owner's channel; null if that channel wasn't asked. The token never leaves this process. */
-  readonly ownerToken: string | null;
+  /** Decides as the visitor's channel; null if that channel wasn't asked. The token never leaves this process. */
+  readonly token: string | null;
 }
 
 /**
- * Opens requests by id, for people who may see the whole project. To decide, it uses the token that the owner was
- * sent.
+ * Opens requests by id, for people who may see the whole project. To decide, it uses the token that their own channel
+ * was sent.
  */
 export class OwnerApprovals {
   readonly #deps: OwnerApprovalsDeps;
@@ -32,34 +34,32 @@ export class OwnerApprovals {
     this.#deps = deps;
   }
 
-  /** Null if the project has no such request. */
-  look(project: Project, requestId: string): Promise<Overseen | null> {
+  /** Null if the project has no such request. `channelId`: the visitor's; null if they have none. */
+  look(project: Project, requestId: string, channelId: string | null): Promise<Overseen | null> {
     const now = this.#deps.clock.now();
     return project.store.read(async (store) => {
       const row = await store.requests.find(requestId);
       if (!row) return null;
       const channel = { id: '', label: await askedOf(store, row) };
-      const owner = await store.channels.owner();
-      const opened = await openedFor(store, project.info, {
-        row,
-        channel,
-        now,
-        voterId: owner?.id,
-      });
-      return { opened, ownerToken: await this.#ownerToken(store, project.info.id, requestId) };
+      const voterId = channelId ?? (await store.channels.owner())?.id;
+      const opened = await openedFor(store, project.info, { row, channel, now, voterId });
+      return { opened, token: await this.#tokenOf(store, project.info.id, { row, channelId }) };
     });
   }
 
-  async #ownerToken(
+  async #tokenOf(
     store: Repositories,
     projectId: string,
-    requestId: string,
+    { row, channelId }: { readonly row: RequestRow; readonly channelId: string | null },
   ): Promise<string | null> {
-    const owner = await store.channels.owner();
-    if (owner?.status !== 'active') return null;
-    const notices = await store.notices.ofRequest(requestId);
+    const channel = channelId === null ? undefined : await store.channels.find(channelId);
+    if (channel?.status !== 'active') return null;
+    const role = (await store.members.findByChannel(channel.id))?.role ?? null;
+    if (!mayDecide(role, row.kind as RequestKind)) return null;
+    const notices = await store.notices.ofRequest(row.id);
     const asking = notices.findLast(
-      ({ kind, channel_id, token }) => kind === 'ask' && channel_id === owner.id && token !== null,
+      ({ kind, channel_id, token }) =>
+        kind === 'ask' && channel_id === channel.id && token !== null,
     );
     if (!asking?.token) return null;
     const place = noticeAad(projectId, asking.id);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
 import { warningsAbout } from '../../shared/operations/email/copy.ts';
+import { memberBehind } from '../../shared/operations/member/of-key.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { boundValues } from '../lib/bound-values.ts';
 import { outcomeOf } from '../../shared/rules/outcome.ts';
@@ -11,10 +12,11 @@ import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/request-state.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { MemberRow } from '../../shared/store/members.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
 import type { VoteRow } from '../../shared/store/votes.ts';
-import type { ChannelView, Opened, RequestView } from '../lib/approvals.ts';
+import type { ChannelView, InvitationView, Opened, RequestView } from '../lib/approvals.ts';
 
 const FINGERPRINT_CHARS = 12;
 const TOO_LATE =
@@ -157,4 +159,22 @@ export function channelViewFor(row: ChannelRow, project: ProjectInfo): ChannelVi
     address: row.masked ?? '',
     status: row.status === 'removed' ? 'added' : row.status,
   };
+}
+
+/** An invitation as the invited person sees it, in the mail and behind its link. */
+export async function invitationViewFor(
+  store: Repositories,
+  { role, masked, invited_by }: MemberRow,
+  { name, slug }: ProjectInfo,
+): Promise<InvitationView> {
+  const inviter = await inviterOf(store, invited_by);
+  return { project: { name, slug }, role, address: masked ?? '', inviter };
+}
+
+/** Who invites: a member's masked address, or the name of a key. */
+async function inviterOf(store: Repositories, invitedBy: string | null): Promise<string> {
+  if (invitedBy === null) return 'the operator';
+  const member = await memberBehind(store, { keyId: invitedBy });
+  if (member?.masked) return member.masked;
+  return `the key ${(await store.keys.find(invitedBy))?.name ?? invitedBy}`;
 }

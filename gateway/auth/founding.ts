@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { keyAnswer, keyInput, projectAnswer, projectInput } from '../../shared/api/sign-in.ts';
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
-import { ServiceError, stillRunning } from '../../shared/lib/errors.ts';
+import { invalid, ServiceError, stillRunning } from '../../shared/lib/errors.ts';
 import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/lib/ids.ts';
 import { PROJECTS_PER_ACCOUNT } from '../../shared/lib/limits.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
@@ -143,8 +143,7 @@ export class Founding {
     const project = await projects.find(id);
     if (!project) throw new Error('A reserved project is not there.');
     const now = clock.now();
-    const opened = vault.open(accountAad(account.id), account.address);
-    const address = Buffer.from(opened).toString('utf8');
+    const address = addressIn(vault, account);
     const owner = { channelId: newId('chn', now), address, accountId: account.id };
     await project.writes.run('foundProject', { ...owner, key, now });
     return project;
@@ -169,19 +168,27 @@ export class Founding {
     if (!project.isWritable) await logins.giveBack(use.idHash);
     const wanted = { name: key_name, scopes: [...new Set(scopes)], accountId: taken.accountId };
     const made = newKey(project_id, wanted, use.now);
-    if ((await project.writes.run('signInKey', { ...made.key, now: use.now })) === 'full') {
+    const address = await this.#addressOf(taken.accountId);
+    const result = await project.writes.run('signInKey', { ...made.key, address, now: use.now });
+    if (result.outcome !== 'made') {
       await logins.giveBack(use.idHash);
-      throw new ServiceError('KEY_LIMIT_REACHED');
+      throw keyRefused(result.outcome);
     }
     const { id, slug, name, created_at } = record;
     const answer = {
       project: { id, slug, name, created_at },
-      ...shown(made, use.now),
+      ...shown({ ...made, key: { ...made.key, scopes: result.scopes } }, use.now),
       urls: server.urls,
     };
     const kept = this.#sealed(use, answer);
     if (kept) await logins.keepAnswer(kept.idHash, kept.answer);
     return answer;
+  }
+
+  async #addressOf(accountId: string): Promise<string> {
+    const account = await this.#deps.control.accounts.find(accountId);
+    if (!account) throw new Error('A confirmed sign-in has no account.');
+    return addressIn(this.#deps.vault, account);
   }
 
   #useOf(
@@ -251,6 +258,16 @@ export class Founding {
 }
 
 const REFUSALS = { limit_reached: 'PROJECT_LIMIT_REACHED', slug_taken: 'SLUG_TAKEN' } as const;
+
+function addressIn(vault: Vault, { id, address }: Pick<AccountRow, 'id' | 'address'>): string {
+  return Buffer.from(vault.open(accountAad(id), address)).toString('utf8');
+}
+
+function keyRefused(why: 'full' | 'no_member' | 'nothing_left'): ServiceError {
+  if (why === 'full') return new ServiceError('KEY_LIMIT_REACHED');
+  if (why === 'no_member') return new ServiceError('NOT_FOUND');
+  return invalid({ path: 'scopes', message: 'Your role in this project may have none of these.' });
+}
 
 interface WantedKey {
   readonly name: string;

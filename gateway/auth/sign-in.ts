@@ -2,10 +2,13 @@ import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { Sent } from '../lib/approvals.ts';
 import { Founding, type FoundingDeps } from './founding.ts';
+import { Joining } from './joining.ts';
 import { accountAad, Logins } from './logins.ts';
+import type { MemberDirectory } from './member-directory.ts';
 import { mailboxHashText, type SignUpRule } from './sign-up.ts';
 
 interface SignInDeps extends FoundingDeps {
+  readonly directory: MemberDirectory;
   readonly signUp: SignUpRule;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** Gets the reason why a mail didn't go out. */
@@ -16,12 +19,14 @@ interface SignInDeps extends FoundingDeps {
 export class SignIn {
   readonly logins: Logins;
   readonly founding: Founding;
+  readonly joining: Joining;
   readonly #deps: SignInDeps;
 
   constructor(deps: SignInDeps) {
     const { control, clock, vault, server, signUp, mail, onTrouble } = deps;
     this.#deps = deps;
     this.founding = new Founding(deps);
+    this.joining = new Joining({ ...deps, accounts: control.accounts });
     this.logins = new Logins({
       store: control.logins,
       accounts: control.accounts,

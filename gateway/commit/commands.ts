@@ -4,6 +4,7 @@ import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
+import { acceptInvitation, dropInvitations } from './members.ts';
 import { operation } from './operation.ts';
 import {
   confirmChannel,
@@ -32,6 +33,7 @@ import { uploadReceived } from './uploads.ts';
 
 /** Every command that writes to a project, by name. */
 export const commands = {
+  acceptInvitation,
   adminKey,
   claimDeliveries,
   claimMails,
@@ -42,6 +44,7 @@ export const commands = {
   delivery,
   dropChannelLinks,
   dropDeliveries,
+  dropInvitations,
   dropKeys,
   dropLinks,
   dropPins,

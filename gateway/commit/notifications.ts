@@ -7,15 +7,17 @@ import {
   type Choice,
   type RequestKind,
 } from '../../shared/rules/request-state.ts';
+import { mayDecide } from '../../shared/rules/roles.ts';
 import { removeChannel } from '../../shared/operations/channel/removal.ts';
 import { addressHashText, channelAad, telegramText } from '../../shared/operations/channel/view.ts';
 import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
 import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
-import { pendingRequest } from '../../shared/operations/request/row.ts';
+import { askOwners } from '../../shared/operations/member/ask-owners.ts';
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { resolveRequest } from '../../shared/operations/request/resolve.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
+import type { RequestRow } from '../../shared/store/requests.ts';
 import type { MemberRow } from '../../shared/store/members.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
@@ -41,12 +43,11 @@ export type DecisionOutcome =
 export const decide: Command<Decision, DecisionOutcome> = {
   async run(job, { tokenHash, choice, now }) {
     const { store } = job;
-    const notice = await store.notices.findByToken(tokenHash);
-    const request = notice && (await store.requests.find(notice.request_id ?? ''));
-    const channel = notice && (await store.channels.find(notice.channel_id));
-    if (!request || channel?.status !== 'active') return { outcome: 'gone' };
-    if (effectiveRequestStatus(request, now) !== 'pending') return { outcome: 'late' };
+    const asked = await askedBy(store, tokenHash);
+    if (!asked) return { outcome: 'gone' };
+    const { request, channel } = asked;
     const kind = request.kind as RequestKind;
+    if (effectiveRequestStatus(request, now) !== 'pending') return { outcome: 'late' };
     const resolution = resolutionOf({ kind, options: texts(request.options) }, choice);
     if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
     await store.channels.touch(channel.id, isoTime(now));
@@ -59,6 +60,19 @@ export const decide: Command<Decision, DecisionOutcome> = {
     return { outcome: taken ? 'taken' : 'late' };
   },
 };
+
+/** The request and the channel behind a link, if that channel may decide it. */
+async function askedBy(
+  { notices, requests, channels, members }: Job['store'],
+  tokenHash: string,
+): Promise<{ readonly request: RequestRow; readonly channel: ChannelRow } | null> {
+  const notice = await notices.findByToken(tokenHash);
+  const request = notice && (await requests.find(notice.request_id ?? ''));
+  const channel = notice && (await channels.find(notice.channel_id));
+  if (!request || channel?.status !== 'active') return null;
+  const role = (await members.findByChannel(channel.id))?.role ?? null;
+  return mayDecide(role, request.kind as RequestKind) ? { request, channel } : null;
+}
 
 /** Records requests that expired without a decision; returns how many. */
 export const expireRequests: Command<Portion, number> = {
@@ -255,36 +269,21 @@ export const confirmChannel: Command<Confirmation, string | null> = {
   },
 };
 
-const OWNER_WAIT_MS = 7 * 86_400_000;
-
 async function askOwner(
   job: Job,
   channel: ChannelRow,
   { name, now }: { readonly name: string | null; readonly now: number },
 ): Promise<void> {
-  const context = approvalContext(job, now);
-  const owner = await context.store.channels.owner();
-  if (!owner) return;
   const reach = channel.masked ? `${channel.kind} at ${channel.masked}` : channel.kind;
-  const row = pendingRequest(
-    {
-      id: context.newId('req'),
-      kind: 'channel',
-      key_id: channel.created_by ?? '',
-      subject: channel.id,
-      action: 'channel_add',
-      summary: `Let ${channel.label} decide, by ${reach}`,
-      // The first person who opens the link gets the channel, so show the owner who that was.
-      details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
-      risk: 'high',
-      approvers: JSON.stringify([owner.id]),
-      expires_at: now + OWNER_WAIT_MS,
-    },
-    now,
-  );
-  await context.store.requests.insert(row);
-  await notify(context, { kind: 'ask', channelId: owner.id, requestId: row.id });
-  context.emit({ kind: 'due', at: row.expires_at });
+  await askOwners(approvalContext(job, now), {
+    kind: 'channel',
+    key_id: channel.created_by ?? '',
+    subject: channel.id,
+    action: 'channel_add',
+    summary: `Let ${channel.label} decide, by ${reach}`,
+    // The first person who opens the link gets the channel, so show the owner who that was.
+    details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
+  });
 }
 
 const NAME_CHARS_MAX = 200;

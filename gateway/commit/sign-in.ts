@@ -1,6 +1,10 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { ACTIVE_KEYS_MAX } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
+import { addressHashText } from '../../shared/operations/channel/view.ts';
+import { comparableAddress } from '../../shared/rules/mail-address.ts';
+import { withinRole } from '../../shared/rules/roles.ts';
+import type { MemberRow } from '../../shared/store/members.ts';
 import { setOwner } from './notifications.ts';
 import type { Job, Command } from './job.ts';
 
@@ -43,21 +47,51 @@ export const foundProject: Command<Founding, null> = {
   },
 };
 
-/** Adds a key for the owner of a project; `full` if the project has the maximum number of keys. */
-export const signInKey: Command<SignInKey & { readonly now: number }, 'made' | 'full'> = {
-  async run(job, { now, ...key }) {
+interface MemberKey extends SignInKey {
+  /** Of the account. */
+  readonly address: string;
+  readonly now: number;
+}
+
+/** `full`: the project has the maximum number of keys. `nothing_left`: the role may have none of the scopes. */
+type MemberKeyMade =
+  | { readonly outcome: 'made'; readonly scopes: readonly Scope[] }
+  | { readonly outcome: 'full' | 'no_member' | 'nothing_left' };
+
+/** Adds a key for a member who signed in, with no more scopes than their role may have. */
+export const signInKey: Command<MemberKey, MemberKeyMade> = {
+  async run(job, { now, address, ...wanted }) {
     const { store } = job;
+    const member = await memberSigningIn(job, wanted.accountId, address);
+    if (!member) return { outcome: 'no_member' };
+    const key = { ...wanted, scopes: withinRole(wanted.scopes, member.role) };
+    if (key.scopes.length === 0) return { outcome: 'nothing_left' };
     if ((await store.keys.active(isoTime(now))).length < ACTIVE_KEYS_MAX) {
       await addKey(job, key, now);
-      return 'made';
+      return { outcome: 'made', scopes: key.scopes };
     }
     await store.ledger.append(
       { ...KEY_REFUSED, input_digest: job.ledgerWriter.digest(digested(key)) },
       now,
     );
-    return 'full';
+    return { outcome: 'full' };
   },
 };
+
+/** Who signs in, by their account; by their address where another gateway knew them under another account. */
+async function memberSigningIn(
+  { store, vault, project }: Job,
+  accountId: string,
+  address: string,
+): Promise<MemberRow | null> {
+  const known = await store.members.findByAccount(accountId);
+  if (known) return known.status === 'active' ? known : null;
+  const hash = vault.sign(addressHashText(project.id, comparableAddress(address)));
+  const found = await store.members.findByAddress(hash);
+  if (found?.status !== 'active') return null;
+  await store.members.setAccount(found.id, accountId);
+  return found;
+}
 
 const KEY_REFUSED = {
   op: 'key.created',

@@ -1,4 +1,5 @@
 import type { BoundValues } from './bound-values.ts';
+import type { Role } from '../../shared/rules/roles.ts';
 import type { EndedOutcome, Outcome } from '../../shared/rules/outcome.ts';
 import type { Choice, RequestKind, RequestStatus } from '../../shared/rules/request-state.ts';
 
@@ -138,7 +139,19 @@ export type Notification =
       readonly token: string;
     }
   /** Asks a person to confirm an address. */
-  | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string };
+  | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string }
+  /** Invites a person to a project. */
+  | { readonly kind: 'invite'; readonly invitation: InvitationView; readonly token: string };
+
+/** An invitation as the invited person sees it. */
+export interface InvitationView {
+  readonly project: { readonly name: string; readonly slug: string };
+  readonly role: Role;
+  /** As `a***@example.com`. */
+  readonly address: string;
+  /** Who invites: a masked address, or the name of a key. */
+  readonly inviter: string;
+}
 
 /** The reply of a mail server that refused a mail; missing if no server answered, or the reply isn't about the mail. */
 export interface SmtpReply {

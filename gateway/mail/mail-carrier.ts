@@ -2,6 +2,7 @@ import type { Carrier, Notification, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import {
   askMessage,
+  joinMessage,
   outcomeMessage,
   tellMessage,
   verifyMessage,
@@ -67,10 +68,12 @@ export class MailCarrier implements Carrier {
       }
       case 'verify':
         return verifyMessage(notification.channel, this.#link('c', notification.token));
+      case 'invite':
+        return joinMessage(notification.invitation, this.#link('ui/join', notification.token));
     }
   }
 
-  #link(page: 'a' | 'c', token: string): string {
+  #link(page: 'a' | 'c' | 'ui/join', token: string): string {
     return `${this.#base}/${page}/${encodeURIComponent(token)}`;
   }
 }

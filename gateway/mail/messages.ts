@@ -1,8 +1,10 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { boundLines } from '../lib/bound-values.ts';
 import type { EndedOutcome } from '../../shared/rules/outcome.ts';
+import { ROLE_RULES } from '../../shared/rules/roles.ts';
 import type {
   ChannelView,
+  InvitationView,
   Opened,
   RequestKind,
   RequestStatus,
@@ -168,6 +170,33 @@ export function verifyMessage({ label, project, address }: ChannelView, url: str
       [
         'Opening the page confirms nothing; its button does. The link works for a day.',
         'The project owner has to agree too before anyone asks you anything.',
+      ],
+      ["Didn't expect this? Do nothing. We don't read replies."],
+    ]),
+  };
+}
+
+/** Invites a person to share a project. */
+export function joinMessage(
+  { project, role, address, inviter }: InvitationView,
+  url: string,
+): MessageText {
+  return {
+    subject: subjectOf(project, 'you are invited'),
+    text: messageBody([
+      ['You are invited to share a project whose agents work with svc.'],
+      fieldLines([
+        ['Project', projectText(project)],
+        ['Role', role],
+        field('Invited by', inviter),
+        ['Address', oneLine(address, NAME_CHARS_MAX)],
+      ]),
+      [`As ${role}: ${ROLE_RULES[role].summary}`],
+      ['Accept on this page:'],
+      [url],
+      [
+        'Opening the page accepts nothing; its button does. The link works once, for',
+        "7 days. Anyone with it can join in your name, so don't forward this email.",
       ],
       ["Didn't expect this? Do nothing. We don't read replies."],
     ]),

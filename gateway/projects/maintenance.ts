@@ -17,6 +17,7 @@ interface Drop {
   readonly command:
     | 'dropChannelLinks'
     | 'dropDeliveries'
+    | 'dropInvitations'
     | 'dropKeys'
     | 'dropLinks'
     | 'dropPins'
@@ -45,6 +46,7 @@ const DROPS: readonly Drop[] = [
   },
   { nextExpiry: deliveryExpiry, command: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
+  { nextExpiry: (store) => store.members.nextExpiry(), command: 'dropInvitations' },
 ];
 
 async function versionExpiry(store: Repositories): Promise<number | null> {

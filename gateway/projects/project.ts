@@ -55,6 +55,8 @@ export interface ProjectDeps extends Senders {
   beforeIdle(projectId: string, store: ProjectReader): Promise<(() => void) | null>;
   /** Runs work that nobody waits for; logs its errors. */
   inBackground(projectId: string, work: () => Promise<void>): void;
+  /** Takes over a change of the members, so that they find the project when they sign in. */
+  readonly directory: { follow(project: Project): Promise<void> };
   /** Asks for maintenance of the project by this time. */
   atLatest(projectId: string, dueAt: number): void;
   readonly metrics?: Metrics | undefined;
@@ -229,6 +231,10 @@ export class Project {
     this.#database.markIdle();
   }
 
+  followMembers(): Promise<void> {
+    return this.#deps.directory.follow(this);
+  }
+
   /** Deletes a blob that no row refers to. */
   removeBlob(digest: string): Promise<void> {
     return this.blobs.remove(digest, (one) =>
@@ -369,6 +375,7 @@ const APPLIERS: Appliers = {
   callbacks_changed: ({ deliveries }) => deliveries.forget(),
   delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
   blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
+  members_changed: (project) => project.inBackground(() => project.followMembers()),
   keys_changed: ({ keyCache }) => keyCache.clear(),
   key_ended: ({ keyCache, waits }, { keyId }) => {
     keyCache.clear();

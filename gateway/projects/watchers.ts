@@ -33,6 +33,7 @@ const TOPICS: Readonly<Partial<Record<Effect['kind'], readonly Topic[]>>> = {
   sources_changed: ['sources'],
   callbacks_changed: ['routes'],
   delivery_due: ['events', 'routes'],
+  members_changed: ['channels'],
   keys_changed: ['keys'],
   key_ended: ['keys'],
 };

@@ -3,6 +3,7 @@ import { GatewayStore } from './control/gateways.ts';
 import { InvitationStore } from './control/invitations.ts';
 import { LoginStore } from './control/logins.ts';
 import { MailboxStore } from './control/mailboxes.ts';
+import { MembershipStore } from './control/memberships.ts';
 import { MoveStore } from './control/moves.ts';
 import type { ProjectState } from './control/project-state.ts';
 import { IdleMarkerStore } from './control/idle-markers.ts';
@@ -35,6 +36,7 @@ export class ControlStore {
   readonly invitations: InvitationStore;
   readonly logins: LoginStore;
   readonly mailboxes: MailboxStore;
+  readonly memberships: MembershipStore;
   readonly moves: MoveStore;
   readonly idleMarkers: IdleMarkerStore;
   readonly uiSessions: UiSessionStore;
@@ -49,6 +51,7 @@ export class ControlStore {
     this.invitations = new InvitationStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
+    this.memberships = new MembershipStore(this.#writer);
     this.moves = new MoveStore(this.#reader, this.#writer);
     this.idleMarkers = new IdleMarkerStore(this.#reader, this.#writer);
     this.uiSessions = new UiSessionStore(this.#reader, this.#writer);

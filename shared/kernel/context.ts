@@ -43,6 +43,8 @@ export interface ServerInfo {
   /** The Telegram bot's name; null without a bot, or until Telegram has answered. */
   readonly telegramBot: string | null;
   readonly mail: MailInfo;
+  /** People sign in here by mail, so others can join a project. Not so on a local machine. */
+  readonly signsIn?: boolean;
 }
 
 /** Mail addresses of projects. */
@@ -241,6 +243,8 @@ export type WriteEffect =
   /** An event must be pushed to this destination. */
   | { readonly kind: 'delivery_due'; readonly destination: string }
   | { readonly kind: 'blob_dropped'; readonly digest: string }
+  /** Somebody joined or left, or has another role. */
+  | { readonly kind: 'members_changed' }
   | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
 

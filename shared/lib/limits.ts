@@ -128,6 +128,12 @@ export const CHANNEL_LABEL_MAX_CHARS = 60;
 export const CHANNEL_EMAIL_LINK_MS = DAY_MS;
 export const CHANNEL_TELEGRAM_LINK_MS = 15 * MINUTE_MS;
 export const CHANNEL_RESEND_MS = MINUTE_MS;
+/** People who share a project. */
+export const MEMBERS_MAX = 50;
+/** How long an invitation is good. */
+export const INVITATION_MS = 7 * DAY_MS;
+/** The least time between two mails of one invitation. */
+export const INVITATION_RESEND_MS = MINUTE_MS;
 /** The time to confirm a sign-in, and again to use it. */
 export const LOGIN_MS = 15 * MINUTE_MS;
 /** How long a client should wait between polls of a sign-in, and how long it must. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseIso } from '../lib/clock.ts';
+import { ServiceError } from '../lib/errors.ts';
 import { stringifyExact } from '../lib/exact-json.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../lib/limits.ts';
 import { isPattern } from '../rules/event-type.ts';
@@ -87,3 +88,9 @@ export const listCursor = z
   .max(2048)
   .optional()
   .describe('The next_cursor from the previous page.');
+
+/** RATE_LIMITED with the time to wait, and why. */
+export function tooSoon(waitMs: number, hint: string): ServiceError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new ServiceError('RATE_LIMITED', { hint, details: { retry_after: seconds } });
+}

@@ -34,6 +34,7 @@ import { kvSet } from './kv/set.ts';
 import { kvTouch } from './kv/touch.ts';
 import { ledgerQuery } from './ledger/query.ts';
 import { ledgerVerify } from './ledger/verify.ts';
+import { memberInvite } from './member/invite.ts';
 import { memberList } from './member/list.ts';
 import { policyDiff } from './policy/diff.ts';
 import { policyGet } from './policy/get.ts';
@@ -110,6 +111,7 @@ export const operations: readonly Operation[] = [
   channelAdd,
   channelRemove,
   memberList,
+  memberInvite,
   policyGet,
   policySet,
   policyTest,

@@ -54,6 +54,17 @@ export const ROLE_RULES: Readonly<Record<Role, RoleRule>> = {
   },
 };
 
+/** Whether a role has no power that the other lacks. */
+export function isWithin(role: Role, other: Role): boolean {
+  const { scopes, decides, manages } = ROLE_RULES[other];
+  const one = ROLE_RULES[role];
+  return (
+    one.scopes.every((scope) => mayGrant(scopes, scope)) &&
+    one.decides.every((kind) => decides.includes(kind)) &&
+    one.manages.every((managed) => manages.includes(managed))
+  );
+}
+
 /** Whether members with this role are asked at all. */
 export function isDecider(role: Role): boolean {
   return ROLE_RULES[role].decides.length > 0;

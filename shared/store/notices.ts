@@ -5,8 +5,17 @@ import type { Row, Tx } from './driver.ts';
  * `ask` has a link for deciding; `voted` edits its message once somebody approved and more people must; `tell` has no link; `over` edits a message that asked: its buttons go, and it shows how
  * the request ended and what became of it. `check` does the same if nobody took up the event by then. `outcome` is a reply
  * to the mail that asked. `verify` verifies an address.
+ * `invite` invites a member, whose id is then in place of a channel's.
  */
-export type NoticeKind = 'ask' | 'tell' | 'over' | 'check' | 'outcome' | 'voted' | 'verify';
+export type NoticeKind =
+  | 'ask'
+  | 'tell'
+  | 'over'
+  | 'check'
+  | 'outcome'
+  | 'voted'
+  | 'verify'
+  | 'invite';
 
 export interface NoticeRow extends Row {
   id: string;
@@ -140,11 +149,11 @@ export class NoticeRepository {
     );
   }
 
-  /** Cancels a verification link that wasn't sent yet. */
-  async endVerifying(channelId: string): Promise<void> {
+  /** Cancels a link to verify an address or to join that wasn't sent yet. */
+  async endLinks(to: string): Promise<void> {
     await this.#tx.put(
-      "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND kind = 'verify' AND status = 'queued'",
-      [channelId],
+      "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND status = 'queued'",
+      [to],
     );
   }
 

@@ -14,8 +14,8 @@ export function mailsOf(dataFolder: string): string[] {
     .map((name) => readFileSync(join(folder, name), 'utf8'));
 }
 
-/** What a link in a mail is for: `a` decides, `c` confirms an address, `s` a sign-in, `ui/sign-in` opens the web inbox. */
-type LinkKind = 'a' | 'c' | 's' | 'ui/sign-in';
+/** What a link in a mail is for: `a` decides, `c` confirms an address, `s` a sign-in, `ui/sign-in` opens the web inbox, `ui/join` is an invitation. */
+type LinkKind = 'a' | 'c' | 's' | 'ui/sign-in' | 'ui/join';
 
 /** The tokens of all links in mails so far. */
 export function tokensOf(dataFolder: string, kind: LinkKind): string[] {

@@ -1,4 +1,4 @@
--- control, schema 9
+-- control, schema 10
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
@@ -54,6 +54,14 @@ CREATE TABLE mailbox (
   uid_validity INTEGER NOT NULL,
   uid INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE membership (
+  project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  member_id TEXT NOT NULL,
+  address BLOB NOT NULL,
+  address_hash TEXT NOT NULL,
+  PRIMARY KEY (project_id, member_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE meta (
@@ -114,6 +122,8 @@ CREATE INDEX login_answer ON login (expires_at) WHERE answer IS NOT NULL;
 CREATE INDEX login_created ON login (created_at);
 
 CREATE INDEX login_rate ON login (rate_hash, created_at);
+
+CREATE INDEX membership_address ON membership (address_hash);
 
 CREATE INDEX project_account ON project (account_id) WHERE account_id IS NOT NULL;
 

@@ -84,6 +84,12 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
       return stage.run('channel_remove', { channel_id: owner?.id });
     },
   },
+  member_invite: {
+    CHANNEL_ADDRESS_REJECTED: (stage) =>
+      stage.run('member_invite', { email: 'Ben <ben@example.com>', role: 'viewer' }),
+    RATE_LIMITED: (stage) =>
+      stage.untilRefused('member_invite', { email: 'ben@example.com', role: 'viewer' }),
+  },
   policy_set: {
     POLICY_INVALID: (stage) => stage.run('policy_set', { ...PROPOSAL, policy: { rules: 'none' } }),
     CHANNEL_NOT_VERIFIED: (stage) => {

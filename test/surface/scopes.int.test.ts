@@ -26,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'source_get',
     'source_rotate',
     'source_sign',
+    'member_invite',
     'route_add',
     'route_remove',
     'route_disable',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { LOOPBACK, type Receiver } from '../gateway/callbacks/callback-receiver.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
@@ -29,7 +30,12 @@ export class Stage extends World {
 
   static async open(): Promise<Stage> {
     const clock = new FakeClock();
-    const gateway = await TestGateway.start({ clock, callbackAllow: LOOPBACK });
+    const gateway = await TestGateway.start({
+      clock,
+      callbackAllow: LOOPBACK,
+      signIn: true,
+      messaging: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
+    });
     return new Stage({ gateway, clock, receiver: await startReceiver() });
   }
 

@@ -58,6 +58,7 @@ async function deliver(
     case 'outcome':
       return { outcome: 'refused', reason: 'Telegram edits the message that asked.' };
     case 'verify':
+    case 'invite':
       return { outcome: 'refused', reason: 'Telegram confirms no addresses.' };
   }
 }

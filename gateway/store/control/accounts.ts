@@ -59,6 +59,9 @@ type Reservation =
   | { readonly outcome: 'limit_reached' | 'slug_taken' }
   | { readonly outcome: 'refused'; readonly state: Exclude<LoginState, 'confirmed'> };
 
+/** Whether the account `?1` is a member of `project`. */
+export const IS_MEMBER = `EXISTS (SELECT 1 FROM membership JOIN account ON account.address_hash = membership.address_hash
+  WHERE membership.project_id = project.id AND account.id = ?1)`;
 const ACCOUNT = 'id, address, address_hash, created_at';
 
 /** Accounts and their projects, in the control database. */
@@ -96,11 +99,30 @@ export class AccountStore {
     );
   }
 
-  /** Returns an account's projects, the oldest first, except reserved ones. */
+  find(id: string): Promise<AccountRow | undefined> {
+    return this.#reader.read((tx) =>
+      tx.get<AccountRow>(`SELECT ${ACCOUNT} FROM account WHERE id = ?`, [id]),
+    );
+  }
+
+  /** The account of a mailbox, under any spelling of its address; adds `fresh` if there is none. */
+  ensure(fresh: NewAccount): Promise<AccountRow> {
+    return this.#writer.write(async (tx) => {
+      const known = await tx.get<AccountRow>(
+        `SELECT ${ACCOUNT} FROM account WHERE address_hash = ?1 OR mailbox_hash = ?2
+         ORDER BY address_hash <> ?1, id LIMIT 1`,
+        [fresh.address_hash, fresh.mailbox_hash],
+      );
+      return known ?? accountOf(tx, await addAccount(tx, fresh));
+    });
+  }
+
+  /** Returns the projects that an account owns or is a member of, the oldest first, except reserved ones. */
   projectsOf(accountId: string): Promise<OwnedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<OwnedProject>(
-        "SELECT id, slug, name, created_at FROM project WHERE account_id = ? AND state <> 'reserved' ORDER BY created_at, id",
+        `SELECT id, slug, name, created_at FROM project
+         WHERE state <> 'reserved' AND (account_id = ?1 OR ${IS_MEMBER}) ORDER BY created_at, id`,
         [accountId],
       ),
     );

@@ -1,6 +1,6 @@
 import { effectiveLoginState, type LoginState } from './login-state.ts';
 import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
-import { addAccount, type NewAccount } from './accounts.ts';
+import { addAccount, IS_MEMBER, type NewAccount } from './accounts.ts';
 import { admissionOf, standingOf, type AddressHashes } from './standing.ts';
 import { learnNetwork, shareOf } from './known-networks.ts';
 import { byId, byLink, keepAnswer, markUsed, type LoginRow, type LoginUse } from './login-rows.ts';
@@ -123,8 +123,8 @@ export class LoginStore {
       if (state !== 'confirmed') return { outcome: 'refused', state };
       const accountId = login?.account_id ?? '';
       const project = await tx.get(
-        "SELECT id FROM project WHERE id = ? AND account_id = ? AND state <> 'reserved'",
-        [projectId, accountId],
+        `SELECT id FROM project WHERE id = ?2 AND (account_id = ?1 OR ${IS_MEMBER}) AND state <> 'reserved'`,
+        [accountId, projectId],
       );
       if (!project) return { outcome: 'no_project' };
       await markUsed(tx, use);

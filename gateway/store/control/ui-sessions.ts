@@ -153,12 +153,14 @@ export class UiSessionStore {
     await this.#writer.write((tx) => tx.put('DELETE FROM ui_session WHERE id_hash = ?', [idHash]));
   }
 
-  /** Returns the usable projects of the account with this address, the oldest first. */
+  /** Returns the usable projects that the reader of this address owns or is a member of, the oldest first. */
   async projectsOf(addressHash: string): Promise<string[]> {
     const rows = await this.#reader.read((tx) =>
       tx.all<{ id: string }>(
-        `SELECT project.id AS id FROM project JOIN account ON account.id = account_id
-         WHERE address_hash = ? AND state NOT IN ('reserved', 'moved') ORDER BY project.created_at, project.id`,
+        `SELECT id FROM project WHERE state NOT IN ('reserved', 'moved') AND
+           (account_id IN (SELECT id FROM account WHERE address_hash = ?1)
+            OR id IN (SELECT project_id FROM membership WHERE address_hash = ?1))
+         ORDER BY created_at, id`,
         [addressHash],
       ),
     );

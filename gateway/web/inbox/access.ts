@@ -3,8 +3,8 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Caller, ProjectInfo, Vault } from '../../../shared/kernel/context.ts';
 import { addressHashText } from '../../../shared/operations/channel/view.ts';
-import { FULL_SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
-import type { ChannelRow } from '../../../shared/store/channels.ts';
+import type { Scope } from '../../../shared/lib/scopes.ts';
+import { isDecider, ROLE_RULES, type Role } from '../../../shared/rules/roles.ts';
 import type { UiSessionStore } from '../../store/control/ui-sessions.ts';
 import { NO_OWNER } from '../../approvals/no-owner.ts';
 import type { Project } from '../../projects/project.ts';
@@ -23,8 +23,10 @@ interface AccessDeps {
 
 /** Who may decide in a session, or why nobody may. */
 type Deciding =
-  /** The owner. */
-  | 'owner'
+  /** A member whose role decides. */
+  | 'member'
+  /** A member whose role decides nothing. */
+  | 'not_this_role'
   /** Anyone who uses this machine, because no owner's address is set. */
   | 'anybody'
   /** A key never decides, because an agent could open its own inbox; on a local machine, a limited key doesn't. */
@@ -33,11 +35,15 @@ type Deciding =
 /** What a session may do in one project. */
 export interface Access {
   readonly project: Project;
-  /** The id of a key, or of the owner's channel. */
+  /** The id of a key, of a member's channel, or of a member who is never asked. */
   readonly actor: string;
   readonly scopes: readonly Scope[];
   readonly diskPrefixes: readonly string[] | null;
   readonly deciding: Deciding;
+  /** The channel that decisions come from; null if there are none. */
+  readonly channelId: string | null;
+  /** Null for a key. */
+  readonly member: { readonly id: string; readonly role: Role } | null;
   /** The session's user, as the page shows it. */
   readonly name: string;
 }
@@ -84,7 +90,7 @@ export class AccessService {
   #accessOf(holder: Holder, project: Project): Promise<Access | null> {
     return holder.kind === 'key'
       ? this.#ofKey(holder, project)
-      : this.#ofOwner(holder.address, project);
+      : this.#ofMember(holder.address, project);
   }
 
   async #ofKey(
@@ -98,39 +104,48 @@ export class AccessService {
     if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
     // A limited key doesn't see everything that would be decided.
     const maySee = this.#deps.isLocal && key.disk_prefixes === null;
-    const isOpen = maySee && this.#isAt(await ownerOf(project), project, NO_OWNER);
+    const owner = await project.store.read(({ channels }) => channels.owner());
+    const isOpen = maySee && owner?.address_hash === this.#hashOf(project, NO_OWNER);
     return {
       project,
       actor: key.id,
       scopes: key.scopes,
       diskPrefixes: key.disk_prefixes,
       deciding: isOpen ? 'anybody' : 'not_a_key',
+      channelId: isOpen ? owner.id : null,
+      member: null,
       name: `key ${key.name}`,
     };
   }
 
-  async #ofOwner(address: string, project: Project): Promise<Access | null> {
-    const owner = await ownerOf(project);
-    if (owner?.status !== 'active' || !this.#isAt(owner, project, address)) return null;
-    const all = { scopes: FULL_SCOPES, diskPrefixes: null };
-    return { project, actor: owner.id, deciding: 'owner', name: 'owner', ...all };
+  async #ofMember(address: string, project: Project): Promise<Access | null> {
+    const hash = this.#hashOf(project, address);
+    const member = await project.store.read(({ members }) => members.findByAddress(hash));
+    if (member?.status !== 'active') return null;
+    const { id, role, channel_id: channelId } = member;
+    return {
+      project,
+      actor: channelId ?? id,
+      scopes: ROLE_RULES[role].scopes,
+      diskPrefixes: null,
+      deciding: isDecider(role) ? 'member' : 'not_this_role',
+      channelId,
+      member: { id, role },
+      name: role,
+    };
   }
 
-  #isAt(channel: ChannelRow | undefined, { info }: Project, address: string): boolean {
-    return channel?.address_hash === this.#deps.vault.sign(addressHashText(info.id, address));
+  #hashOf({ info }: Project, address: string): string {
+    return this.#deps.vault.sign(addressHashText(info.id, address));
   }
-}
-
-function ownerOf({ store }: Project): Promise<ChannelRow | undefined> {
-  return store.read(({ channels }) => channels.owner());
 }
 
 /**
- * The caller for the executor and the ledger. For an owner, the channel id takes the place of a key id; in both cases
- * the platform shows that a person acted.
+ * The caller for the executor and the ledger. For a member, the id of their channel or their own takes the place of a
+ * key id; in each case the platform shows that a person acted.
  */
 export function callerOf(
-  { project, actor, scopes, diskPrefixes, deciding }: Access,
+  { project, actor, scopes, diskPrefixes, member }: Access,
   requestId: string,
 ): Caller {
   return {
@@ -139,11 +154,12 @@ export function callerOf(
     scopes,
     diskPrefixes,
     agent: {
-      label: deciding === 'owner' ? 'owner' : null,
+      label: member?.role ?? null,
       platform: 'web',
       source: 'none',
     },
     requestId,
     idempotencyKey: null,
+    ...(member && { member }),
   };
 }

@@ -24,11 +24,11 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
       </div>
       <Problem text={problem} />
       <section class="card stack" aria-labelledby="by-mail">
-        <h2 id="by-mail">Sign in as the owner</h2>
+        <h2 id="by-mail">Sign in by email</h2>
         <form method="post" action={`${frame.root}/sign-in`} class="stack">
           <input type="hidden" name="csrf" value={csrf} />
           <div>
-            <label for="email">The owner’s email address</label>
+            <label for="email">Your email address</label>
             <input
               id="email"
               name="email"
@@ -96,7 +96,7 @@ export function EnterPage(shown: EnterProps): JSX.Element {
         <p class="lead">
           {kind === 'key'
             ? 'You’ll see what that machine’s key can see, for 12 hours.'
-            : 'This signs you in as the owner in this browser for 12 hours.'}
+            : 'This signs you in by email in this browser for 12 hours.'}
           {isOther && ' If someone else is signed in here, they’re signed out.'}
         </p>
       </div>
@@ -128,7 +128,7 @@ export function ProjectsPage({
     <PlainPage frame={frame} title="Projects">
       <h1>{projects.length === 0 ? 'No projects' : 'Which project?'}</h1>
       {projects.length === 0 ? (
-        <p>You don’t own a project here.</p>
+        <p>You aren’t a member of a project here.</p>
       ) : (
         <ul class="rows">
           {projects.map(({ name, slug }) => (

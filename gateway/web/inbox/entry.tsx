@@ -22,6 +22,7 @@ import {
 } from './answers.tsx';
 import { sessionCsrf } from './csrf.ts';
 import { EnterPage, MailedPage, SignInPage } from './entry-pages.tsx';
+import { JoinPage } from './join-page.tsx';
 import type { Link } from './sessions.ts';
 
 /** The sign-in and sign-out pages, which need no session. */
@@ -33,6 +34,8 @@ export function entryRoutes(ui: Ui): Hono<HttpEnv> {
     app.get(path, (c) => lookAtLink(ui, c, kind));
     app.post(path, (c) => useLink(ui, c, kind));
   }
+  app.get('/ui/join/:token', (c) => showInvitation(ui, c));
+  app.post('/ui/join/:token', (c) => join(ui, c));
   app.post('/ui/sign-out', (c) => signOut(ui, c));
   return app;
 }
@@ -126,6 +129,42 @@ async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Re
   const isDirect = project !== undefined && another === undefined && UI_PAGE.test(page);
   const location = isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
   return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
+}
+
+function joinText(token: string): string {
+  return `POST|ui-join|1|${token}`;
+}
+
+/** Opening an invitation accepts nothing: mail scanners open links. */
+async function showInvitation(ui: Ui, c: Ctx): Promise<Response> {
+  const token = tokenOf(c);
+  const invitation = token === null ? null : await ui.inbox.joining?.open(token);
+  if (token === null || !invitation) return deadInvitation(ui, c);
+  const frame = newFrame(ui);
+  const csrf = ui.inbox.vault.sign(joinText(token));
+  return html(c, 200, frame, <JoinPage {...{ frame, csrf, invitation }} />);
+}
+
+/** Accepts, and signs this browser in. */
+async function join(ui: Ui, c: Ctx): Promise<Response> {
+  const token = tokenOf(c) ?? '';
+  const form = await checkedForm(ui, c, joinText(token));
+  if (form instanceof Response) return form;
+  const { joining, sessions } = ui.inbox;
+  const joined = (await joining?.accept(token)) ?? null;
+  const secret = joined && (await sessions.beginFor(joined.address));
+  if (!joined || secret === null) return deadInvitation(ui, c);
+  await endSession(ui, c);
+  const location = `${ui.root}/p/${joined.project.slug}/members?joined=1`;
+  return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
+}
+
+function deadInvitation(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 404,
+    heading: 'This invitation doesn’t work',
+    text: 'It was already used or withdrawn, or it has expired. If you joined before, open the inbox and sign in. Otherwise ask whoever invited you for a new one.',
+  });
 }
 
 function deadLink(ui: Ui, c: Ctx): Promise<Response> {

@@ -5,6 +5,7 @@ import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService, Sent } from '../../lib/approvals.ts';
 import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
+import type { Joining } from '../../auth/joining.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { AccessService } from './access.ts';
@@ -25,6 +26,8 @@ interface WebInboxDeps {
   readonly server: ServerInfo;
   /** True on a local machine, where nobody signs in to create projects. */
   readonly isLocal: boolean;
+  /** Takes invited people in; null where nobody signs in. */
+  readonly joining: Joining | null;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -44,6 +47,7 @@ export class WebInbox {
   readonly publicUrl: string;
   readonly mailDomain: string | null;
   readonly isLocal: boolean;
+  readonly joining: Joining | null;
 
   constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
@@ -70,5 +74,6 @@ export class WebInbox {
     this.publicUrl = publicUrl;
     this.mailDomain = server.mail.domain;
     this.isLocal = isLocal;
+    this.joining = deps.joining;
   }
 }

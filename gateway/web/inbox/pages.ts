@@ -2,6 +2,7 @@ import { channelsPage } from './pages/channels.tsx';
 import { eventsPage } from './pages/events.tsx';
 import { keysPage } from './pages/keys.tsx';
 import { ledgerPage } from './pages/ledger.tsx';
+import { membersPage } from './pages/members.tsx';
 import { policyPage } from './pages/policy.tsx';
 import { requestsPage } from './pages/requests.tsx';
 import { routesPage } from './pages/routes.tsx';
@@ -17,6 +18,7 @@ export const UI_PAGES: readonly UiPage[] = [
   routesPage,
   sourcesPage,
   channelsPage,
+  membersPage,
   policyPage,
   keysPage,
   sessionsPage,

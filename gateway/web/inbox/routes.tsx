@@ -41,7 +41,7 @@ const NEVER = new AbortController().signal;
 /** More pending requests than this appear as `20+`. */
 const COUNTED_MAX = 20;
 
-/** The web inbox, for owners and for people with a key. */
+/** The web inbox, for members and for people with a key. */
 export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<HttpEnv> {
   const { pathname, origin } = new URL(inbox.publicUrl);
   const root = `${pathname.replace(/\/+$/, '')}/ui`;
@@ -81,7 +81,7 @@ async function sessionOf(ui: Ui, c: Ctx): Promise<Session | null> {
   return secret === null ? null : ui.inbox.sessions.find(secret);
 }
 
-/** Redirects to the first page of the only project, or lets an owner of several choose. */
+/** Redirects to the first page of the only project, or lets a member of several choose. */
 async function start(ui: Ui, c: Ctx): Promise<Response> {
   const session = await sessionOf(ui, c);
   if (!session) return signInPage(ui, c, { status: 401 });

@@ -16,11 +16,13 @@ export interface Listed {
 const HANDLE_CHARS = 22;
 
 /**
- * An owner sees all sessions of the project, and so does anyone who may decide because no owner is set; a key sees only
- * its own.
+ * An owner or an admin sees the sessions of all keys, and so does anyone who may decide because no owner is set; others
+ * see only their own.
  */
 export function seesAll({ access }: PageContext): boolean {
-  return access.deciding !== 'not_a_key';
+  return (
+    access.deciding === 'anybody' || (access.member !== null && access.scopes.includes('admin'))
+  );
 }
 
 /** Newest first, but the visitor's own session before all others. */
@@ -34,8 +36,9 @@ export async function sessionsOf(context: PageContext): Promise<Listed[]> {
           holder.kind === 'owner' ? holder.address : null,
           context.project.id,
         );
+  const seen = found.filter((one) => seesAll(context) || one.holder.kind === holder.kind);
   const listed = await Promise.all(
-    found.map(async (one) => {
+    seen.map(async (one) => {
       // A session whose key was revoked has ended, though its row still exists.
       const its = await inbox.access.judge(one, access.project);
       const isThis = one.idHash === session.idHash;

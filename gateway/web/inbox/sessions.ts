@@ -117,6 +117,26 @@ export class Sessions {
     return token;
   }
 
+  /** A session for the reader of an address, who proved it in another way; returns its secret. */
+  async beginFor(email: string): Promise<string | null> {
+    const token = newSecret();
+    const now = this.#deps.clock.now();
+    const address = comparableAddress(email);
+    const row = {
+      hash: hashOf(token),
+      kind: 'owner' as const,
+      project_id: null,
+      key_id: null,
+      key_hash: null,
+      address: this.#deps.vault.seal(linkAad(hashOf(token)), address),
+      rate_hash: null,
+      created_at: now,
+      expires_at: now + UI_LINK_MS,
+    };
+    await this.#deps.store.addLink(row, null);
+    return this.begin({ token, holder: { kind: 'owner', address } });
+  }
+
   /** Deletes a link that couldn't be mailed. */
   async drop(token: string): Promise<void> {
     await this.#deps.store.dropLink(hashOf(token));

@@ -12,16 +12,11 @@ import {
   CHANNELS_MAX,
 } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import {
-  comparableAddress,
-  domainOf,
-  isMailAddress,
-  isRouted,
-  maskedAddress,
-} from '../../rules/mail-address.ts';
+import { comparableAddress, maskedAddress } from '../../rules/mail-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
-import { label } from '../fields.ts';
+import { label, tooSoon } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
+import { refuseAddress } from './address.ts';
 import { addressHashText, channelAad, channelView, toChannelView } from './view.ts';
 
 const ADDED_WITHIN_MS = 3_600_000;
@@ -87,12 +82,7 @@ function notConnected(): ServiceError {
 
 function checkedAddress(address: string | undefined, ownDomain: string | null): string {
   if (address === undefined) throw invalid({ path: 'address', message: 'Needed for kind email.' });
-  // Agents can read project mail, so an approver's address on our own domain would let an agent approve its own
-  // requests.
-  const isOurs = domainOf(address) === ownDomain;
-  if (!isMailAddress(address) || isRouted(address) || isOurs) {
-    throw new ServiceError('CHANNEL_ADDRESS_REJECTED');
-  }
+  refuseAddress(address, ownDomain);
   return address;
 }
 
@@ -191,9 +181,4 @@ async function refuseTooSoon({ store, now }: WriteContext, channelId: string): P
   if (madeAt === null || now >= madeAt + CHANNEL_RESEND_MS) return;
   const hint = 'A link was sent to this address less than a minute ago.';
   throw tooSoon(madeAt + CHANNEL_RESEND_MS - now, hint);
-}
-
-function tooSoon(waitMs: number, hint: string): ServiceError {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new ServiceError('RATE_LIMITED', { hint, details: { retry_after: seconds } });
 }

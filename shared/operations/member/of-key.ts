@@ -8,7 +8,7 @@ const LINE_MAX = 1000;
 /** The member behind a call: whose session it is, or whose key, or whose key made the key. */
 export async function memberBehind(
   { members, keys }: Pick<Repositories, 'members' | 'keys'>,
-  { keyId, member }: Pick<Caller, 'keyId' | 'member'>,
+  { keyId, member }: Pick<Caller, 'keyId'> & Partial<Pick<Caller, 'member'>>,
 ): Promise<MemberRow | undefined> {
   if (member) return members.find(member.id);
   let maker: string | null = keyId;

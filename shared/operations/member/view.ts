@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
+import type { ServerInfo } from '../../kernel/context.ts';
 import { isoTime } from '../../lib/clock.ts';
+import { invalid } from '../../lib/errors.ts';
 import { ROLES } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
 
@@ -42,4 +44,14 @@ export function toMemberView(row: MemberRow): z.output<typeof memberView> {
 /** The additional data that binds a sealed address to its member. */
 export function memberAad(projectId: string, id: string): string {
   return `member|${projectId}|${id}|address`;
+}
+
+/** Refuses where nobody can sign in: a project on one machine belongs to whoever uses it. */
+export function refuseLocal({ signsIn = false }: ServerInfo, path: string): void {
+  if (signsIn) return;
+  throw invalid({
+    path,
+    message:
+      'This project is on one machine, where nobody signs in. To share a project, run a gateway: svc gateway, then svc login --gateway URL.',
+  });
 }

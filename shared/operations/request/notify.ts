@@ -15,7 +15,7 @@ export function noticeAad(projectId: string, noticeId: string): string {
 export async function notify(
   context: Notifying,
   notification: {
-    readonly kind: Exclude<NoticeKind, 'verify'>;
+    readonly kind: Exclude<NoticeKind, 'verify' | 'invite'>;
     readonly channelId: string;
     readonly requestId: string;
     readonly dueAt?: number;
@@ -65,21 +65,32 @@ export async function notifyVoted(context: Notifying, requestId: string): Promis
 }
 
 /** Queues the notice that verifies an address, and replaces an earlier one that wasn't sent yet. */
-export async function notifyVerify(
-  context: Notifying,
-  channelId: string,
-  token: string,
+export function notifyVerify(context: Notifying, channelId: string, token: string): Promise<void> {
+  return notifyLink(context, { kind: 'verify', to: channelId, token });
+}
+
+/** Queues the mail of an invitation, and replaces an earlier one that wasn't sent yet. */
+export function notifyInvited(context: Notifying, memberId: string, token: string): Promise<void> {
+  return notifyLink(context, { kind: 'invite', to: memberId, token });
+}
+
+async function notifyLink(
+  { store, project, vault, now, newId, emit }: Notifying,
+  {
+    kind,
+    to,
+    token,
+  }: { readonly kind: 'verify' | 'invite'; readonly to: string; readonly token: string },
 ): Promise<void> {
-  const { store, project, vault, now, newId, emit } = context;
   const id = newId('ntc');
-  await store.notices.endVerifying(channelId);
+  await store.notices.endLinks(to);
   await store.notices.insert({
     id,
-    kind: 'verify',
-    channel_id: channelId,
+    kind,
+    channel_id: to,
     request_id: null,
     token: vault.seal(noticeAad(project.id, id), token),
-    // `channel_token` finds this link.
+    // `channel_token` or `member` finds this link.
     token_hash: null,
     status: 'queued',
     attempts: 0,

@@ -4,6 +4,8 @@ import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
+import { mayDecide } from '../../rules/roles.ts';
+import type { ChannelRow } from '../../store/channels.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { compiledPolicy } from '../policy/proposal.ts';
 import { notify } from './notify.ts';
@@ -67,7 +69,10 @@ export async function openRequest(
   draft: RequestDraft,
   judgement: Judgement,
 ): Promise<RequestRow> {
-  await refuseUnknownApprovers(context, [...(draft.approvers ?? []), ...(draft.next ?? [])]);
+  await refuseUnknownApprovers(context, draft.kind, [
+    ...(draft.approvers ?? []),
+    ...(draft.next ?? []),
+  ]);
   if (draft.callback_url !== undefined && !(await context.store.callbackSecret.get())) {
     throw new ServiceError('CALLBACK_SECRET_MISSING');
   }
@@ -196,11 +201,13 @@ function wordsOf(draft: RequestDraft) {
 
 async function refuseUnknownApprovers(
   { store }: WriteContext,
+  kind: RequestKind,
   approvers: readonly string[],
 ): Promise<void> {
   for (const id of approvers) {
     const channel = await store.channels.find(id);
-    if (channel?.status !== 'active') {
+    const role = channel && (await store.members.findByChannel(id))?.role;
+    if (channel?.status !== 'active' || !mayDecide(role ?? null, kind)) {
       throw new ServiceError('CHANNEL_NOT_VERIFIED', { details: { approver: id } });
     }
   }
@@ -215,7 +222,7 @@ async function approversOf(
   draft: RequestDraft,
   { rule }: Judgement,
 ): Promise<string[]> {
-  const active = (await store.channels.list()).filter(({ status }) => status === 'active');
+  const active = await decidersOf(store, draft.kind);
   const ofRule = rule?.approvers;
   if (ofRule === undefined || ofRule.length === 0) {
     return [...new Set(draft.approvers ?? active.map(({ id }) => id))];
@@ -223,6 +230,17 @@ async function approversOf(
   const among = active.filter(({ id }) => ofRule.includes(id)).map(({ id }) => id);
   if (among.length > 0) return among;
   return active.filter(({ owner }) => owner === 1).map(({ id }) => id);
+}
+
+/** The active channels that may decide such a request. */
+async function decidersOf(
+  { channels, members }: WriteContext['store'],
+  kind: RequestKind,
+): Promise<ChannelRow[]> {
+  const roles = new Map((await members.list()).map((one) => [one.channel_id, one.role]));
+  return (await channels.list()).filter(
+    ({ id, status }) => status === 'active' && mayDecide(roles.get(id) ?? null, kind),
+  );
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
 import { settleMail } from '../email/settle.ts';
+import { settleMember } from '../member/settle.ts';
 import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
 import { wakeWaiting } from '../inbox/wake.ts';
 import { decidedFacts } from './facts.ts';
@@ -94,6 +95,7 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   const { kind, status, subject } = request;
   if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
   if (kind === 'email_send') await settleMail(context, request);
+  if (kind === 'member') await settleMember(context, request);
   if (kind !== 'channel') return;
   if (status === 'approved') {
     await store.channels.setActive(subject, isoTime(now));

@@ -13,6 +13,7 @@ const KEYED = [
   'login.address_hash',
   'login.rate_hash',
   'member.address_hash',
+  'membership.address_hash',
   'ui_link.rate_hash',
 ];
 

@@ -52,8 +52,12 @@ export class TestPeople {
     this.#clock = clock;
   }
 
-  static async of(gateway: TestGateway, clock: Clock): Promise<TestPeople> {
-    const project = await gateway.gateway.projects.find(gateway.projectId);
+  static async of(
+    gateway: TestGateway,
+    clock: Clock,
+    projectId = gateway.projectId,
+  ): Promise<TestPeople> {
+    const project = await gateway.gateway.projects.find(projectId);
     if (!project) throw new Error('There is no project.');
     return new TestPeople(gateway, project, clock);
   }

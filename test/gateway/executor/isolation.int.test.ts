@@ -5,6 +5,7 @@ import { TestGateway } from '../../helpers/gateway.ts';
 import { isTold } from '../../surface/deciding.ts';
 import { startReceiver } from '../../surface/receiver.ts';
 import { World } from '../../surface/scenario.ts';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { LOOPBACK, type Receiver } from '../callbacks/callback-receiver.ts';
 
 type Json = Record<string, unknown>;
@@ -53,7 +54,11 @@ let ours: Project;
 let theirs: Project;
 
 beforeAll(async () => {
-  gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+  gateway = await TestGateway.start({
+    callbackAllow: LOOPBACK,
+    signIn: true,
+    messaging: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
+  });
   receiver = await startReceiver();
   ours = await fill(gateway.projectId, gateway.apiKey, 'ours');
   const second = await gateway.gateway.createProject({ name: 'Second', slug: 'second' });

@@ -583,6 +583,19 @@ class Member(Group):
         """
         return self._call("member_list", {}, call)
 
+    def invite(
+        self,
+        email: str,
+        *,
+        role: str,
+        **call: Unpack[CallOptions],
+    ) -> t.MemberInviteAnswer:
+        """Invite a person to share the project.
+
+        Mails a link that is good for 7 days; calling again sends a new one, once a minute. A key can invite members and viewers; for other roles an owner must approve first: `request_id` names the request.
+        """
+        return self._call("member_invite", {"email": email, "role": role}, call)
+
 
 class Policy(Group):
     def get(

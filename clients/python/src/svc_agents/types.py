@@ -647,6 +647,12 @@ class MemberPage(TypedDict):
     next_cursor: None
 
 
+class MemberInviteAnswer(TypedDict):
+    member: Member
+    #: The request that an owner decides first.
+    request_id: Optional[str]
+
+
 class PolicyRule(TypedDict):
     id: str
     #: One of: allow, deny, require_approval, auto_approve, auto_approve_notify.

@@ -34,7 +34,7 @@ export async function showRequest(context: PageContext, id: string): Promise<Pag
   return shown(context, seen);
 }
 
-/** Records a decision through the owner's channel. */
+/** Records a decision through the visitor's channel. */
 export async function actOnRequest(context: PageContext, body: string): Promise<ActionResult> {
   if (context.id === null) throw new ServiceError('NOT_FOUND');
   const seen = await overseen(context, context.id);
@@ -54,7 +54,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
     const step = sealStep(vault, context.session.idHash, seen.opened, choice);
     return { to: `${here}?step=${step}` };
   }
-  const decided = await approvals.decide(seen.ownerToken, choice);
+  const decided = await approvals.decide(seen.token, choice);
   if (decided === null) return { to: here };
   if (decided.outcome === 'refused') {
     return shown(context, seen, { status: 400, problem: decided.problem, form });
@@ -68,17 +68,18 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
  */
 async function overseen(context: PageContext, id: string): Promise<Overseen> {
   const told = (await context.call(requestStatus, { request_id: id })) as RequestRecord;
-  const seen = await context.inbox.requests.look(context.access.project, id);
+  const { project, channelId } = context.access;
+  const seen = await context.inbox.requests.look(project, id, channelId);
   if (!seen) throw new ServiceError('NOT_FOUND');
   const { summary, details } = told;
   const request = { ...seen.opened.request, summary, details };
   return { ...seen, opened: { ...seen.opened, request } };
 }
 
-type Decidable = Overseen & { readonly ownerToken: string };
+type Decidable = Overseen & { readonly token: string };
 
 function mayDecide({ access }: PageContext, seen: Overseen): seen is Decidable {
-  return access.deciding !== 'not_a_key' && seen.ownerToken !== null;
+  return access.channelId !== null && seen.token !== null;
 }
 
 function confirmed({ inbox, session }: PageContext, { opened }: Overseen, form: Form): ReadChoice {
@@ -141,6 +142,17 @@ function framed(
   };
 }
 
+const NOT_ASKED = 'You weren’t asked. Only the people who were asked can decide: see below.';
+
+/** Why this visitor can't decide. */
+const WHY_NOT = {
+  not_a_key:
+    'This inbox was opened with a key. A key can’t decide anything, because an agent may be using it.',
+  not_this_role: 'Your role decides nothing. An owner can give you another one.',
+  member: NOT_ASKED,
+  anybody: NOT_ASKED,
+} as const;
+
 /** For a visitor who may look but not decide: the request, and how to get a decision. */
 function Undecidable({
   context,
@@ -165,15 +177,11 @@ function Undecidable({
         </div>
         <div class="note">
           <Icon name="ask" />
-          <p>
-            {isKey
-              ? 'This inbox was opened with a key. A key can’t decide anything, because an agent may be using it.'
-              : 'You weren’t asked. Only the people who were asked can decide: see below.'}
-          </p>
+          <p>{WHY_NOT[context.access.deciding]}</p>
         </div>
         {isKey && (
           <a class="btn" href={`${context.root}/sign-in`}>
-            Sign in as the owner
+            Sign in by email
           </a>
         )}
       </section>

@@ -86,7 +86,7 @@ async function list(
 /** Explains who decides here, if that isn't obvious. */
 function DecidingNote({ context }: { readonly context: PageContext }): JSX.Element | null {
   const { deciding } = context.access;
-  if (deciding === 'owner') return null;
+  if (deciding === 'member') return null;
   return (
     <div class="note">
       <Icon name="ask" />
@@ -96,10 +96,12 @@ function DecidingNote({ context }: { readonly context: PageContext }): JSX.Eleme
             No owner’s address is set, so anyone using this machine’s account can decide here. To
             set one: <code class="mono">svc up --owner EMAIL</code>
           </>
+        ) : deciding === 'not_this_role' ? (
+          'Your role decides nothing. An owner can give you another one.'
         ) : (
           <>
             Opened with a key, which can’t decide anything.{' '}
-            <a href={`${context.root}/sign-in`}>Sign in as the owner</a> to decide here.
+            <a href={`${context.root}/sign-in`}>Sign in by email</a> to decide here.
           </>
         )}
       </p>

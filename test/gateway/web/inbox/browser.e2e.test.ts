@@ -25,7 +25,7 @@ let list: string;
 async function signIn(tab: Tab): Promise<void> {
   const before = tokensOf(gateway.folder, 'ui/sign-in').length;
   await tab.page.goto(`${gateway.url}/ui/sign-in`);
-  await tab.page.getByLabel('The owner’s email address').fill(OWNER);
+  await tab.page.getByLabel('Your email address').fill(OWNER);
   await tab.page.getByRole('button', { name: 'Email me a link' }).click();
   await tab.page.getByRole('heading', { name: 'Check your email' }).waitFor();
   const token = await linkToken(gateway.folder, 'ui/sign-in', before + 1);

@@ -103,7 +103,7 @@ describe('a session of a key', () => {
     for (const fields of [{ verb: 'approve' }, { verb: 'deny' }, { index: '0' }]) {
       const refused = await withKey.post(path, { fields });
       expect(refused.status).toBe(403);
-      expect(refused.html).toContain('Sign in as the owner');
+      expect(refused.html).toContain('Sign in by email');
     }
     expect((await status(id))['status']).toBe('pending');
   });

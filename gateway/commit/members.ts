@@ -1,0 +1,95 @@
+import type { ApprovalContext } from '../../shared/kernel/context.ts';
+import { isoTime } from '../../shared/lib/clock.ts';
+import { CHANNEL_LABEL_MAX_CHARS } from '../../shared/lib/limits.ts';
+import { addressHashText, channelAad } from '../../shared/operations/channel/view.ts';
+import { removeChannel } from '../../shared/operations/channel/removal.ts';
+import { memberAad } from '../../shared/operations/member/view.ts';
+import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
+import { isDecider } from '../../shared/rules/roles.ts';
+import { approvalContext } from './approval-context.ts';
+import type { Command, Deletion } from './job.ts';
+
+interface Acceptance {
+  readonly tokenHash: string;
+  readonly accountId: string;
+  /** Of the account. */
+  readonly address: string;
+  readonly now: number;
+}
+
+/** A person uses their invitation. False if it isn't good any more. */
+export const acceptInvitation: Command<Acceptance, boolean> = {
+  async run(job, { tokenHash, accountId, address, now }) {
+    const { store, project, vault, emit } = job;
+    const context = approvalContext(job, now);
+    const member = await store.members.byToken(tokenHash, now);
+    if (!member) return false;
+    const { id, role } = member;
+    emit({ kind: 'members_changed' });
+    if (await store.members.findByAccount(accountId)) {
+      // They were invited at another spelling of their address, and are here already.
+      await store.members.remove(id, isoTime(now));
+      await context.recordService('member.removed', id);
+      return true;
+    }
+    await store.members.setAddress(id, {
+      address: vault.seal(memberAad(project.id, id), address),
+      addressHash: vault.sign(addressHashText(project.id, comparableAddress(address))),
+      masked: maskedAddress(address),
+    });
+    await store.members.join(id, accountId, isoTime(now));
+    if (isDecider(role)) await giveChannel(context, id, address);
+    await context.recordService('member.joined', id, { role });
+    return true;
+  },
+};
+
+/** Deletes expired invitations, because we don't keep the address of somebody who never agreed; returns how many. */
+export const dropInvitations: Command<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
+    const { members, notices } = job.store;
+    const ids = await members.expired(asOf, limit);
+    for (const id of ids) {
+      await members.remove(id, isoTime(now));
+      await notices.endOfChannel(id);
+      await approvalContext(job, now).recordService('member.removed', id);
+    }
+    return ids.length;
+  },
+};
+
+/**
+ * Makes a member's address an active channel: they proved that they read it, and an owner gave them the role. A channel
+ * that already decides there becomes theirs.
+ */
+async function giveChannel(
+  context: ApprovalContext,
+  memberId: string,
+  address: string,
+): Promise<void> {
+  const { store, project, vault, now, newId, recordService } = context;
+  const addressHash = vault.sign(addressHashText(project.id, comparableAddress(address)));
+  const known = await store.channels.findByAddress(addressHash);
+  if (known?.status === 'active') return store.members.setChannel(memberId, known.id);
+  if (known) await removeChannel(context, known.id);
+  const id = newId('chn');
+  const nowIso = isoTime(now);
+  const masked = maskedAddress(address);
+  await store.channels.insert({
+    id,
+    kind: 'email',
+    label: masked.slice(0, CHANNEL_LABEL_MAX_CHARS),
+    status: 'active',
+    owner: 0,
+    address: vault.seal(channelAad(project.id, id), address),
+    address_hash: addressHash,
+    masked,
+    created_at: nowIso,
+    created_by: memberId,
+    verified_at: nowIso,
+    activated_at: nowIso,
+    last_used_at: null,
+  });
+  await store.members.setChannel(memberId, id);
+  await recordService('channel.activated', id);
+}

@@ -1,0 +1,42 @@
+import type { ApprovalContext } from '../../kernel/context.ts';
+import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestRow } from '../../store/requests.ts';
+import { notify } from '../request/notify.ts';
+import { pendingRequest } from '../request/row.ts';
+
+const OWNER_WAIT_MS = 7 * 86_400_000;
+
+/** Asks every owner, of whom the first to answer decides; returns the request's id, or null if nobody can be asked. */
+export async function askOwners(
+  context: ApprovalContext,
+  asked: { readonly kind: RequestKind; readonly summary: string } & Partial<RequestRow>,
+): Promise<string | null> {
+  const { store, now, newId, emit } = context;
+  const owners = await ownerChannels(context);
+  if (owners.length === 0) return null;
+  const row = pendingRequest(
+    {
+      id: newId('req'),
+      risk: 'high',
+      approvers: JSON.stringify(owners),
+      expires_at: now + OWNER_WAIT_MS,
+      ...asked,
+    },
+    now,
+  );
+  await store.requests.insert(row);
+  for (const channelId of owners)
+    await notify(context, { kind: 'ask', channelId, requestId: row.id });
+  emit({ kind: 'due', at: row.expires_at });
+  return row.id;
+}
+
+/** The active channels of all owners, the owner's channel first. */
+async function ownerChannels({ store }: ApprovalContext): Promise<string[]> {
+  const members = await store.members.list();
+  const ofOwners = members.flatMap(({ role, channel_id: id }) =>
+    role === 'owner' && id ? [id] : [],
+  );
+  const active = (await store.channels.list()).filter(({ status }) => status === 'active');
+  return active.filter(({ id, owner }) => owner === 1 || ofOwners.includes(id)).map(({ id }) => id);
+}
