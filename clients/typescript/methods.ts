@@ -178,6 +178,12 @@ export class Methods {
     /** Invite a person to share the project. */
     invite: (input: T.MemberInviteInput, options?: CallOptions): Promise<T.MemberInviteAnswer> =>
       this.#run(PLACES.member_invite, input, options),
+    /** Give a member another role. */
+    role: (input: T.MemberRoleInput, options?: CallOptions): Promise<T.MemberRoleAnswer> =>
+      this.#run(PLACES.member_role, input, options),
+    /** Remove a member, or withdraw an invitation. */
+    remove: (input: T.MemberRemoveInput, options?: CallOptions): Promise<T.MemberRemoveAnswer> =>
+      this.#run(PLACES.member_remove, input, options),
   };
 
   readonly policy = {

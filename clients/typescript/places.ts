@@ -91,6 +91,18 @@ export const PLACES = {
   },
   member_list: { method: 'GET', path: '/v1/members' },
   member_invite: { method: 'POST', path: '/v1/members', isWrite: true },
+  member_role: {
+    method: 'POST',
+    path: '/v1/members/{id}/role',
+    params: { id: 'member_id' },
+    isWrite: true,
+  },
+  member_remove: {
+    method: 'DELETE',
+    path: '/v1/members/{id}',
+    params: { id: 'member_id' },
+    isWrite: true,
+  },
   policy_get: { method: 'GET', path: '/v1/policy' },
   policy_set: { method: 'PUT', path: '/v1/policy', isWrite: true, seconds: 'wait_seconds' },
   policy_test: { method: 'POST', path: '/v1/policy/test' },

@@ -608,6 +608,20 @@ export interface MemberPage {
   readonly next_cursor: null;
 }
 
+export interface MemberRemoveAnswer {
+  readonly id: string;
+  readonly removed_at: string | null;
+  readonly revoked_keys: readonly string[];
+  /** The request that an owner decides first. */
+  readonly request_id: string | null;
+}
+
+export interface MemberRoleAnswer {
+  readonly member: Member;
+  /** The request that an owner decides first. */
+  readonly request_id: string | null;
+}
+
 export interface NewKey {
   readonly id: string;
   readonly name: string;
@@ -1707,6 +1721,20 @@ export interface MemberInviteInput {
   readonly email: string;
   /** What they may do. */
   readonly role: 'owner' | 'admin' | 'member' | 'approver' | 'viewer' | (string & {});
+}
+
+/** Give a member another role. */
+export interface MemberRoleInput {
+  /** The member, `mbr_…`. */
+  readonly member_id: string;
+  /** What they may do from now on. */
+  readonly role: 'owner' | 'admin' | 'member' | 'approver' | 'viewer' | (string & {});
+}
+
+/** Remove a member, or withdraw an invitation. */
+export interface MemberRemoveInput {
+  /** The member, `mbr_…`. */
+  readonly member_id: string;
 }
 
 /** Read the current policy. */

@@ -1,8 +1,6 @@
-import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { CHANNEL_LABEL_MAX_CHARS } from '../../shared/lib/limits.ts';
-import { addressHashText, channelAad } from '../../shared/operations/channel/view.ts';
-import { removeChannel } from '../../shared/operations/channel/removal.ts';
+import { addressHashText } from '../../shared/operations/channel/view.ts';
+import { giveChannel } from '../../shared/operations/member/channel.ts';
 import { memberAad } from '../../shared/operations/member/view.ts';
 import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
 import { isDecider } from '../../shared/rules/roles.ts';
@@ -57,39 +55,3 @@ export const dropInvitations: Command<Deletion, number> = {
     return ids.length;
   },
 };
-
-/**
- * Makes a member's address an active channel: they proved that they read it, and an owner gave them the role. A channel
- * that already decides there becomes theirs.
- */
-async function giveChannel(
-  context: ApprovalContext,
-  memberId: string,
-  address: string,
-): Promise<void> {
-  const { store, project, vault, now, newId, recordService } = context;
-  const addressHash = vault.sign(addressHashText(project.id, comparableAddress(address)));
-  const known = await store.channels.findByAddress(addressHash);
-  if (known?.status === 'active') return store.members.setChannel(memberId, known.id);
-  if (known) await removeChannel(context, known.id);
-  const id = newId('chn');
-  const nowIso = isoTime(now);
-  const masked = maskedAddress(address);
-  await store.channels.insert({
-    id,
-    kind: 'email',
-    label: masked.slice(0, CHANNEL_LABEL_MAX_CHARS),
-    status: 'active',
-    owner: 0,
-    address: vault.seal(channelAad(project.id, id), address),
-    address_hash: addressHash,
-    masked,
-    created_at: nowIso,
-    created_by: memberId,
-    verified_at: nowIso,
-    activated_at: nowIso,
-    last_used_at: null,
-  });
-  await store.members.setChannel(memberId, id);
-  await recordService('channel.activated', id);
-}

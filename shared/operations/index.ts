@@ -36,6 +36,8 @@ import { ledgerQuery } from './ledger/query.ts';
 import { ledgerVerify } from './ledger/verify.ts';
 import { memberInvite } from './member/invite.ts';
 import { memberList } from './member/list.ts';
+import { memberRemove } from './member/remove.ts';
+import { memberRole } from './member/role.ts';
 import { policyDiff } from './policy/diff.ts';
 import { policyGet } from './policy/get.ts';
 import { policySet } from './policy/set.ts';
@@ -112,6 +114,8 @@ export const operations: readonly Operation[] = [
   channelRemove,
   memberList,
   memberInvite,
+  memberRole,
+  memberRemove,
   policyGet,
   policySet,
   policyTest,

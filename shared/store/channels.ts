@@ -133,6 +133,12 @@ export class ChannelRepository {
     await this.#tx.put('DELETE FROM channel_token WHERE channel_id = ?', [id]);
   }
 
+  /** Makes another channel the owner's. */
+  async moveOwner(from: string, to: string): Promise<void> {
+    await this.#tx.put('UPDATE channel SET owner = 0 WHERE id = ?', [from]);
+    await this.#tx.put('UPDATE channel SET owner = 1 WHERE id = ?', [to]);
+  }
+
   async touch(id: string, nowIso: string): Promise<void> {
     await this.#tx.put('UPDATE channel SET last_used_at = ? WHERE id = ?', [nowIso, id]);
   }

@@ -106,6 +106,27 @@ export class KeyRepository {
     return rows.map(toRecord);
   }
 
+  /** Keys that aren't revoked and were made by one of these, or by a key that was. */
+  async madeBy(makers: readonly string[]): Promise<KeyRecord[]> {
+    const rows = await this.#tx.all<KeyRow>(
+      `WITH RECURSIVE made (made_id) AS (
+         SELECT id FROM key WHERE created_by IN (SELECT value FROM json_each(?))
+         UNION SELECT key.id FROM key JOIN made ON key.created_by = made_id)
+       SELECT ${COLUMNS} FROM key WHERE id IN (SELECT made_id FROM made) AND revoked_at IS NULL ORDER BY id`,
+      [JSON.stringify(makers)],
+    );
+    return rows.map(toRecord);
+  }
+
+  async setScopes(id: string, scopes: readonly Scope[]): Promise<void> {
+    await this.#tx.put('UPDATE key SET scopes = ? WHERE id = ?', [JSON.stringify(scopes), id]);
+  }
+
+  /** Names another maker of the keys that one made. */
+  async reassign(from: string, to: string): Promise<void> {
+    await this.#tx.put('UPDATE key SET created_by = ? WHERE created_by = ?', [to, from]);
+  }
+
   async insert(key: KeyRecord & { readonly hash: string }): Promise<void> {
     await this.#tx.put(
       'INSERT INTO key (id, name, hash, last4, scopes, disk_prefixes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',

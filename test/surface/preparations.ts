@@ -119,6 +119,13 @@ async function withChannel(world: World): Promise<Json> {
   return { channel_id: (channel as Json)['id'] };
 }
 
+/** Somebody who is invited; another one each time, as an address is invited once. */
+async function withMember(world: World): Promise<Json> {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const { member } = await world.get('member_invite', { email, role: 'member' });
+  return { member_id: (member as Json)['id'] };
+}
+
 const withEmailSource = async (world: World): Promise<Json> => {
   const { status, body } = await world.run('source_add', { type: 'email', name: 'mail' });
   if (status !== 201 && status !== 409) throw new Error(JSON.stringify(body));
@@ -181,6 +188,9 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),
   channel_add: withoutChannel,
   channel_remove: withChannel,
+  member_invite: async () => ({ email: `${crypto.randomUUID()}@example.com` }),
+  member_role: withMember,
+  member_remove: withMember,
   kv_list: withWritten('kv_set'),
   kv_get: withWritten('kv_set'),
   kv_mget: withWritten('kv_set'),

@@ -4,6 +4,7 @@ import type { Refuse, Stage } from './stage.ts';
 
 const NO_ROUTE = 'rte_00000000000000000000000000';
 const NO_REQUEST = 'req_00000000000000000000000000';
+const NO_MEMBER = 'mbr_00000000000000000000000000';
 const NO_CHANNEL = 'chn_00000000000000000000000000';
 /** Of a network of our own, which nothing allows. */
 const PRIVATE_URL = 'https://10.0.0.1/hooks';
@@ -83,6 +84,24 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
       const owner = (items as { id: string; owner: boolean }[]).find((one) => one.owner);
       return stage.run('channel_remove', { channel_id: owner?.id });
     },
+  },
+  member_role: {
+    NOT_FOUND: (stage) => stage.run('member_role', { member_id: NO_MEMBER, role: 'viewer' }),
+    SCOPE_MISSING: async (stage) => {
+      const { apiKey, member_id } = await stage.admin();
+      return stage.run('member_role', { member_id, role: 'owner' }, { key: apiKey });
+    },
+    CHANNEL_OWNER_PROTECTED: async (stage) =>
+      stage.run('member_role', { member_id: await stage.owner(), role: 'viewer' }),
+  },
+  member_remove: {
+    NOT_FOUND: (stage) => stage.run('member_remove', { member_id: NO_MEMBER }),
+    SCOPE_MISSING: async (stage) => {
+      const { apiKey } = await stage.newKey('disk');
+      return stage.run('member_remove', { member_id: await stage.owner() }, { key: apiKey });
+    },
+    CHANNEL_OWNER_PROTECTED: async (stage) =>
+      stage.run('member_remove', { member_id: await stage.owner() }),
   },
   member_invite: {
     CHANNEL_ADDRESS_REJECTED: (stage) =>

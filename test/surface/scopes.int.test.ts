@@ -27,6 +27,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'source_rotate',
     'source_sign',
     'member_invite',
+    'member_role',
     'route_add',
     'route_remove',
     'route_disable',
@@ -98,6 +99,7 @@ const FOR_ANY = [
   'key_revoke',
   'key_rotate',
   'member_list',
+  'member_remove',
   'usage',
 ];
 

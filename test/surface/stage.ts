@@ -73,6 +73,26 @@ export class Stage extends World {
     return String(id);
   }
 
+  /** The project's only owner. */
+  async owner(): Promise<string> {
+    const { items } = await this.get('member_list', {});
+    const [owner] = items as { id: string }[];
+    return owner?.id ?? '';
+  }
+
+  /** A member who is an admin, with a key of theirs: as if they had accepted and signed in. */
+  async admin(): Promise<{ readonly member_id: string; readonly apiKey: string }> {
+    const { member } = await this.get('member_invite', {
+      email: 'adam@example.com',
+      role: 'viewer',
+    });
+    const { id } = member as { id: string };
+    const { id: keyId, apiKey } = await this.newKey('admin');
+    this.#change(`UPDATE member SET status = 'active', role = 'admin' WHERE id = '${id}'`);
+    this.#change(`UPDATE key SET created_by = '${id}' WHERE id = '${keyId}'`);
+    return { member_id: id, apiKey };
+  }
+
   /** An address that is a channel: its owner has followed the link. */
   async verified(address: string): Promise<void> {
     await this.get('channel_add', { kind: 'email', address });

@@ -1,5 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
+import type { RequestRow } from '../../store/requests.ts';
 import { notify, notifyVoted } from '../request/notify.ts';
 import { texts } from '../request/record.ts';
 
@@ -13,8 +14,18 @@ export async function removeChannel(context: ApprovalContext, channelId: string)
   await store.channels.remove(channelId, isoTime(now));
   await store.notices.endOfChannel(channelId);
   await recordService('channel.removed', channelId);
+  await moveAsks(context, channelId, () => true);
+}
+
+/** Moves pending requests that a channel was asked about to the owner, with its approvals of them. */
+export async function moveAsks(
+  context: ApprovalContext,
+  channelId: string,
+  concerns: (request: RequestRow) => boolean,
+): Promise<void> {
+  const { store, now } = context;
   const owner = await store.channels.owner();
-  for (const request of await store.requests.pending(now)) {
+  for (const request of (await store.requests.pending(now)).filter(concerns)) {
     const asked = texts(request.approvers);
     if (!asked.includes(channelId)) continue;
     if (await store.votes.delete(request.id, channelId)) await notifyVoted(context, request.id);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { takeChannel } from '../member/channel.ts';
 import { channelId } from '../request/fields.ts';
 import { withdrawChannel } from './withdrawal.ts';
 
@@ -29,8 +30,12 @@ export const channelRemove = defineOperation({
     const { store, now } = context;
     const channel = await store.channels.find(channel_id);
     if (!channel) throw notFound(`channel ${channel_id}`);
-    if (channel.owner === 1) throw new ServiceError('CHANNEL_OWNER_PROTECTED');
-    await withdrawChannel(context, channel_id);
+    const member = await store.members.findByChannel(channel_id);
+    if (channel.owner === 1 || member?.role === 'owner') {
+      throw new ServiceError('CHANNEL_OWNER_PROTECTED');
+    }
+    if (member) await takeChannel(context, member);
+    else await withdrawChannel(context, channel_id);
     return { id: channel_id, status: 'removed', removed_at: isoTime(now) };
   },
 });

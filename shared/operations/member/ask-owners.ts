@@ -1,6 +1,7 @@
-import type { ApprovalContext } from '../../kernel/context.ts';
+import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';
 import { pendingRequest } from '../request/row.ts';
 
@@ -29,6 +30,22 @@ export async function askOwners(
     await notify(context, { kind: 'ask', channelId, requestId: row.id });
   emit({ kind: 'due', at: row.expires_at });
   return row.id;
+}
+
+/** The parts of a request about a member that every change has. */
+export function changeFor(
+  { caller }: Pick<WriteContext, 'caller'>,
+  memberId: string,
+  change: MemberChange,
+) {
+  return {
+    kind: 'member',
+    key_id: caller.keyId,
+    agent: caller.agent.label,
+    platform: caller.agent.platform,
+    subject: memberId,
+    proposal: JSON.stringify(change),
+  } as const;
 }
 
 /** The active channels of all owners, the owner's channel first. */

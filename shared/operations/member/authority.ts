@@ -1,4 +1,4 @@
-import type { WriteContext } from '../../kernel/context.ts';
+import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { isWithin, ROLE_RULES, type Role } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
@@ -30,16 +30,34 @@ export async function refuseOwnRise(
   });
 }
 
-/** CHANNEL_OWNER_PROTECTED if the project would be without an owner. */
-export async function refuseLastOwner(
-  { store }: Pick<WriteContext, 'store'>,
+/**
+ * Whether the caller may remove a member without asking an owner. Taking the power to decide from an approver is
+ * harmless, as with a channel; an owner or admin could be locked out by an agent.
+ */
+export function mayRemove(
+  { caller }: Pick<WriteContext, 'caller'>,
+  { role }: MemberRow,
+  isOwn: boolean,
+): boolean {
+  if (caller.member && isOwn) return true;
+  return role === 'approver' || permissionFor({ caller }, [role]) === 'at_once';
+}
+
+/** Whether the project would be without an owner if this one left. */
+export async function isLastOwner(
+  { store }: Pick<ApprovalContext, 'store'>,
   member: MemberRow,
-): Promise<void> {
-  if (member.role !== 'owner' || member.status !== 'active') return;
-  const others = (await store.members.list()).filter(
+): Promise<boolean> {
+  if (member.role !== 'owner' || member.status !== 'active') return false;
+  const members = await store.members.list();
+  return !members.some(
     ({ id, role, status }) => id !== member.id && role === 'owner' && status === 'active',
   );
-  if (others.length > 0) return;
+}
+
+/** CHANNEL_OWNER_PROTECTED if the project would be without an owner. */
+export async function refuseLastOwner(context: WriteContext, member: MemberRow): Promise<void> {
+  if (!(await isLastOwner(context, member))) return;
   throw new ServiceError('CHANNEL_OWNER_PROTECTED', {
     hint: 'This is the last owner. Make another member an owner first.',
   });

@@ -10,7 +10,7 @@ import type { MemberRow } from '../../store/members.ts';
 import { refuseAddress } from '../channel/address.ts';
 import { addressHashText } from '../channel/view.ts';
 import { tooSoon } from '../fields.ts';
-import { askOwners } from './ask-owners.ts';
+import { askOwners, changeFor } from './ask-owners.ts';
 import { permissionFor } from './authority.ts';
 import { sendInvitation } from './invitation.ts';
 import { memberAad, memberView, refuseLocal, toMemberView } from './view.ts';
@@ -64,7 +64,7 @@ export const memberInvite = defineOperation({
 
 /** Sends the invitation, or asks owners whether it may be sent; returns the id of their request. */
 async function inviteOrAsk(context: WriteContext, member: MemberRow): Promise<string | null> {
-  const { store, caller, now } = context;
+  const { store, now } = context;
   const isAllowed =
     member.status === 'invited' || permissionFor(context, [member.role]) === 'at_once';
   if (isAllowed) {
@@ -76,14 +76,9 @@ async function inviteOrAsk(context: WriteContext, member: MemberRow): Promise<st
   );
   if (asked) return asked.id;
   return askOwners(context, {
-    kind: 'member',
-    key_id: caller.keyId,
-    agent: caller.agent.label,
-    platform: caller.agent.platform,
-    subject: member.id,
+    ...changeFor(context, member.id, { change: 'invite' }),
     action: 'member_invite',
     summary: `Invite ${member.masked ?? ''} as ${member.role}`,
-    proposal: JSON.stringify({ change: 'invite' }),
   });
 }
 

@@ -41,6 +41,11 @@ export function toMemberView(row: MemberRow): z.output<typeof memberView> {
   };
 }
 
+export const memberId = z
+  .string()
+  .regex(/^mbr_[0-9a-z]{26}$/, 'Expected a member id such as `mbr_01j…`.')
+  .describe('The member, `mbr_…`.');
+
 /** The additional data that binds a sealed address to its member. */
 export function memberAad(projectId: string, id: string): string {
   return `member|${projectId}|${id}|address`;

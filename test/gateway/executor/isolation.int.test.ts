@@ -21,6 +21,7 @@ interface Facts {
   readonly requestId: string;
   readonly linkRequestId: string;
   readonly channelId: string;
+  readonly memberId: string;
   /** A mail that came in, with a file `note.txt`. */
   readonly mailEventId: string;
   readonly batchId: string;
@@ -43,6 +44,7 @@ const NOWHERE: Facts = {
   deliveryId: 'dlv_00000000000000000000000000',
   requestId: 'req_00000000000000000000000000',
   linkRequestId: 'req_00000000000000000000000001',
+  memberId: 'mbr_00000000000000000000000000',
   channelId: 'chn_00000000000000000000000000',
   mailEventId: 'evt_00000000000000000000000001',
   batchId: 'bat_00000000000000000000000000',
@@ -109,6 +111,7 @@ async function fill(projectId: string, apiKey: string, name: string): Promise<Pr
     requestId: String(request_id),
     linkRequestId: String(link['request_id']),
     channelId: firstOf(channels, 'id'),
+    memberId: firstOf(await world.get('member_list', {}), 'id'),
     mailEventId: String(mail.body['event_id']),
     batchId: String(batch_id),
     secrets: [secret, content_base64, projectId, apiKey, url, String(routeSecret)],
@@ -194,6 +197,8 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     request_withdraw: [{ request_id: of.requestId }],
     request_use: [{ request_id: of.requestId }],
     channel_remove: [{ channel_id: of.channelId }],
+    member_role: [{ member_id: of.memberId, role: 'viewer' }],
+    member_remove: [{ member_id: of.memberId }],
     policy_set: [{ policy: { rules }, wait_seconds: 0 }],
     kv_get: [{ key: `${of.name}/key` }, { key: `state/${of.name}` }],
     kv_mget: [{ keys: [`${of.name}/key`, `state/${of.name}`] }],

@@ -108,12 +108,13 @@ export class Team {
     return answer.request_id;
   }
 
-  async request(id: string) {
-    return (
-      await this.call<{ status: string; decided_by: string; approvers: string[] }>(
-        'GET',
-        `/v1/requests/${id}`,
-      )
-    ).body;
+  async request(id: string, key = this.key) {
+    const answer = await this.call<{ status: string; decided_by: string; approvers: string[] }>(
+      'GET',
+      `/v1/requests/${id}`,
+      undefined,
+      key,
+    );
+    return answer.body;
   }
 }

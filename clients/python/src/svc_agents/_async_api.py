@@ -596,6 +596,29 @@ class Member(Group):
         """
         return await self._call("member_invite", {"email": email, "role": role}, call)
 
+    async def role(
+        self,
+        member_id: str,
+        role: str,
+        **call: Unpack[CallOptions],
+    ) -> t.MemberRoleAnswer:
+        """Give a member another role.
+
+        Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one.
+        """
+        return await self._call("member_role", {"member_id": member_id, "role": role}, call)
+
+    async def remove(
+        self,
+        member_id: str,
+        **call: Unpack[CallOptions],
+    ) -> t.MemberRemoveAnswer:
+        """Remove a member, or withdraw an invitation.
+
+        Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. Anyone may remove themselves.
+        """
+        return await self._call("member_remove", {"member_id": member_id}, call)
+
 
 class Policy(Group):
     async def get(

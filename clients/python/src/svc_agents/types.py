@@ -653,6 +653,20 @@ class MemberInviteAnswer(TypedDict):
     request_id: Optional[str]
 
 
+class MemberRoleAnswer(TypedDict):
+    member: Member
+    #: The request that an owner decides first.
+    request_id: Optional[str]
+
+
+class MemberRemoveAnswer(TypedDict):
+    id: str
+    removed_at: Optional[str]
+    revoked_keys: List[str]
+    #: The request that an owner decides first.
+    request_id: Optional[str]
+
+
 class PolicyRule(TypedDict):
     id: str
     #: One of: allow, deny, require_approval, auto_approve, auto_approve_notify.

@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { notFound } from '../../lib/errors.ts';
+import { defineOperation } from '../../kernel/operation.ts';
+import { ROLES } from '../../rules/roles.ts';
+import { askOwners, changeFor } from './ask-owners.ts';
+import { permissionFor, refuseLastOwner, refuseOwnRise } from './authority.ts';
+import { applyRole } from './role-change.ts';
+import { memberId, memberView, toMemberView } from './view.ts';
+
+export const memberRole = defineOperation({
+  name: 'member_role',
+  summary: 'Give a member another role.',
+  description:
+    'Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one.',
+  scope: 'admin',
+  input: z.strictObject({
+    member_id: memberId,
+    role: z.enum(ROLES).describe('What they may do from now on.'),
+  }),
+  output: z.object({
+    member: memberView,
+    request_id: z.string().nullable().describe('The request that an owner decides first.'),
+  }),
+  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/members/{id}/role', params: { id: 'member_id' } },
+  mcp: false,
+  cli: {
+    usage: 'member role <member_id> <role>',
+    examples: ['member role mbr_01j9z3k4m5n6p7q8r9s0t1v2w3 viewer'],
+  },
+  subject: (input) => input.member_id,
+  example: { member_id: 'mbr_01j9z3k4m5n6p7q8r9s0t1v2w3', role: 'viewer' },
+}).write({
+  commit: async (context, { member_id: id, role }) => {
+    const { store } = context;
+    const member = await store.members.find(id);
+    if (!member) throw notFound(`member ${id}`);
+    if (member.role === role) return { member: toMemberView(member), request_id: null };
+    await refuseOwnRise(context, member, role);
+    await refuseLastOwner(context, member);
+    if (permissionFor(context, [member.role, role]) === 'ask_owner') {
+      const requestId = await askOwners(context, {
+        ...changeFor(context, id, { change: 'role', role }),
+        action: 'member_role',
+        summary: `Make the ${member.role} ${member.masked ?? id} ${role}`,
+      });
+      return { member: toMemberView(member), request_id: requestId };
+    }
+    await applyRole(context, member, role);
+    return { member: toMemberView((await store.members.find(id)) ?? member), request_id: null };
+  },
+});
