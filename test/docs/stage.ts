@@ -160,7 +160,7 @@ export class Stage {
     const folders = [...homes, this.#gatewayData()].filter((folder) => existsSync(folder));
     return folders.flatMap((folder) =>
       mailsOf(folder).flatMap((mail) =>
-        [...parsedMail(mail).text.matchAll(/http:\/\/\S+\/[acs]\/[0-9A-Za-z]+/g)].map(
+        [...parsedMail(mail).text.matchAll(/http:\/\/\S+\/(?:[acs]|ui\/join)\/[0-9A-Za-z]+/g)].map(
           ([link]) => link,
         ),
       ),

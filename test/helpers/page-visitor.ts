@@ -21,8 +21,8 @@ interface Page {
   readonly html: string;
 }
 
-async function get(url: string): Promise<Page> {
-  const response = await fetch(url);
+async function get(url: string, cookie?: string): Promise<Page> {
+  const response = await fetch(url, { headers: cookie === undefined ? {} : { cookie } });
   const html = await response.text();
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${textOf(html)}`);
   return { url: response.url, html };
@@ -55,7 +55,8 @@ async function press(
   if (response.status !== 303 || location === null) {
     throw new Error(`The form was answered ${response.status}: ${textOf(await response.text())}`);
   }
-  return get(new URL(location, target).href);
+  const [cookie] = response.headers.getSetCookie();
+  return get(new URL(location, target).href, cookie?.split(';')[0]);
 }
 
 function formsIn(html: string): string[] {

@@ -21,12 +21,12 @@ interface Sent {
 
 /** A browser without scripts: it keeps the cookie, and sends forms with what their pages carry. */
 export class WebVisitor {
-  readonly #gateway: TestGateway;
+  readonly #gateway: Pick<TestGateway, 'url'>;
   cookie: string | null = null;
   /** Of the page that was looked at last. */
   csrf = '';
 
-  constructor(gateway: TestGateway) {
+  constructor(gateway: Pick<TestGateway, 'url'>) {
     this.#gateway = gateway;
   }
 
