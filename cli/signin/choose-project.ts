@@ -25,7 +25,7 @@ interface Situation {
 
 const NEW = 'n';
 const OF_OTHERS =
-  "To join someone else's project, use a key from its owner: svc login --gateway URL --with-key -";
+  "To join someone else's project, accept an invitation first. Its owner sends one: svc member invite EMAIL --role member";
 
 /** Takes the only project, asks if there are several, and creates one if there are none. */
 export async function chooseProject(wish: Wish, situation: Situation): Promise<Choice> {

@@ -850,7 +850,6 @@ export interface Request {
     | 'email_send'
     | 'channel'
     | 'member'
-    | 'project'
     | (string & {});
   readonly status:
     | 'pending'

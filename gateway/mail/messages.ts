@@ -42,7 +42,6 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
   email_send: ['approve mail?', 'An agent asks you to approve an email it wants to send.'],
   channel: ['approve channel?', 'An agent asks you to approve a new approver.'],
   member: ['approve member?', 'A key asks you to change who has power in the project.'],
-  project: ['approve change?', 'A key asks you to change the project itself.'],
 };
 
 /** Asks a person. Nothing in the mail decides; its only link opens the page that does. */

@@ -1,6 +1,6 @@
 /**
- * What a request asks for. Only owners decide the last three: `channel` lets a new channel decide, `member` changes who
- * has power in the project, and `project` renames or deletes it.
+ * What a request asks for. Only owners decide the last two: `channel` lets a new channel decide, `member` changes who has
+ * power in the project.
  */
 export const REQUEST_KINDS = [
   'approval',
@@ -10,7 +10,6 @@ export const REQUEST_KINDS = [
   'email_send',
   'channel',
   'member',
-  'project',
 ] as const;
 
 /** Every status but `pending` is final (spec section 3.2). */

@@ -26,7 +26,7 @@ export const ROLE_RULES: Readonly<Record<Role, RoleRule>> = {
     scopes: EVERY_SCOPE,
     decides: REQUEST_KINDS,
     manages: ROLES,
-    summary: 'Everything: decides, manages members, deletes the project.',
+    summary: 'Everything: decides all, and manages the members.',
   },
   admin: {
     scopes: EVERY_SCOPE,

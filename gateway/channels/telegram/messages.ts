@@ -69,11 +69,6 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
     meaning: 'If you approve, it changes who has power in the project.',
     summary: 'The change',
   },
-  project: {
-    title: 'Change of the project itself',
-    meaning: 'A key asks for it. Only an owner may allow it.',
-    summary: 'The change',
-  },
 };
 
 /** Asks a person. `page` shows the whole text. */

@@ -45,11 +45,6 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
     heading: 'Change who has power here?',
     lead: 'Someone with an admin key wants to change who may decide in this project.',
   },
-  project: {
-    noun: 'Change of the project',
-    heading: 'Change the project itself?',
-    lead: 'Someone with an admin key wants to do this. Only an owner may allow it.',
-  },
 };
 
 type Ended = Exclude<RequestStatus, 'pending'>;
@@ -136,11 +131,6 @@ const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, strin
     approved: 'The members are as you approved.',
     denied: 'The members stay as they were.',
     expired: 'Nobody decided in time. The members stay as they were.',
-  },
-  project: {
-    approved: 'It’s done.',
-    denied: 'The project stays as it was.',
-    expired: 'Nobody decided in time. The project stays as it was.',
   },
   question: {
     needs_context: 'The question isn’t answered. The agent has to ask again with more context.',

@@ -13,7 +13,7 @@ import { FULL_SCOPES } from '../../../shared/lib/scopes.ts';
 const TABLE: Readonly<Record<Role, readonly [scopes: string, decides: string, manages: string]>> = {
   owner: [
     'admin ledger:read inbox:read inbox:write approvals disk send',
-    'approval question policy file_url email_send channel member project',
+    'approval question policy file_url email_send channel member',
     'owner admin member approver viewer',
   ],
   admin: [
@@ -36,7 +36,7 @@ describe('the roles', () => {
   });
 
   it('decide nothing about who decides, except an owner', () => {
-    for (const kind of ['channel', 'member', 'project'] as const) {
+    for (const kind of ['channel', 'member'] as const) {
       expect(ROLES.filter((role) => mayDecide(role, kind))).toEqual(['owner']);
     }
   });

@@ -525,7 +525,7 @@ class RequestApprovals(TypedDict):
 
 class Request(TypedDict):
     request_id: str
-    #: One of: approval, question, policy, file_url, email_send, channel, member, project.
+    #: One of: approval, question, policy, file_url, email_send, channel, member.
     kind: str
     #: One of: pending, approved, denied, modified, needs_context, expired, answered.
     status: str

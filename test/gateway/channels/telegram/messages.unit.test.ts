@@ -31,7 +31,6 @@ describe('a message that asks', () => {
     ['email_send', 'Email to be sent', 'send email from the address of the project'],
     ['channel', 'New channel proposed', 'is also asked and can decide as you do'],
     ['member', 'Change of members', 'changes who has power in the project'],
-    ['project', 'Change of the project itself', 'Only an owner may allow it'],
   ])('says what it is about: %s', (kind, title, meaning) => {
     const { text } = ask({ kind });
     expect(text.startsWith(title)).toBe(true);
