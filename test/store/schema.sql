@@ -131,7 +131,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 17
+-- project, schema 18
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
