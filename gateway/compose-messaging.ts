@@ -112,6 +112,8 @@ export class Messaging {
       clock,
       vault,
       carriers: this.#carriers,
+      // Mail in the outbox folder floods nobody.
+      isCounted: (kind) => kind !== 'email' || this.#deps.config.mail.kind !== 'outbox',
     });
     this.#queues.add(notifications);
     return notifications;

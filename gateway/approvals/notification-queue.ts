@@ -3,6 +3,7 @@ import type { Vault } from '../../shared/kernel/context.ts';
 import { channelAad } from '../../shared/operations/channel/view.ts';
 import { memberAad } from '../../shared/operations/member/view.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
+import { isMuted } from '../../shared/rules/notice-budget.ts';
 import type { ChannelKind, ChannelRow } from '../../shared/store/channels.ts';
 import type { ChannelNotice, NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -10,7 +11,7 @@ import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
 import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
-import type { Carrier, Notification, Opened } from '../lib/approvals.ts';
+import type { Carrier, DigestItem, Notification, Opened } from '../lib/approvals.ts';
 import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
 export interface NotificationQueueDeps {
@@ -18,11 +19,19 @@ export interface NotificationQueueDeps {
   readonly vault: Vault;
   /** Ways to reach people; the queue retries kinds that are missing. */
   readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
+  /** Whether messages through this kind of channel are counted: not where they stay in a folder of this machine. */
+  readonly isCounted: (kind: ChannelKind) => boolean;
 }
 
 /** The notification that a row asks for, or why we can't send it, now or ever. */
 type Made =
-  | { readonly notification: Notification; readonly to: string; readonly carrier: Carrier }
+  | {
+      readonly notification: Notification;
+      readonly to: string;
+      readonly carrier: Carrier;
+      /** The notices that a digest is about. */
+      readonly told?: readonly string[];
+    }
   | Void
   | { readonly later: string };
 
@@ -30,8 +39,17 @@ interface Void {
   readonly void: string;
 }
 
+interface Attempt {
+  readonly result: DeliveryResult;
+  /** The notices that a digest is about. */
+  readonly told?: readonly string[];
+}
+
 const TAKEN_BACK: Void = { void: 'It was taken back.' };
 const NOT_ASKED: Void = { void: 'No message was sent.' };
+const NOTHING_HELD: Void = { void: 'Nothing waits any more.' };
+/** A message to a person; the others edit one, or verify an address. */
+const MESSAGES: readonly NoticeRow['kind'][] = ['ask', 'tell', 'outcome', 'digest'];
 
 /**
  * Sends the queued notifications of one project. It builds the text at the time of sending, so it doesn't ask about a
@@ -41,7 +59,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   readonly #project: SendingProject;
   readonly #deps: NotificationQueueDeps;
   /** Results of sent notifications that aren't recorded yet. */
-  readonly #unwritten = new Map<string, DeliveryResult>();
+  readonly #unwritten = new Map<string, Attempt>();
 
   constructor(project: SendingProject, deps: NotificationQueueDeps) {
     super(project, deps.clock);
@@ -62,42 +80,59 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   protected override async send(notice: NoticeRow): Promise<void> {
     const { id: noticeId } = notice;
-    const result = this.#unwritten.get(noticeId) ?? (await this.#resultOf(notice));
-    if (result.outcome === 'sent') this.#unwritten.set(noticeId, result);
+    const earlier = this.#unwritten.get(noticeId);
+    if (!earlier && !(await this.#isAdmitted(notice))) return;
+    const attempt = earlier ?? (await this.#resultOf(notice));
+    if (attempt.result.outcome === 'sent') this.#unwritten.set(noticeId, attempt);
     const now = this.#deps.clock.now();
-    await this.#project.writes.run('recordNotifications', [{ noticeId, result, now }]);
+    await this.#project.writes.run('recordNotifications', [{ noticeId, ...attempt, now }]);
     this.#unwritten.delete(noticeId);
   }
 
+  /** Whether it may be sent now. Where nothing is counted and nobody is muted, that needs no write. */
+  async #isAdmitted({ id: noticeId, kind, channel_id, request_id }: NoticeRow): Promise<boolean> {
+    if (!MESSAGES.includes(kind)) return true;
+    const now = this.#deps.clock.now();
+    const seen = await this.#project.store.read(async (store) => {
+      const channel = await store.channels.find(channel_id);
+      const keyId = (await store.requests.find(request_id ?? ''))?.key_id ?? '';
+      const budget = await store.noticeBudgets.find({ channelId: channel_id, keyId });
+      return { kind: channel?.kind ?? 'email', isMuted: isMuted(budget, now) };
+    });
+    const isCounted = this.#deps.isCounted(seen.kind);
+    if (!isCounted && !seen.isMuted && kind !== 'digest') return true;
+    return this.#project.writes.run('admitNotice', { noticeId, isCounted, now });
+  }
+
   /** A notification that can't be built counts as one that can't be sent, so that it doesn't block others. */
-  async #resultOf(notice: NoticeRow): Promise<DeliveryResult> {
+  async #resultOf(notice: NoticeRow): Promise<Attempt> {
     try {
-      const result = await this.#send(notice);
-      return result.outcome === 'sent'
-        ? result
-        : { ...result, reason: withoutAddresses(result.reason) };
+      const { result, told } = await this.#send(notice);
+      const clean =
+        result.outcome === 'sent' ? result : { ...result, reason: withoutAddresses(result.reason) };
+      return { result: clean, ...(told && { told }) };
     } catch (error) {
       // Logs the error.
       this.#project.inBackground(() => Promise.reject(error));
       const name = error instanceof Error ? error.name : 'unknown';
-      return {
-        outcome: 'later',
-        retryAfterSeconds: null,
-        reason: `It could not be made (${name}).`,
-      };
+      const reason = `It could not be made (${name}).`;
+      return { result: { outcome: 'later', retryAfterSeconds: null, reason } };
     }
   }
 
-  async #send(notice: NoticeRow): Promise<DeliveryResult> {
+  async #send(notice: NoticeRow): Promise<Attempt> {
     const made = await this.#project.store.read(async (store) => {
       // Read it again: it may have been withdrawn since it was found due, and its link may be dead.
       const current = await store.notices.find(notice.id);
       return current?.status === 'queued' ? this.#make(store, current) : TAKEN_BACK;
     });
-    if ('void' in made) return { outcome: 'void', reason: made.void };
-    if ('later' in made) return { outcome: 'later', retryAfterSeconds: null, reason: made.later };
-    const { notification, to, carrier } = made;
-    return carrier.send(notification, { address: to, id: notice.id });
+    if ('void' in made) return { result: { outcome: 'void', reason: made.void } };
+    if ('later' in made) {
+      return { result: { outcome: 'later', retryAfterSeconds: null, reason: made.later } };
+    }
+    const { notification, to, carrier, told } = made;
+    const result = await carrier.send(notification, { address: to, id: notice.id });
+    return { result, ...(told && { told }) };
   }
 
   async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
@@ -116,6 +151,10 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
         to,
         carrier,
       };
+    }
+    if (notice.kind === 'digest') {
+      const digest = await this.#digest(store, notice, channel);
+      return 'void' in digest ? digest : { ...digest, to, carrier };
     }
     const notification = await this.#about(store, notice, channel);
     return 'void' in notification ? notification : { notification, to, carrier };
@@ -162,6 +201,31 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
         if (opened.votedAt !== null) return { void: 'They approved already.' };
         return this.#ask(store, opened, notice);
     }
+  }
+
+  /** Everything of a key that waits for this person, as it stands now; a reminder adds nothing to its request. */
+  async #digest(
+    store: Repositories,
+    { about: key }: NoticeRow,
+    channel: ChannelRow,
+  ): Promise<{ notification: Notification; told: readonly string[] } | Void> {
+    const keyId = key ?? '';
+    const held = await store.notices.held(channel.id, keyId);
+    if (held.length === 0) return NOTHING_HELD;
+    const { info } = this.#project;
+    const now = this.#deps.clock.now();
+    const items = new Map<string, DigestItem>();
+    for (const notice of held) {
+      const row = await store.requests.find(notice.request_id ?? '');
+      if (!row || items.has(row.id)) continue;
+      const opened = await openedFor(store, info, { row, channel, now });
+      const token = notice.token && this.#tokenOf(notice);
+      items.set(row.id, { kind: notice.kind === 'ask' ? 'ask' : 'tell', opened, token });
+    }
+    const keyName = (await store.keys.find(keyId))?.name ?? '';
+    const about = { project: info, channel, keyName };
+    const notification = { kind: 'digest', ...about, items: [...items.values()] } as const;
+    return { notification, told: held.map(({ id }) => id) };
   }
 
   async #ask(store: Repositories, opened: Opened, notice: NoticeRow): Promise<Notification> {

@@ -23,6 +23,13 @@ export interface Overseen {
   readonly token: string | null;
 }
 
+/** A key from which the owner wants no messages for now. */
+export interface MutedKey {
+  readonly keyId: string;
+  readonly name: string;
+  readonly until: number;
+}
+
 /**
  * Opens requests by id, for people who may see the whole project. To decide, it uses the token that their own channel
  * was sent.
@@ -45,6 +52,29 @@ export class OwnerApprovals {
       const opened = await openedFor(store, project.info, { row, channel, now, voterId });
       return { opened, token: await this.#tokenOf(store, project.info.id, { row, channelId }) };
     });
+  }
+
+  /** The keys that the owner muted, the first to end first. */
+  muted(project: Project): Promise<MutedKey[]> {
+    const now = this.#deps.clock.now();
+    return project.store.read(async ({ channels, keys, noticeBudgets }) => {
+      const owner = await channels.owner();
+      const mutes = owner ? await noticeBudgets.mutesOf(owner.id, now) : [];
+      return Promise.all(
+        mutes.map(async ({ keyId, until }) => {
+          const name = (await keys.find(keyId))?.name ?? keyId;
+          return { keyId, name, until };
+        }),
+      );
+    });
+  }
+
+  /** The owner gets messages from a key again. */
+  async unmute(project: Project, keyId: string): Promise<void> {
+    const owner = await project.store.read(({ channels }) => channels.owner());
+    if (!owner) return;
+    const now = this.#deps.clock.now();
+    await project.writes.run('muteKey', { channelId: owner.id, keyId, until: null, now });
   }
 
   async #tokenOf(

@@ -4,6 +4,7 @@ import type { Vault } from '../../shared/kernel/context.ts';
 import { parseToken } from '../../shared/lib/ids.ts';
 import { channelAad } from '../../shared/operations/channel/view.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
+import { MUTE_MS } from '../../shared/rules/notice-budget.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -56,6 +57,17 @@ export class ProjectApprovals implements ApprovalService {
     return done.outcome === 'refused'
       ? { outcome: 'refused', opened, problem: done.problem }
       : { outcome: done.outcome, opened };
+  }
+
+  async mute(token: string, isOn: boolean): Promise<Opened | null> {
+    const held = await this.#hold(token);
+    const opened = held && (await this.#opened(held));
+    if (!held || !opened) return null;
+    const now = this.#deps.clock.now();
+    const until = isOn ? now + MUTE_MS : null;
+    const of = { channelId: held.channel.id, keyId: opened.request.keyId };
+    await held.project.writes.run('muteKey', { ...of, until, now });
+    return this.#opened(held);
   }
 
   async openChannel(token: string): Promise<ChannelView | null> {

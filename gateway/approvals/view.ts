@@ -8,6 +8,7 @@ import { boundValues } from '../lib/bound-values.ts';
 import { outcomeOf } from '../../shared/rules/outcome.ts';
 import { diffPolicies } from '../../shared/rules/policy/diff.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
+import { isMuted } from '../../shared/rules/notice-budget.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/request-state.ts';
@@ -41,7 +42,16 @@ export async function openedFor(
   const isAlone = votes.length === 0 || row.status !== 'approved';
   const isDecider = isAlone && row.decided_by === `channel:${channel.id}`;
   const votedAt = votes.find(({ channel_id }) => channel_id === voterId)?.at ?? null;
-  return { request, channel: { id: channel.id, label: channel.label }, isDecider, votedAt, now };
+  const of = { channelId: voterId, keyId: row.key_id };
+  const budget = await store.noticeBudgets.find(of);
+  return {
+    request,
+    channel: { id: channel.id, label: channel.label },
+    isDecider,
+    votedAt,
+    mutedUntil: isMuted(budget, now) ? budget.mutedUntil : null,
+    now,
+  };
 }
 
 async function requestView(
@@ -64,6 +74,7 @@ async function requestView(
     status: effectiveRequestStatus(row, now),
     project: { name: project.name, slug: project.slug },
     agent: { label: row.agent, platform: row.platform },
+    keyId: row.key_id,
     keyName: key?.name ?? '',
     action: row.action,
     summary: row.summary,

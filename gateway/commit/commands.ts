@@ -14,6 +14,7 @@ import {
   recordNotifications,
   setOwner,
 } from './notifications.ts';
+import { admitNotice, muteKey } from './notice-budget.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
 import { replicaHistory } from './replica-history.ts';
@@ -35,6 +36,7 @@ import { uploadReceived } from './uploads.ts';
 export const commands = {
   acceptInvitation,
   adminKey,
+  admitNotice,
   claimDeliveries,
   claimMails,
   claimNotices,
@@ -61,6 +63,7 @@ export const commands = {
   mailDelivery,
   mailReports,
   moveOverdue,
+  muteKey,
   noteUse,
   operation,
   pinBlob,

@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { endDigest } from './notice-budget.ts';
 import { noticePause } from './notice-pause.ts';
 import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
 import {
@@ -109,6 +110,8 @@ export type DeliveryResult = Sent | { readonly outcome: 'void'; readonly reason:
 interface NotificationOutcome {
   readonly noticeId: string;
   readonly result: DeliveryResult;
+  /** The notices that a digest is about. */
+  readonly told?: readonly string[];
   readonly now: number;
 }
 
@@ -122,11 +125,16 @@ export const recordNotifications: Command<readonly NotificationOutcome[], null> 
 
 async function recordNotification(
   job: Job,
-  { noticeId, result, now }: NotificationOutcome,
+  { noticeId, result, told = [], now }: NotificationOutcome,
 ): Promise<void> {
   const { store, emit } = job;
   const notice = await store.notices.find(noticeId);
   if (!notice) return;
+  const fail = async (reason: string): Promise<void> => {
+    await store.notices.end(noticeId, 'failed', reason);
+    if (notice.kind !== 'digest') return;
+    await endDigest(job, notice, { ids: told, outcome: 'failed', messageId: null, reason, now });
+  };
   if (notice.status !== 'queued') {
     if (result.outcome !== 'sent') return;
     await store.notices.sent(noticeId, result.messageId, isoTime(now));
@@ -135,18 +143,21 @@ async function recordNotification(
     return;
   }
   switch (result.outcome) {
-    case 'sent':
-      await store.notices.sent(noticeId, result.messageId, isoTime(now));
-      return;
+    case 'sent': {
+      const { messageId } = result;
+      await store.notices.sent(noticeId, messageId, isoTime(now));
+      if (notice.kind !== 'digest') return;
+      return endDigest(job, notice, { ids: told, outcome: 'sent', messageId, reason: null, now });
+    }
     case 'later': {
       const pauseMs = noticePause(notice.attempts + 1, result.retryAfterSeconds);
-      if (pauseMs === null) return store.notices.end(noticeId, 'failed', result.reason);
+      if (pauseMs === null) return fail(result.reason);
       await store.notices.later(noticeId, now + pauseMs, result.reason);
       emit({ kind: 'due', at: now + pauseMs });
       return;
     }
     case 'refused':
-      return store.notices.end(noticeId, 'failed', result.reason);
+      return fail(result.reason);
     case 'void':
       return store.notices.end(noticeId, 'void', result.reason);
   }

@@ -16,6 +16,7 @@ export interface RequestView {
   readonly project: { readonly name: string; readonly slug: string };
   /** The agent's own claim. */
   readonly agent: { readonly label: string | null; readonly platform: string };
+  readonly keyId: string;
   readonly keyName: string;
   /** The agent's intended action; null for a question. */
   readonly action: string | null;
@@ -63,6 +64,8 @@ export interface Opened {
   readonly isDecider: boolean;
   /** When this very channel approved, where several people must. */
   readonly votedAt: number | null;
+  /** Until when the person wants no messages from the request's key; null where they do. */
+  readonly mutedUntil: number | null;
   /** The time of the gateway. */
   readonly now: number;
 }
@@ -98,6 +101,8 @@ export interface TelegramChat {
 export interface ApprovalService {
   open(token: string): Promise<Opened | null>;
   decide(token: string, choice: Choice): Promise<Decided | null>;
+  /** Mutes the request's key for this channel, for an hour from now, or ends that. */
+  mute(token: string, isOn: boolean): Promise<Opened | null>;
   openChannel(token: string): Promise<ChannelView | null>;
   /** Confirms the address of an email channel. */
   verifyEmail(token: string): Promise<ChannelView | null>;
@@ -107,6 +112,14 @@ export interface ApprovalService {
   isTelegram(token: string, chat: { chatId: number; userId: number }): Promise<boolean>;
   /** The token of a message in a chat, for replies to it. */
   tokenOfMessage(chatId: number, messageId: number): Promise<string | null>;
+}
+
+/** A request in a digest. `tell` only informs: a policy decided it, or its outcome is known. */
+export interface DigestItem {
+  readonly kind: 'ask' | 'tell';
+  readonly opened: Opened;
+  /** Opens the request; null where nothing is to decide. */
+  readonly token: string | null;
 }
 
 /** A message to a person. */
@@ -137,6 +150,15 @@ export type Notification =
       readonly outcome: EndedOutcome;
       readonly messageId: string;
       readonly token: string;
+    }
+  /** One message instead of many: what a key asks or tells, beyond what the person should get at once. */
+  | {
+      readonly kind: 'digest';
+      readonly project: RequestView['project'];
+      readonly channel: Opened['channel'];
+      readonly keyName: string;
+      /** Oldest first, at least one. */
+      readonly items: readonly DigestItem[];
     }
   /** Asks a person to confirm an address. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string }

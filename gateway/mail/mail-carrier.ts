@@ -1,5 +1,6 @@
 import type { Carrier, Notification, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import { digestMessage } from './digest-message.ts';
 import {
   askMessage,
   joinMessage,
@@ -66,6 +67,11 @@ export class MailCarrier implements Carrier {
         const { opened, outcome, token } = notification;
         return outcomeMessage(opened, outcome, this.#link('a', token));
       }
+      case 'digest':
+        return digestMessage(notification, {
+          inboxUrl: `${this.#base}/ui/p/${notification.project.slug}/requests`,
+          linkOf: (token) => this.#link('a', token),
+        });
       case 'verify':
         return verifyMessage(notification.channel, this.#link('c', notification.token));
       case 'invite':

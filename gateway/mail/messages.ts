@@ -202,13 +202,13 @@ export function joinMessage(
   };
 }
 
-function messageBody(paragraphs: readonly (readonly string[])[]): string {
+export function messageBody(paragraphs: readonly (readonly string[])[]): string {
   const filled = paragraphs.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 /** The slug comes first because nobody can make it look like anything else. */
-function subjectOf({ slug }: RequestView['project'], text: string): string {
+export function subjectOf({ slug }: RequestView['project'], text: string): string {
   return oneLine(`[${oneLine(slug, NAME_CHARS_MAX)}] ${text}`, SUBJECT_CHARS_MAX);
 }
 
@@ -219,7 +219,7 @@ function quorumLines({ approvals }: RequestView): string[] {
   return [`Needs ${approvals.needed} approvals${approved === '' ? '' : `; ${approved}`}.`];
 }
 
-function summaryLines({ summary }: RequestView): string[] {
+export function summaryLines({ summary }: RequestView): string[] {
   return quote(oneLine(summary, SUMMARY_CHARS_MAX));
 }
 
@@ -247,7 +247,7 @@ function field(name: string, value: string): Field {
   return [name, nameText(value)];
 }
 
-function nameText(name: string): string {
+export function nameText(name: string): string {
   return named(name, NAME_CHARS_MAX);
 }
 
@@ -260,7 +260,7 @@ function projectText({ name, slug }: RequestView['project']): string {
   return `${nameText(name)} (${oneLine(slug, NAME_CHARS_MAX)})`;
 }
 
-function reachedBy(label: string, project: RequestView['project']): string {
+export function reachedBy(label: string, project: RequestView['project']): string {
   return `You are the channel ${nameText(label)} of the project ${projectText(project)}.`;
 }
 
@@ -310,6 +310,6 @@ function piece(heading: string, text: string, linesMax = QUOTED_LINES_MAX): stri
 }
 
 /** `2026-01-02 12:00 UTC` */
-function timeText(at: number): string {
+export function timeText(at: number): string {
   return `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -94,6 +94,8 @@ export const FILE_URL_DEFAULT_SECONDS = 3600;
 export const APPROVAL_USE_MS = DAY_MS;
 export const TRANSFER_MONTH_MAX_BYTES = 5 * 1024 * MIB;
 export const PENDING_REQUESTS_MAX = 50;
+/** So that one key leaves room for others. */
+export const PENDING_REQUESTS_PER_KEY = 30;
 export const ROUTES_MAX = 50;
 export const CALLBACK_URL_MAX_CHARS = 2048;
 /** How long after a rotation request callbacks also carry the old secret's signature. */

@@ -5,7 +5,7 @@ import type { Row, Tx } from './driver.ts';
  * `ask` has a link for deciding; `voted` edits its message once somebody approved and more people must; `tell` has no link; `over` edits a message that asked: its buttons go, and it shows how
  * the request ended and what became of it. `check` does the same if nobody took up the event by then. `outcome` is a reply
  * to the mail that asked. `verify` verifies an address.
- * `invite` invites a member, whose id is then in place of a channel's.
+ * `invite` invites a member, whose id is then in place of a channel's. `digest` lists the held notices of the key in `about`.
  */
 export type NoticeKind =
   | 'ask'
@@ -15,19 +15,20 @@ export type NoticeKind =
   | 'outcome'
   | 'voted'
   | 'verify'
-  | 'invite';
+  | 'invite'
+  | 'digest';
 
 export interface NoticeRow extends Row {
   id: string;
   kind: NoticeKind;
   channel_id: string;
   request_id: string | null;
-  /** The notice whose message this one edits. */
+  /** The notice whose message this one edits; for a digest, its key. */
   about: string | null;
   /** The sealed link token, so that sending can be retried. Null without a link. */
   token: Uint8Array | null;
   token_hash: string | null;
-  /** `queued`, `sent`, `failed`, or `void` if it no longer needs sending. */
+  /** `queued`, `held` for a digest, `sent`, told in a `digest`, `failed`, or `void` if it no longer needs sending. */
   status: string;
   attempts: number;
   due_at: number | null;
@@ -37,6 +38,8 @@ export interface NoticeRow extends Row {
   reason: string | null;
   created_at: string;
   sent_at: string | null;
+  /** 1 once it was counted against the budget of its key. */
+  admitted: number;
 }
 
 /** A notice with its channel's kind, even if the channel was removed. */
@@ -45,7 +48,7 @@ export interface ChannelNotice extends NoticeRow {
 }
 
 const COLUMNS =
-  'id, kind, channel_id, request_id, about, token, token_hash, status, attempts, due_at, message_id, reason, created_at, sent_at';
+  'id, kind, channel_id, request_id, about, token, token_hash, status, attempts, due_at, message_id, reason, created_at, sent_at, admitted';
 
 /** Notices to people, and whether they were sent. */
 export class NoticeRepository {
@@ -83,7 +86,7 @@ export class NoticeRepository {
   }
 
   async insert(
-    row: Omit<NoticeRow, 'about' | 'message_id' | 'reason' | 'sent_at'>,
+    row: Omit<NoticeRow, 'about' | 'message_id' | 'reason' | 'sent_at' | 'admitted'>,
     about?: string,
   ): Promise<void> {
     await this.#tx.put(
@@ -149,18 +152,62 @@ export class NoticeRepository {
     );
   }
 
+  /** The notices of a key that wait for a digest to a channel, oldest first. */
+  held(channelId: string, keyId: string): Promise<NoticeRow[]> {
+    const columns = COLUMNS.split(', ').map((name) => `notice.${name}`);
+    return this.#tx.all<NoticeRow>(
+      `SELECT ${columns.join(', ')} FROM notice JOIN request ON request.id = notice.request_id
+       WHERE notice.status = 'held' AND channel_id = ? AND key_id = ? ORDER BY notice.id`,
+      [channelId, keyId],
+    );
+  }
+
+  /** The unsent digest of a key's notices to a channel. */
+  findDigest(channelId: string, keyId: string): Promise<NoticeRow | undefined> {
+    return this.#tx.get<NoticeRow>(
+      `SELECT ${COLUMNS} FROM notice WHERE status = 'queued' AND kind = 'digest' AND channel_id = ? AND about = ?`,
+      [channelId, keyId],
+    );
+  }
+
+  async admit(id: string): Promise<void> {
+    await this.#tx.put('UPDATE notice SET admitted = 1 WHERE id = ?', [id]);
+  }
+
+  async hold(id: string): Promise<void> {
+    await this.#tx.put("UPDATE notice SET status = 'held', due_at = NULL WHERE id = ?", [id]);
+  }
+
+  /** Ends held notices that a digest told, or that it couldn't tell. */
+  async endHeld(
+    ids: readonly string[],
+    end: {
+      readonly status: 'digest' | 'failed';
+      readonly messageId: string | null;
+      readonly reason: string | null;
+      readonly nowIso: string;
+    },
+  ): Promise<void> {
+    const { status, messageId, reason, nowIso } = end;
+    await this.#tx.put(
+      `UPDATE notice SET status = ?, message_id = ?, reason = ?, sent_at = CASE ? WHEN 'digest' THEN ? END
+       WHERE status = 'held' AND id IN (SELECT value FROM json_each(?))`,
+      [status, messageId, reason, status, nowIso, JSON.stringify(ids)],
+    );
+  }
+
   /** Cancels a link to verify an address or to join that wasn't sent yet. */
   async endLinks(to: string): Promise<void> {
     await this.#tx.put(
-      "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND status = 'queued'",
+      "UPDATE notice SET token = NULL, status = 'void', due_at = NULL WHERE request_id IS NULL AND channel_id = ? AND kind IN ('verify', 'invite') AND status = 'queued'",
       [to],
     );
   }
 
-  /** Ends a channel's links and buttons, and cancels its queued notices. */
+  /** Ends a channel's links and buttons, and cancels its notices that weren't sent. */
   async endOfChannel(channelId: string): Promise<void> {
     await this.#tx.put(
-      "UPDATE notice SET token = NULL, token_hash = NULL, due_at = NULL, status = CASE status WHEN 'queued' THEN 'void' ELSE status END WHERE channel_id = ?",
+      "UPDATE notice SET token = NULL, token_hash = NULL, due_at = NULL, status = CASE WHEN status IN ('queued', 'held') THEN 'void' ELSE status END WHERE channel_id = ?",
       [channelId],
     );
   }

@@ -18,6 +18,7 @@ import { LedgerOpeningRepository } from './ledger-openings.ts';
 import { MailThreadRepository } from './mail-threads.ts';
 import { MemberRepository } from './members.ts';
 import { MetaRepository } from './meta.ts';
+import { NoticeBudgetRepository } from './notice-budgets.ts';
 import { NoticeRepository } from './notices.ts';
 import { ParkRepository } from './parks.ts';
 import { PolicyRepository } from './policies.ts';
@@ -54,6 +55,7 @@ export class Repositories {
   #requests: RequestRepository | undefined;
   #channels: ChannelRepository | undefined;
   #notices: NoticeRepository | undefined;
+  #noticeBudgets: NoticeBudgetRepository | undefined;
   #parks: ParkRepository | undefined;
   #policies: PolicyRepository | undefined;
   #routes: RouteRepository | undefined;
@@ -144,6 +146,10 @@ export class Repositories {
 
   get notices(): NoticeRepository {
     return (this.#notices ??= new NoticeRepository(this.#tx));
+  }
+
+  get noticeBudgets(): NoticeBudgetRepository {
+    return (this.#noticeBudgets ??= new NoticeBudgetRepository(this.#tx));
   }
 
   get parks(): ParkRepository {

@@ -162,12 +162,14 @@ export class RequestRepository {
     );
   }
 
-  async countPending(now: number): Promise<number> {
+  /** How many are pending in the project, and how many of them a key asked. */
+  async countPending(now: number, keyId: string): Promise<{ all: number; ofKey: number }> {
     const row = await this.#tx.get(
-      "SELECT count(*) AS n FROM request WHERE status = 'pending' AND expires_at > ?",
-      [now],
+      `SELECT count(*) AS "all", count(*) FILTER (WHERE key_id = ?) AS of_key FROM request
+       WHERE status = 'pending' AND expires_at > ?`,
+      [keyId, now],
     );
-    return Number(row?.['n'] ?? 0);
+    return { all: Number(row?.['all'] ?? 0), ofKey: Number(row?.['of_key'] ?? 0) };
   }
 
   /** All pending requests, oldest first; there are at most PENDING_REQUESTS_MAX. */

@@ -26,7 +26,7 @@ const WRONG: readonly (readonly [string, Partial<Rules>])[] = [
   ['an id is remembered for more than 30 days', { idWindowMs: 30 * DAY_MS + 1 }],
   ['payloads go early', { retentionMs: 30 * DAY_MS - 1 }],
   ['an answer is kept for more than a day', { answerWindowMs: DAY_MS + 1 }],
-  ['49 requests are too many', { pendingMax: 49 }],
+  ['29 requests of a key are too many', { pendingPerKeyMax: 29 }],
   ['a second decision is taken', { firstDecisionStands: false }],
   ['a policy applies although another came first', { supersedes: false }],
   [

@@ -62,6 +62,8 @@ export class ProjectModel {
   readonly ledger: string[] = [];
   readonly #rules: Rules;
   readonly #kept = new Map<string, Kept>();
+  /** The key that asked each request. */
+  readonly #askers = new Map<string, string>();
   #leases = 0;
 
   constructor(rules: Rules, startMs: number) {
@@ -291,11 +293,14 @@ export class ProjectModel {
     proposal: PolicyName | null,
   ): Said {
     const pending = this.requests.filter((one) => one.at(this.now).status === 'pending');
-    if (pending.length >= this.#rules.pendingMax) {
+    const own = pending.filter(({ name }) => this.#askers.get(name) === from.key);
+    const { pendingMax, pendingPerKeyMax } = this.#rules;
+    if (pending.length >= pendingMax || own.length >= pendingPerKeyMax) {
       this.ledger.push(`${op} - TOO_MANY_PENDING_REQUESTS ${from.key}`);
       return refused('TOO_MANY_PENDING_REQUESTS');
     }
     const { name } = this.#add(asked, minutes, proposal);
+    this.#askers.set(name, from.key);
     this.ledger.push(`${op} ${name} ok ${from.key}`);
     return given({ request_id: name });
   }

@@ -24,6 +24,7 @@ export const RULES = {
   retentionMs: 30 * DAY_MS,
   answerWindowMs: DAY_MS,
   pendingMax: 50,
+  pendingPerKeyMax: 30,
   /** A decision never changes. */
   firstDecisionStands: true,
   /** A policy proposed against another version doesn't apply. */

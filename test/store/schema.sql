@@ -426,7 +426,16 @@ CREATE TABLE notice (
   reason TEXT,
   created_at TEXT NOT NULL,
   sent_at TEXT
-, about TEXT) STRICT, WITHOUT ROWID;
+, about TEXT, admitted INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+
+CREATE TABLE notice_budget (
+  channel_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  full_at INTEGER NOT NULL DEFAULT 0,
+  digest_at INTEGER,
+  muted_until INTEGER,
+  PRIMARY KEY (channel_id, key_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE park (
   seq INTEGER PRIMARY KEY,
@@ -634,6 +643,8 @@ CREATE UNIQUE INDEX member_address ON member (address_hash) WHERE address_hash I
 CREATE INDEX member_expiry ON member (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE INDEX notice_due ON notice (due_at) WHERE status = 'queued';
+
+CREATE INDEX notice_held ON notice (channel_id) WHERE status = 'held';
 
 CREATE INDEX notice_message ON notice (channel_id, message_id) WHERE message_id IS NOT NULL;
 

@@ -5,7 +5,7 @@ import {
   EMAILS_PER_DAY,
   FILE_INLINE_MAX_BYTES,
   KV_VALUE_MAX_BYTES,
-  PENDING_REQUESTS_MAX,
+  PENDING_REQUESTS_PER_KEY,
   UPLOADS_PER_PATH,
   WAITS_PER_KEY,
 } from '../../shared/lib/limits.ts';
@@ -201,8 +201,10 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
     },
     TOO_MANY_PENDING_REQUESTS: async (stage) => {
       await stage.get('file_put', FILE);
-      for (let n = 0; n < PENDING_REQUESTS_MAX; n += 1) await stage.get('file_url', linkFor(n));
-      return stage.run('file_url', linkFor(PENDING_REQUESTS_MAX));
+      for (let n = 0; n < PENDING_REQUESTS_PER_KEY; n += 1) {
+        await stage.get('file_url', linkFor(n));
+      }
+      return stage.run('file_url', linkFor(PENDING_REQUESTS_PER_KEY));
     },
   },
   email_send: {

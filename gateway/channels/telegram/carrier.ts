@@ -1,6 +1,7 @@
 import type { Carrier, Notification, Sent } from '../../lib/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { askButtons, type Keyboard } from './buttons.ts';
+import { digestHtml } from './digest.ts';
 import { TelegramFailure } from './failure.ts';
 import { askHtml, overHtml, tellHtml } from './messages.ts';
 import { pageLink } from './page-link.ts';
@@ -55,6 +56,8 @@ async function deliver(
       await replaceOnce(api, { chatId, messageId }, edit);
       return sent(messageId);
     }
+    case 'digest':
+      return sent(await api.send(chatId, digestHtml(notification, publicUrl)));
     case 'outcome':
       return { outcome: 'refused', reason: 'Telegram edits the message that asked.' };
     case 'verify':

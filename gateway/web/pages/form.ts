@@ -34,6 +34,11 @@ export function readForm(body: string): Form | null {
   return form;
 }
 
+/** Whether a form mutes the key of its request or ends that; null where it decides something. */
+export function readMute({ verb }: Form): boolean | null {
+  return verb === 'mute' || verb === 'unmute' ? verb === 'mute' : null;
+}
+
 /** The choice in a form. A button can send only one field, so an index without a verb means an option. */
 export function readChoice(form: Form): ReadChoice {
   const { index } = form;

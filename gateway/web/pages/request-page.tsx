@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { timeOfDay } from './time.ts';
 import { About, ExpiryLine, Subject } from './subject.tsx';
-import { AgentText } from './request-copy.tsx';
+import { AgentText, Time } from './request-copy.tsx';
 import { KINDS } from './copy.ts';
 
 interface Asked {
@@ -53,6 +53,7 @@ export function RequestProps(asked: Asked): JSX.Element {
         </div>
         {request.kind === 'question' ? <Answers {...asked} /> : <Decisions {...asked} />}
         <NeedsContext {...asked} />
+        <Mute {...asked} />
       </section>
       <About opened={asked.opened} />
     </>
@@ -186,6 +187,35 @@ function NeedsContext({ opened, csrf, form }: Asked): JSX.Element {
         </div>
         <button class="btn" name="verb" value="needs_context">
           Ask for more context
+        </button>
+      </form>
+    </details>
+  );
+}
+
+/** Messages from this key wait for an hour; its requests don't. */
+function Mute({ opened, csrf }: Asked): JSX.Element {
+  const { mutedUntil, now, request } = opened;
+  const isOn = mutedUntil !== null;
+  const key = <AgentText text={request.keyName} reading="line" class="mono" />;
+  return (
+    <details class="more" open={isOn}>
+      <summary>{isOn ? 'This key is muted' : 'Too many messages?'}</summary>
+      <form method="post" class="stack">
+        <input type="hidden" name="csrf" value={csrf} />
+        {isOn ? (
+          <p>
+            You get no messages from key {key} until <Time at={mutedUntil} now={now} />. Then you
+            get one about everything it asked meanwhile.
+          </p>
+        ) : (
+          <p>
+            Mute key {key} for an hour. Its requests wait as before, and you get one message about
+            all of them at the end. Others aren’t affected.
+          </p>
+        )}
+        <button class="btn" name="verb" value={isOn ? 'unmute' : 'mute'}>
+          {isOn ? 'Unmute this key' : 'Mute this key for an hour'}
         </button>
       </form>
     </details>

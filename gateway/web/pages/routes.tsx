@@ -6,7 +6,7 @@ import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
 import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
-import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from './form.ts';
+import { afterChoice, readChoice, readForm, readMute, type Form, type ReadChoice } from './form.ts';
 import { DeadLinkPage } from './message-page.tsx';
 import {
   bodyOf,
@@ -94,31 +94,32 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
   const opened = token === null ? null : await pages.approvals.open(token);
   if (token === null || opened === null) return page(c, 404, <DeadLinkPage />);
   if (!isForm(c)) {
-    return show(pages, c, {
-      token,
-      opened,
-      status: 415,
-      problem: FORM_PROBLEMS.noForm,
-    });
+    return show(pages, c, { token, opened, status: 415, problem: FORM_PROBLEMS.noForm });
   }
   const form = readForm(await bodyOf(c));
   if (form === null) {
-    return show(pages, c, {
-      token,
-      opened,
-      status: 400,
-      problem: FORM_PROBLEMS.unclear,
-    });
+    return show(pages, c, { token, opened, status: 400, problem: FORM_PROBLEMS.unclear });
   }
   if (!isSigned(pages.vault, decisionText(token, opened), form.csrf ?? '')) {
     return show(pages, c, { token, opened, status: 403, problem: FORM_PROBLEMS.outdated, form });
   }
+  const isMuting = readMute(form);
+  if (isMuting !== null) return mute(pages, c, { token, isOn: isMuting });
   const read =
     form.confirm === undefined ? readChoice(form) : confirmed(pages, token, opened, form);
   if (read.choice === null) {
     return show(pages, c, { token, opened, status: 400, problem: read.problem, form });
   }
   return take(pages, c, { token, opened, form, choice: read.choice });
+}
+
+async function mute(
+  pages: Pages,
+  c: Ctx,
+  { token, isOn }: { readonly token: string; readonly isOn: boolean },
+): Promise<Response> {
+  const opened = await pages.approvals.mute(token, isOn);
+  return opened === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
 }
 
 /** The choice of the first step, as the second step's page showed it. */

@@ -68,10 +68,11 @@ export const policySet = defineOperation({
       proposal,
     } as const;
     const row = await openRequest(context, draft, judgement);
-    return { ...toAnswer(row, context.now), warnings };
+    return { ...(await toAnswer(context.store, row, context.now)), warnings };
   },
   wait: async (context, { wait_seconds }, { request_id, warnings }) => {
     const row = await waitForDecision(context, request_id, wait_seconds);
-    return { ...toAnswer(row, context.now), warnings };
+    const answer = await context.read((store) => toAnswer(store, row, context.now));
+    return { ...answer, warnings };
   },
 });

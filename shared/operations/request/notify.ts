@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { newToken } from '../../lib/ids.ts';
+import type { BudgetOf } from '../../store/notice-budgets.ts';
 import type { NoticeKind, NoticeRow } from '../../store/notices.ts';
 
 type Notifying = Pick<ApprovalContext, 'store' | 'project' | 'vault' | 'now' | 'newId' | 'emit'>;
@@ -15,7 +16,7 @@ export function noticeAad(projectId: string, noticeId: string): string {
 export async function notify(
   context: Notifying,
   notification: {
-    readonly kind: Exclude<NoticeKind, 'verify' | 'invite'>;
+    readonly kind: Exclude<NoticeKind, 'verify' | 'invite' | 'digest'>;
     readonly channelId: string;
     readonly requestId: string;
     readonly dueAt?: number;
@@ -98,4 +99,28 @@ async function notifyLink(
     created_at: isoTime(now),
   });
   emit({ kind: 'notices_due' });
+}
+
+/** Queues one message about all notices of a key that are held. */
+export async function notifyDigest(
+  { store, now, newId, emit }: Notifying,
+  { channelId, keyId }: BudgetOf,
+  dueAt: number,
+): Promise<void> {
+  await store.notices.insert(
+    {
+      id: newId('ntc'),
+      kind: 'digest',
+      channel_id: channelId,
+      request_id: null,
+      token: null,
+      token_hash: null,
+      status: 'queued',
+      attempts: 0,
+      due_at: dueAt,
+      created_at: isoTime(now),
+    },
+    keyId,
+  );
+  emit({ kind: 'due', at: dueAt });
 }

@@ -1,6 +1,10 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { invalid, ServiceError } from '../../lib/errors.ts';
-import { PENDING_REQUESTS_MAX, REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
+import {
+  PENDING_REQUESTS_MAX,
+  PENDING_REQUESTS_PER_KEY,
+  REQUEST_DEFAULT_MS,
+} from '../../lib/limits.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
@@ -114,11 +118,7 @@ async function ask(
   judgement: Judgement,
 ): Promise<RequestRow> {
   const { store, now, emit } = context;
-  const used = await store.requests.countPending(now);
-  if (used >= PENDING_REQUESTS_MAX) {
-    const details = { limit: PENDING_REQUESTS_MAX, used };
-    throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
-  }
+  await refuseTooMany(context);
   const { first, next } = await roundsOf(context, draft, judgement);
   const approvers = JSON.stringify([...first, ...next]);
   const approvals = Math.max(draft.approvals ?? 1, judgement.rule?.approvals ?? 1);
@@ -139,6 +139,21 @@ async function ask(
   await askAt(next, nextAt);
   emit({ kind: 'due', at: row.expires_at });
   return row;
+}
+
+/** One key can't take all the room: TOO_MANY_PENDING_REQUESTS says whose share is used up. */
+async function refuseTooMany({ store, caller, now }: WriteContext): Promise<void> {
+  const pending = await store.requests.countPending(now, caller.keyId);
+  const isKeyFull = pending.ofKey >= PENDING_REQUESTS_PER_KEY;
+  if (!isKeyFull && pending.all < PENDING_REQUESTS_MAX) return;
+  if (!isKeyFull) {
+    const details = { limit: PENDING_REQUESTS_MAX, used: pending.all, of: 'project' };
+    throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
+  }
+  throw new ServiceError('TOO_MANY_PENDING_REQUESTS', {
+    hint: `${PENDING_REQUESTS_PER_KEY} of this key's are pending: have some decided, or let them expire; see request_list.`,
+    details: { limit: PENDING_REQUESTS_PER_KEY, used: pending.ofKey, of: 'key' },
+  });
 }
 
 /** A request that needs more people than will be asked could only expire, and an option is one person's choice. */

@@ -44,7 +44,9 @@ export async function tellOutcome(context: ApprovalContext, eventId: string): Pr
 
 async function asksSent({ store }: ApprovalContext, requestId: string): Promise<ChannelNotice[]> {
   const notices = await store.notices.ofRequest(requestId);
-  return notices.filter(({ kind, status }) => kind === 'ask' && status === 'sent');
+  return notices.filter(
+    ({ kind, status }) => kind === 'ask' && (status === 'sent' || status === 'digest'),
+  );
 }
 
 const YES: readonly string[] = ['approved', 'modified', 'answered'];

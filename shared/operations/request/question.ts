@@ -23,7 +23,7 @@ export async function answerInTime(
 ): Promise<z.output<typeof askAnswer>> {
   if (park) return asked;
   const row = await waitForDecision(context, asked.request_id, wait_seconds);
-  return toAnswer(row, context.now);
+  return context.read((store) => toAnswer(store, row, context.now));
 }
 
 /** What a question has that is about an event. */
@@ -64,26 +64,26 @@ export async function askQuestion(
   draft: RequestDraft,
   judge: () => Promise<Judgement>,
 ): Promise<z.output<typeof askAnswer>> {
-  const { now } = context;
+  const { store, now } = context;
   const { event_id: id, park } = call;
   if (id === undefined) {
     if (park) throw invalid({ path: 'event_id', message: 'Name the event to park.' });
-    return toAnswer(await openRequest(context, draft, await judge()), now);
+    return toAnswer(store, await openRequest(context, draft, await judge()), now);
   }
   await requireLease(context, id, call.lease_id);
   const identity = identityOf(draft);
-  const asked = await context.store.requests.findQuestion(id, identity);
+  const asked = await store.requests.findQuestion(id, identity);
   const row =
     asked && isAnswerable(asked)
       ? asked
       : await openAbout(context, { ...draft, eventId: id, identity }, judge);
-  const answer = toAnswer(row, now);
+  const answer = await toAnswer(store, row, now);
   if (!park || answer.status !== 'pending') return answer;
   const { lease_id: lease, state } = call;
   const wait = { eventId: id, leaseId: lease, until: [row.id], wakesOnAny: false, state };
   const { status } = await parkEvent(context, wait);
   // Parked too often, the event is dead, and its question withdrawn.
-  if (status === 'dead') return toAnswer((await context.store.requests.find(row.id)) ?? row, now);
+  if (status === 'dead') return toAnswer(store, (await store.requests.find(row.id)) ?? row, now);
   return { ...answer, hint: PARKED_HINT, poll_after_seconds: null, parked: true };
 }
 

@@ -8,6 +8,7 @@ import {
   REQUEST_KINDS,
   REQUEST_STATUSES,
 } from '../../rules/request-state.ts';
+import { isMuted } from '../../rules/notice-budget.ts';
 import type { ChannelNotice } from '../../store/notices.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/requests.ts';
@@ -94,7 +95,7 @@ export async function toRecord(
     options: texts(row.options),
     decision: row.decision,
     comment: row.comment,
-    hint: hintOf(row, status),
+    hint: await hintOf(store, row, { status, now }),
     decided_by: row.decided_by,
     decided_at: endedAt(row, status),
     created_at: row.created_at,
@@ -153,14 +154,19 @@ export const requestAnswer = named(
 
 export type RequestAnswer = z.output<typeof requestAnswer>;
 
-export function toAnswer(row: RequestRow, now: number): RequestAnswer {
+/** The answer about a request at `now`. */
+export async function toAnswer(
+  store: Repositories,
+  row: RequestRow,
+  now: number,
+): Promise<RequestAnswer> {
   const status = effectiveRequestStatus(row, now);
   return {
     request_id: row.id,
     status,
     decision: row.decision,
     comment: row.comment,
-    hint: hintOf(row, status),
+    hint: await hintOf(store, row, { status, now }),
     decided_by: row.decided_by,
     state_ref: row.state_ref,
     expires_at: isoTime(row.expires_at),
@@ -168,9 +174,33 @@ export function toAnswer(row: RequestRow, now: number): RequestAnswer {
   };
 }
 
-function hintOf(row: RequestRow, status: string): string | null {
-  if (status === 'pending') return PENDING_HINT;
+async function hintOf(
+  store: Repositories,
+  row: RequestRow,
+  { status, now }: { readonly status: string; readonly now: number },
+): Promise<string | null> {
+  if (status === 'pending') {
+    const until = await mutedUntil(store, row, now);
+    return until === null ? PENDING_HINT : `${mutedHint(until)} ${PENDING_HINT}`;
+  }
   return row.hint ?? HINTS[status] ?? null;
+}
+
+function mutedHint(until: number): string {
+  return `muted: everyone asked has muted this key, the first of them until ${isoTime(until)}. The request waits for them then.`;
+}
+
+/** When the first person asked hears of the key again; null if somebody does now. */
+async function mutedUntil(
+  { noticeBudgets }: Repositories,
+  { approvers, key_id: keyId }: RequestRow,
+  now: number,
+): Promise<number | null> {
+  const budgets = await Promise.all(
+    texts(approvers).map((channelId) => noticeBudgets.find({ channelId, keyId })),
+  );
+  if (budgets.length === 0 || !budgets.every((budget) => isMuted(budget, now))) return null;
+  return Math.min(...budgets.map((budget) => budget.mutedUntil ?? now));
 }
 
 function endedAt(row: RequestRow, status: string): string | null {

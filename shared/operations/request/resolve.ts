@@ -108,7 +108,9 @@ async function closeNotices(context: ApprovalContext, { id }: RequestRow): Promi
   const { notices } = context.store;
   for (const notice of await notices.ofRequest(id)) {
     if (notice.kind !== 'ask') continue;
-    if (notice.status === 'queued') await notices.end(notice.id, 'void', null);
+    if (notice.status === 'queued' || notice.status === 'held') {
+      await notices.end(notice.id, 'void', null);
+    }
     if (notice.status === 'sent') await notifyOver(context, notice);
   }
 }

@@ -36,6 +36,7 @@ function messages(email: Carrier, telegram?: Carrier): NotificationQueue {
     clock,
     vault,
     carriers: { email, ...(telegram && { telegram }) },
+    isCounted: () => false,
   });
 }
 
@@ -236,11 +237,11 @@ describe('messages', () => {
   it('are sent once each, 16 at a time', async () => {
     const carrier = new TestCarrier(null);
     const sending = messages(carrier);
-    for (let n = 0; n < 40; n += 1) await people.asked({ summary: `No ${n}` });
+    for (let n = 0; n < 30; n += 1) await people.asked({ summary: `No ${n}` });
     let ended = 0;
     sending.wake();
-    while (ended < 40) {
-      await carrier.until(Math.min(40, ended + 16));
+    while (ended < 30) {
+      await carrier.until(Math.min(30, ended + 16));
       // Woken again and again, as every new request does.
       for (let round = 0; round < 3; round += 1) sending.wake();
       await people.owner();
@@ -249,8 +250,8 @@ describe('messages', () => {
       ended += 1;
     }
     await expect.poll(queued, { interval: 2 }).toEqual([]);
-    expect(carrier.got).toHaveLength(40);
-    expect(new Set(carrier.got.map(({ id }) => id)).size).toBe(40);
+    expect(carrier.got).toHaveLength(30);
+    expect(new Set(carrier.got.map(({ id }) => id)).size).toBe(30);
   });
 
   it('are held up by no other: a slow one, or one that cannot be made', async () => {

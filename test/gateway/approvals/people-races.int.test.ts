@@ -142,9 +142,14 @@ describe('a decision and the removal of its channel', () => {
 
 describe('calls at once', () => {
   it('never open more than 50 requests', async () => {
+    const body = { name: 'other', scopes: ['approvals'] };
+    const made = await test.call<{ api_key: string }>('POST', '/v1/keys', { body });
+    const key = made.body.api_key;
     const answers = await Promise.all(
       Array.from({ length: 80 }, (_, n) =>
-        n % 2 === 0 ? people.ask({ summary: `No ${n}` }) : people.ask({ question: `No ${n}?` }),
+        n % 2 === 0
+          ? people.ask({ summary: `No ${n}` })
+          : people.ask({ question: `No ${n}?` }, { key }),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);

@@ -138,7 +138,12 @@ describe('letters', () => {
     const carrier = new TestCarrier(later());
     const letters = projects.map((project) => {
       project.notifications.close();
-      return new NotificationQueue(project, { clock, vault, carriers: { email: carrier } });
+      return new NotificationQueue(project, {
+        clock,
+        vault,
+        carriers: { email: carrier },
+        isCounted: () => false,
+      });
     });
     const people = await TestPeople.of(pair.a, clock);
     for (let n = 0; n < 5; n += 1) await people.asked({ summary: `No ${n}` });
@@ -187,7 +192,7 @@ describe('letters', () => {
         atLatest: () => undefined,
         inBackground: (work) => void work().catch(() => undefined),
       },
-      { clock, vault, carriers: { email: carrier } },
+      { clock, vault, carriers: { email: carrier }, isCounted: () => false },
     );
     await (await TestPeople.of(pair.a, clock)).asked();
     for (const away of [true, true, false, false]) {

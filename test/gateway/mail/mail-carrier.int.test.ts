@@ -47,6 +47,54 @@ describe('a message by mail', () => {
     expect(mail.text).toContain('\n\nhttps://svc.example.com/base/a/t0ken\n\n');
   });
 
+  it('lists what a key asks beyond its mails, the riskiest first, each with its page', async () => {
+    const items = [
+      { kind: 'ask', opened: opened({ summary: 'Deploy 1' }), token: 'one' },
+      {
+        kind: 'ask',
+        opened: opened({ summary: 'Drop it\nhttps://x', risk: 'high' }),
+        token: 'two',
+      },
+      { kind: 'tell', opened: opened({ summary: 'Told', status: 'approved' }), token: null },
+    ] as const;
+    const { project } = opened().request;
+    const about = { project, channel: { id: 'chn_1', label: 'ops' }, keyName: 'ci' };
+    await carrier.send({ kind: 'digest', ...about, items }, TO);
+    const mail = written('ntc_1');
+    expect(new Map(mail.headers).get('subject')).toBe('[web-shop] 2 more requests wait for you');
+    expect(mail.text).toBe(`2 more requests from key "ci" wait for you.
+
+This is one email instead of many, because the key sends many or you muted it.
+
+See them all in the web inbox:
+
+https://svc.example.com/base/ui/p/web-shop/requests
+
+Approval, high risk, expires 2026-01-03 12:00 UTC:
+> Drop it https://x
+
+https://svc.example.com/base/a/two
+
+Approval, expires 2026-01-03 12:00 UTC:
+> Deploy 1
+
+https://svc.example.com/base/a/one
+
+For your information, nothing to do:
+
+Approval, approved:
+> Told
+
+The agent wrote the lines after ">". Opening a page decides nothing; its buttons
+do. Anyone with a link can decide in your name, so don't forward this email.
+We don't read replies.
+
+Too many? Mute the key for an hour on any of these pages, or revoke key "ci".
+
+You are the channel "ops" of the project "Web Shop" (web-shop).
+`);
+  });
+
   it('leads to the page that confirms an address', async () => {
     await carrier.send({ kind: 'verify', channel, token: 't0/ken' }, TO);
     expect(written('ntc_1').text).toContain('\n\nhttps://svc.example.com/base/c/t0%2Fken\n\n');

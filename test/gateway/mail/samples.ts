@@ -10,6 +10,7 @@ function request(given: Partial<RequestView> = {}): RequestView {
     status: 'pending',
     project: { name: 'Web Shop', slug: 'web-shop' },
     agent: { label: 'deploy-bot', platform: 'claude-code' },
+    keyId: 'key_ci',
     keyName: 'ci',
     action: 'deploy.production',
     summary: 'Deploy version 1.2.3',
@@ -42,6 +43,7 @@ export function opened(given: Partial<RequestView> = {}): Opened {
     channel: { id: 'chn_1', label: 'ops' },
     isDecider: false,
     votedAt: null,
+    mutedUntil: null,
     now: NOW,
   };
 }

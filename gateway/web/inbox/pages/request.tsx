@@ -4,7 +4,14 @@ import { requestStatus } from '../../../../shared/operations/request/status.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
 import { ConfirmProps } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';
-import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
+import {
+  afterChoice,
+  readChoice,
+  readForm,
+  readMute,
+  type Form,
+  type ReadChoice,
+} from '../../pages/form.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
 import { QuorumLine } from '../../pages/quorum.tsx';
@@ -15,6 +22,7 @@ import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
+import { unmute } from './muted-keys.tsx';
 
 const NO_FORM: Form = {};
 
@@ -34,15 +42,23 @@ export async function showRequest(context: PageContext, id: string): Promise<Pag
   return shown(context, seen);
 }
 
-/** Records a decision through the visitor's channel. */
+/** Records a decision through the visitor's channel, or mutes a key for it. */
 export async function actOnRequest(context: PageContext, body: string): Promise<ActionResult> {
-  if (context.id === null) throw new ServiceError('NOT_FOUND');
+  if (context.id === null) {
+    const done = await unmute(context, body);
+    return done ?? { to: context.at('requests') };
+  }
   const seen = await overseen(context, context.id);
   if (!mayDecide(context, seen)) {
     return shown(context, seen, { status: 403, problem: 'Nothing was decided.' });
   }
   const form = readForm(body);
   if (form === null) return shown(context, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
+  const mute = readMute(form);
+  if (mute !== null) {
+    await context.inbox.approvals.mute(seen.ownerToken, mute);
+    return { to: context.at('requests', context.id) };
+  }
   const read = form.confirm === undefined ? readChoice(form) : confirmed(context, seen, form);
   if (read.choice === null) {
     return shown(context, seen, { status: 400, problem: read.problem, form });

@@ -8,6 +8,7 @@ import { endOf, KINDS } from '../../pages/copy.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Chip, Filters, Heading, Nothing, Pager, Row, Rows, type Tone } from '../parts.tsx';
 import type { PageResult, UiPage, PageContext } from '../page-context.ts';
+import { MutedKeys, mutedKeys } from './muted-keys.tsx';
 import { actOnRequest, showRequest } from './request.tsx';
 
 /** The requests of agents to people: pending ones, and how the others ended. */
@@ -54,6 +55,7 @@ async function showList(context: PageContext): Promise<PageResult> {
     <>
       <Heading title="Requests" />
       <DecidingNote context={context} />
+      <MutedKeys context={context} muted={await mutedKeys(context)} />
       {waiting && <Waiting context={context} items={waiting.items} />}
       <section aria-labelledby="history">
         <div class="listhead">

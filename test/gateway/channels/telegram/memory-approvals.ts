@@ -59,6 +59,7 @@ export class MemoryApprovals implements ApprovalService {
       status: 'pending',
       project: PROJECT,
       agent: { label: 'deploy-bot', platform: 'claude-code' },
+      keyId: 'key_ci',
       keyName: 'ci',
       action: 'backup.delete',
       summary: 'Delete three old backups',
@@ -114,6 +115,10 @@ export class MemoryApprovals implements ApprovalService {
     const channel = this.channels.get(channelId);
     if (!channel) throw new Error('no such channel');
     return this.#opened(this.request(requestId), channel);
+  }
+
+  mute(token: string): Promise<Opened | null> {
+    return this.open(token);
   }
 
   decide(token: string, choice: Choice): Promise<Decided | null> {
@@ -192,7 +197,14 @@ export class MemoryApprovals implements ApprovalService {
 
   #opened(request: RequestView, { id, label }: Channel): Opened {
     const isDecider = request.decidedBy === label;
-    return { request, channel: { id, label }, isDecider, votedAt: null, now: this.#clock.now() };
+    return {
+      request,
+      channel: { id, label },
+      isDecider,
+      votedAt: null,
+      mutedUntil: null,
+      now: this.#clock.now(),
+    };
   }
 
   #end(

@@ -209,7 +209,7 @@ describe('a mail that waits for a person', () => {
   });
 
   it('is not to be had beyond what may be pending, and takes no room then', async () => {
-    for (let count = 0; count < 50; count += 1) await people.asked({ summary: `Deploy ${count}` });
+    for (let count = 0; count < 30; count += 1) await people.asked({ summary: `Deploy ${count}` });
     expect(await mail.send()).toMatchObject(refused(429, 'TOO_MANY_PENDING_REQUESTS'));
     expect(await mail.asked()).toBe(0);
   });

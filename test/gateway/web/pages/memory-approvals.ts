@@ -19,6 +19,7 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
     status: 'pending',
     project: { name: 'Acme Shop', slug: 'acme-shop' },
     agent: { label: 'refund-bot', platform: 'claude-code' },
+    keyId: 'key_ci',
     keyName: 'ci',
     action: 'refund.create',
     summary: 'Refund order 1042, which was charged twice',
@@ -58,6 +59,8 @@ export class MemoryApprovals implements ApprovalService {
   readonly #channels = new Map<string, ChannelView>();
   /** Every choice that was taken, in order. */
   readonly taken: Choice[] = [];
+  /** Until when a key is muted. */
+  readonly muted = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -92,8 +95,18 @@ export class MemoryApprovals implements ApprovalService {
       channel: link.channel,
       isDecider: request.decidedBy === link.channel.label,
       votedAt: null,
+      mutedUntil: this.muted.get(request.keyId) ?? null,
       now,
     };
+  }
+
+  async mute(token: string, isOn: boolean): Promise<Opened | null> {
+    const opened = await this.open(token);
+    if (opened === null) return null;
+    const { keyId } = opened.request;
+    if (isOn) this.muted.set(keyId, opened.now + HOUR);
+    else this.muted.delete(keyId);
+    return this.open(token);
   }
 
   async decide(token: string, choice: Choice): Promise<Decided | null> {

@@ -1,0 +1,54 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { MutedKey } from '../../../approvals/owner-approvals.ts';
+import { Icon } from '../../pages/icons.tsx';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { Form } from '../parts.tsx';
+import { fieldsOf } from '../refusal.ts';
+import type { ActionResult, PageContext } from '../page-context.ts';
+
+/** The keys that the visitor muted for their own channel. */
+export async function mutedKeys(context: PageContext): Promise<readonly MutedKey[]> {
+  const { access, inbox } = context;
+  return access.deciding === 'not_a_key' ? [] : inbox.requests.muted(access.project);
+}
+
+/** What is muted, each with a way back; nothing where nothing is. */
+export function MutedKeys({
+  context,
+  muted,
+}: {
+  readonly context: PageContext;
+  readonly muted: readonly MutedKey[];
+}): JSX.Element {
+  return (
+    <>
+      {muted.map(({ keyId, name, until }) => (
+        <div class="note">
+          <Icon name="time" />
+          <div>
+            <p>
+              Key <AgentText text={name} reading="line" class="mono" /> is muted until{' '}
+              <Time at={until} now={context.now} />. Then you get one message about everything it
+              asked.
+            </p>
+            <Form context={context}>
+              <input type="hidden" name="key" value={keyId} />
+              <button class="btn small" name="act" value="unmute">
+                Unmute
+              </button>
+            </Form>
+          </div>
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** Ends a mute; null for a form that isn't about one. */
+export async function unmute(context: PageContext, body: string): Promise<ActionResult | null> {
+  const form = fieldsOf(body, ['act', 'key']);
+  const muted = await mutedKeys(context);
+  if (form?.act !== 'unmute' || !muted.some(({ keyId }) => keyId === form.key)) return null;
+  await context.inbox.requests.unmute(context.access.project, form.key ?? '');
+  return { to: context.at('requests') };
+}
