@@ -46,7 +46,7 @@ export async function confirmedProjects(
 }
 
 /**
- * Tells the user what to do next. The code proves that the mail belongs to this sign-in, so it's shown even with
+ * Tells the user what to do next. The code stands nowhere else and is typed on the linked page, so it's shown even with
  * --quiet. With --json it's one line: `user_code`, `email_masked`, `expires_at`.
  */
 export function tellCode(
@@ -62,8 +62,8 @@ export function tellCode(
   }
   output.tell(
     begun === 'new'
-      ? `Sent mail to ${email_masked}. Open the link, check that the code matches, and confirm.`
-      : `Open the link mailed to ${email_masked}, check that the code matches, and confirm.`,
+      ? `Sent mail to ${email_masked}. Open the link in it and type this code there:`
+      : `Open the link mailed to ${email_masked} and type this code there:`,
   );
   output.tell('');
   output.tell(`    ${user_code}`);
@@ -99,7 +99,7 @@ function isDenied({ hint }: CallError): boolean {
 function denied(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
-    message: 'Someone refused this sign-in on the linked page.',
+    message: 'This sign-in was refused on the linked page, or the code was wrong twice.',
     hint: 'If that was a mistake, run the same command again: it sends a new mail.',
     exit: EXIT.denied,
   });

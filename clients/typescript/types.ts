@@ -143,7 +143,7 @@ export interface AuthPollAnswer {
 export interface AuthStartAnswer {
   /** A secret: keep it to yourself. */
   readonly login_id: string;
-  /** Show it: the page behind the link shows the same. */
+  /** Show it: the person types it on the page behind the link. */
   readonly user_code: string;
   readonly email_masked: string;
   /** Seconds. */

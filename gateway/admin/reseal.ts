@@ -51,6 +51,8 @@ export async function reseal(target: ResealTarget, vaults: Vaults): Promise<Rese
       let { values, hashes } = await resealMessages(rows, target, vaults.fresh);
       for (const value of valuesOf(target)) {
         for await (const found of rows.of(value)) {
+          // A row whose key is a hash comes again behind its old place.
+          if (vaults.fresh.hasSealed(found.sealed)) continue;
           hashes += await resealRow(rows, target, { value, found, vaults });
           values += 1;
         }

@@ -15,6 +15,7 @@ import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
 import { membershipAad } from '../auth/member-directory.ts';
+import { networkAad, networkHashText } from '../auth/network.ts';
 import { invitationAad, mailboxHashText } from '../auth/sign-up.ts';
 import { linkAad, linkRateText, sessionAad } from '../web/inbox/sessions.ts';
 
@@ -75,6 +76,13 @@ export const CONTROL_VALUES: readonly SealedValue[] = [
     column: 'answer',
     key: ['id_hash'],
     aad: (row) => loginAad(String(row['id_hash']), 'answer'),
+  },
+  {
+    table: 'known_network',
+    column: 'network',
+    key: ['account_id', 'network_hash'],
+    aad: ({ account_id }) => networkAad(String(account_id)),
+    signed: (network) => ({ network_hash: networkHashText(network) }),
   },
   {
     table: 'ui_link',

@@ -6,10 +6,12 @@ import type { Vault } from '../../shared/kernel/context.ts';
 import { invalid, ServiceError } from '../../shared/lib/errors.ts';
 import { newId, newSecret } from '../../shared/lib/ids.ts';
 import {
+  LOGIN_CODES_MAX,
   LOGIN_KEPT_MS,
   LOGIN_MS,
   LOGIN_POLL_MIN_MS,
   LOGIN_POLL_SECONDS,
+  LOGINS_FROM_STRANGERS,
   LOGINS_PER_EMAIL,
   LOGINS_WINDOW_MS,
   NETWORK_KNOWN_MS,
@@ -30,9 +32,9 @@ import type { Sent } from '../lib/approvals.ts';
 import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
-import { networkOf } from '../lib/client-address.ts';
+import { learnedNetwork, networkHashText } from './network.ts';
 import { rateLimited, StartLimit } from './start-limit.ts';
-import { newUserCode } from './user-code.ts';
+import { isSameCode, newUserCode } from './user-code.ts';
 import { within } from './within.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
@@ -89,9 +91,15 @@ export class Logins implements LoginService {
       throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
     }
     const now = clock.now();
-    this.#starts.take(address, now);
-    const [loginId, token] = [`lgn_${newSecret()}`, newSecret()];
     const email = comparableAddress(input.email);
+    const network = {
+      addressHash: vault.sign(accountHashText(email)),
+      networkHash: vault.sign(networkHashText(address)),
+      knownSince: now - NETWORK_KNOWN_MS,
+    };
+    // Behind a proxy that isn't trusted all come from one address, and strangers must not use up its starts.
+    if (!(await store.isKnown(network))) this.#starts.take(address, now);
+    const [loginId, token] = [`lgn_${newSecret()}`, newSecret()];
     const { name = null, version = null, host = null } = input.client ?? {};
     const client: LoginClient = { name, version, host, userAgent, address };
     const idHash = hashOf(loginId);
@@ -100,7 +108,7 @@ export class Logins implements LoginService {
       link_hash: hashOf(token),
       user_code: newUserCode(),
       address: vault.seal(loginAad(idHash, 'address'), email),
-      address_hash: vault.sign(accountHashText(email)),
+      address_hash: network.addressHash,
       // One count per mailbox, or each spelling of its address would have its own limit.
       rate_hash: vault.sign(loginRateText(email)),
       masked: maskedAddress(email),
@@ -111,14 +119,14 @@ export class Logins implements LoginService {
     const windowStart = now - LOGINS_WINDOW_MS;
     const limit = {
       since: windowStart,
-      max: LOGINS_PER_EMAIL,
+      perNetwork: LOGINS_PER_EMAIL,
+      strangers: LOGINS_FROM_STRANGERS,
       keptSince: now - LOGIN_KEPT_MS,
-      knownSince: now - NETWORK_KNOWN_MS,
-      networkHash: vault.sign(networkHashText(address)),
+      network,
     };
     const inTheWay = await store.begin(login, limit);
     if (inTheWay !== null) throw rateLimited(inTheWay - windowStart);
-    const view = viewOf({ ...login, state: 'waiting' }, now);
+    const view = viewOf({ ...login, state: 'waiting', wrong_codes: 0 }, now);
     await this.#mail(email, { token, idHash, view });
     return {
       login_id: loginId,
@@ -154,7 +162,7 @@ export class Logins implements LoginService {
     return login ? viewOf(login, this.#deps.clock.now()) : null;
   }
 
-  async confirm(token: string): Promise<LoginView | null> {
+  async confirm(token: string, code: string): Promise<LoginView | null> {
     const { clock, signUp, store, vault } = this.#deps;
     const now = clock.now();
     const login = await store.findByLink(hashOf(token));
@@ -172,11 +180,11 @@ export class Logins implements LoginService {
       const fresh = { account, isAllowed: isAllowed(signUp, address) };
       // The network of the client that started it: whoever confirms vouches for that one.
       const starter = (JSON.parse(login.client) as LoginClient).address;
-      const network = {
-        hash: vault.sign(networkHashText(starter)),
-        knownSince: now - NETWORK_KNOWN_MS,
-      };
-      await store.confirm(login.link_hash, fresh, { now, expiresAt: now + LOGIN_MS, network });
+      const network = learnedNetwork(vault, starter, now);
+      const isCode = (shown: string): boolean => isSameCode(shown, code);
+      const times = { now, expiresAt: now + LOGIN_MS };
+      const how = { ...times, isCode, codesMax: LOGIN_CODES_MAX, network };
+      await store.confirm(login.link_hash, fresh, how);
     }
     return this.open(token);
   }
@@ -268,14 +276,9 @@ export function loginRateText(address: string): string {
   return `login|rate|1|${likelyMailbox(address)}`;
 }
 
-/** The text to sign to recognise the network of a client. */
-function networkHashText(address: string): string {
-  return `login|network|1|${networkOf(address)}`;
-}
-
 type Viewed = Pick<
   LoginRow,
-  'state' | 'user_code' | 'masked' | 'client' | 'created_at' | 'expires_at'
+  'state' | 'user_code' | 'masked' | 'client' | 'created_at' | 'expires_at' | 'wrong_codes'
 >;
 
 function viewOf(login: Viewed, now: number): LoginView {
@@ -286,6 +289,7 @@ function viewOf(login: Viewed, now: number): LoginView {
     client: JSON.parse(login.client) as LoginClient,
     createdAt: login.created_at,
     expiresAt: login.expires_at,
+    codesLeft: LOGIN_CODES_MAX - login.wrong_codes,
     now,
   };
 }

@@ -15,10 +15,9 @@ const LINKED = /:\/\/|[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])|@/gu;
  * it into a link, because our mail must lead only to our page.
  */
 export function signInMessage(login: LoginView, url: string): MessageText {
-  const { client, userCode, createdAt } = login;
+  const { client, createdAt } = login;
   const program = [client.name, client.version].filter((part) => part !== null).join(' ');
   const facts = [
-    ['Code', userCode],
     ...(program === '' ? [] : [['Program', unlinked(program, NAME_CHARS_MAX)]]),
     ...(client.host === null ? [] : [['Computer', unlinked(client.host, NAME_CHARS_MAX)]]),
     ['Address', oneLine(client.address, NAME_CHARS_MAX)],
@@ -28,17 +27,17 @@ export function signInMessage(login: LoginView, url: string): MessageText {
     ['Started', `${isoTime(createdAt).slice(0, 16).replace('T', ' ')} UTC`],
   ];
   return {
-    subject: `svc: confirm sign-in ${userCode}`,
+    subject: 'svc: confirm your sign-in',
     text: `Someone wants to sign in to svc with this address.
 
 ${facts.map(([name = '', value = '']) => `${`${name}:`.padEnd(COLUMN)}${value}`).join('\n')}
 
-Confirm on this page, and only if your terminal shows the same code:
+If that's you, type the code from your terminal on this page:
 
 ${url}
 
-Opening the page confirms nothing; its button does. The link works for 15
-minutes. Anyone with it can sign in as you, so don't forward this email.
+Opening the page confirms nothing. The link works for 15 minutes. Never type
+a code that somebody sent you, and don't forward this email.
 
 Wasn't you? Say so on the page, or do nothing. We don't read replies.
 `,

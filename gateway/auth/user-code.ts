@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 
-// Twice 128 words and 90 numbers make 1.4 million codes. People compare codes; a code alone opens nothing.
+// Twice 128 words and 90 numbers make 1.4 million codes. A person types the one that their terminal shows; a code alone
+// opens nothing.
 
 const FIRST = (
   'ADORE AGREE AIM AMUSE ASK BAKE BEAM BEND BLEND BLOOM BOOST BRAVE BREW BRING BUILD CALL CARRY CARVE CATCH ' +
@@ -27,11 +28,19 @@ const NUMBER_FROM = 10;
 const NUMBER_BELOW = 100;
 
 /**
- * Returns a code such as `ENJOY-RIVER-42`. Terminal and page show the same one, so a person sees that they belong
- * together.
+ * Returns a code such as `ENJOY-RIVER-42`. Only the terminal shows it, so who can type it sits there or was told it.
  */
 export function newUserCode(): string {
   return `${oneOf(FIRST)}-${oneOf(SECOND)}-${randomInt(NUMBER_FROM, NUMBER_BELOW)}`;
+}
+
+/** Whether a person typed this code, with any letter case, and anything or nothing between its parts. */
+export function isSameCode(code: string, typed: string): boolean {
+  return lettersOf(code) === lettersOf(typed);
+}
+
+function lettersOf(text: string): string {
+  return text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
 }
 
 function oneOf(words: readonly string[]): string {

@@ -33,7 +33,7 @@ export const startInput = z.strictObject({
 
 export const startAnswer = z.strictObject({
   login_id: z.string().describe('A secret: keep it to yourself.'),
-  user_code: z.string().describe('Show it: the page behind the link shows the same.'),
+  user_code: z.string().describe('Show it: the person types it on the page behind the link.'),
   email_masked: z.string(),
   expires_in: z.int().describe('Seconds.'),
   expires_at: z.string(),

@@ -141,11 +141,15 @@ export const LOGIN_MS = 15 * MINUTE_MS;
 /** How long a client should wait between polls of a sign-in, and how long it must. */
 export const LOGIN_POLL_SECONDS = 3;
 export const LOGIN_POLL_MIN_MS = 1000;
+/** Starts per mailbox from one network, and from all networks together that its account doesn't know. */
 export const LOGINS_PER_EMAIL = 5;
+export const LOGINS_FROM_STRANGERS = 10;
+/** How often a person may type another code than the terminal's. */
+export const LOGIN_CODES_MAX = 2;
 /** How long an account knows a network that it confirmed a sign-in from. */
 export const NETWORK_KNOWN_MS = 90 * DAY_MS;
 export const LOGINS_PER_ADDRESS = 20;
-/** The period for the two limits above. */
+/** The period for the limits above. */
 export const LOGINS_WINDOW_MS = HOUR_MS;
 /** When sign-ins are deleted. */
 export const LOGIN_KEPT_MS = DAY_MS;

@@ -115,7 +115,8 @@ export class Stage {
   }
 
   /**
-   * `press "BUTTON"`: a person opens the newest link that came by mail, and presses it. `gateway`: one starts. `receiver`: a
+   * `press "BUTTON"`: a person opens the newest link that came by mail, types the code of the terminal if the page wants one, and
+   * presses it. `gateway`: one starts. `receiver`: a
    * server that takes what is posted to it. `file NAME CONTENT`: it is there. `run COMMAND`: one that the page does not show.
    */
   async #direct(directive: string): Promise<void> {
@@ -124,8 +125,10 @@ export class Stage {
     const [, path, content] = /^file (\S+) (.*)$/.exec(directive) ?? [];
     if (directive === 'gateway') await this.#startGateway();
     else if (directive === 'receiver') await this.#startReceiver();
-    else if (button !== undefined) await visit(await this.#newLink(), { button });
-    else if (unseen !== undefined) await this.run(unshown(unseen));
+    else if (button !== undefined) {
+      const [code = ''] = /\b[A-Z]+-[A-Z]+-\d\d\b/.exec(this.#printed) ?? [];
+      await visit(await this.#newLink(), { button, typed: { code } });
+    } else if (unseen !== undefined) await this.run(unshown(unseen));
     else if (path !== undefined && content !== undefined) {
       writeFileSync(join(this.#work(), path), content.replaceAll('\\n', '\n'));
     } else throw new Error(`No such directive: ${directive}`);

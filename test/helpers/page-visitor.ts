@@ -36,8 +36,10 @@ async function press(
   const form = formsIn(html).find((one) => buttonIn(one, button) !== null);
   if (form === undefined) throw new Error(`No button "${button}" on: ${textOf(html)}`);
   const fields = new URLSearchParams();
-  for (const [tag] of form.matchAll(/<input[^>]*>/g))
-    fields.set(attribute(tag, 'name'), attribute(tag, 'value'));
+  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+    const name = attribute(tag, 'name');
+    fields.set(name, typed[name] ?? attribute(tag, 'value'));
+  }
   for (const [tag] of form.matchAll(/<textarea[^>]*>/g)) {
     const name = attribute(tag, 'name');
     fields.set(name, typed[name] ?? '');

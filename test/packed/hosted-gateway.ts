@@ -51,10 +51,10 @@ export class HostedGateway {
     ...args: readonly string[]
   ): Promise<void> {
     const signing = machine.start(['login', '--gateway', this.url, ...args]);
-    await signing.prints(CODE);
-    await visit(await mailedLink(), { button: 'Confirm' });
-    const { code, err } = await signing.ended;
-    if (code !== 0) throw new Error(`svc login: exit ${code}: ${err}`);
+    const code = (await signing.prints(CODE)).trim();
+    await visit(await mailedLink(), { button: 'Confirm', typed: { code } });
+    const { code: exit, err } = await signing.ended;
+    if (exit !== 0) throw new Error(`svc login: exit ${exit}: ${err}`);
   }
 
   async #mailedLink(count: number): Promise<string> {

@@ -28,7 +28,7 @@ CREATE TABLE invitation (
 CREATE TABLE known_network (
   account_id TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
   network_hash TEXT NOT NULL,
-  confirmed_at INTEGER NOT NULL,
+  confirmed_at INTEGER NOT NULL, network BLOB,
   PRIMARY KEY (account_id, network_hash)
 ) STRICT, WITHOUT ROWID;
 
@@ -47,7 +47,7 @@ CREATE TABLE login (
   answer BLOB,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
-, share TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
+, share TEXT NOT NULL DEFAULT '', network_hash TEXT NOT NULL DEFAULT '', wrong_codes INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE mailbox (
   name TEXT PRIMARY KEY,
@@ -101,7 +101,7 @@ CREATE TABLE ui_link (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   used INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
+, share TEXT NOT NULL DEFAULT '', network_hash TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
 
 CREATE TABLE ui_session (
   id_hash TEXT PRIMARY KEY,

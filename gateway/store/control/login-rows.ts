@@ -22,6 +22,8 @@ export interface LoginRow extends Row {
   answer: Uint8Array | null;
   created_at: number;
   expires_at: number;
+  /** How often another code was typed than the terminal's. */
+  wrong_codes: number;
 }
 
 /** A use of a confirmed sign-in; only the first one counts. */
@@ -33,7 +35,7 @@ export interface LoginUse {
 }
 
 const COLUMNS =
-  'id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, account_id, repeat_hash, answer, created_at, expires_at';
+  'id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, account_id, repeat_hash, answer, created_at, expires_at, wrong_codes';
 
 export function byId(tx: Tx, idHash: string): Promise<LoginRow | undefined> {
   return tx.get<LoginRow>(`SELECT ${COLUMNS} FROM login WHERE id_hash = ?`, [idHash]);

@@ -2,8 +2,14 @@ import { effectiveLoginState, type LoginState } from './login-state.ts';
 import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
 import { addAccount, IS_MEMBER, type NewAccount } from './accounts.ts';
 import { admissionOf, standingOf, type AddressHashes } from './standing.ts';
-import { learnNetwork, shareOf } from './known-networks.ts';
+import {
+  isKnownNetwork,
+  learnNetwork,
+  type LearnedNetwork,
+  type NetworkOfAddress,
+} from './known-networks.ts';
 import { byId, byLink, keepAnswer, markUsed, type LoginRow, type LoginUse } from './login-rows.ts';
+import { takeShare, type StartLimits } from './start-shares.ts';
 
 export type NewLogin = Pick<
   LoginRow,
@@ -30,19 +36,18 @@ interface Times {
   readonly expiresAt: number;
 }
 
-interface StartLimits {
-  readonly since: number;
-  /** Starts per share. */
-  readonly max: number;
+interface Starting extends StartLimits {
   readonly keptSince: number;
-  readonly knownSince: number;
-  /** Keyed hash of the network that starts. */
-  readonly networkHash: string;
+  readonly network: NetworkOfAddress;
 }
 
-interface Network {
-  readonly hash: string;
-  readonly knownSince: number;
+/** What a person does on the page of a sign-in. */
+interface Confirming extends Times {
+  /** Whether they typed this code. */
+  readonly isCode: (code: string) => boolean;
+  /** How often they may type another one. */
+  readonly codesMax: number;
+  readonly network: LearnedNetwork;
 }
 
 type Usage =
@@ -62,21 +67,22 @@ export class LoginStore {
 
   /**
    * Stores a new sign-in. At the limit of its mailbox and network, returns the start (ms) of the one that must age first; null if it
-   * is stored. Denied sign-ins don't count, so that a stranger can't use up a person's limit.
+   * is stored.
    */
-  begin(login: NewLogin, limit: StartLimits): Promise<number | null> {
+  begin(login: NewLogin, { keptSince, network, ...limits }: Starting): Promise<number | null> {
     return this.#writer.write(async (tx) => {
-      await tidy(tx, limit.keptSince, login.created_at);
-      const share = await shareOf(tx, { addressHash: login.address_hash, ...limit });
-      const inTheWay = await tx.get<{ created_at: number }>(
-        `SELECT created_at FROM login WHERE rate_hash = ? AND share = ? AND created_at > ? AND state <> 'denied'
-         ORDER BY created_at DESC LIMIT 1 OFFSET ?`,
-        [login.rate_hash, share, limit.since, limit.max - 1],
-      );
-      if (inTheWay) return inTheWay.created_at;
-      await insert(tx, login, share);
+      await tidy(tx, keptSince, login.created_at);
+      const start = { rateHash: login.rate_hash, network };
+      const taken = await takeShare(tx, 'login', start, limits);
+      if ('inTheWay' in taken) return taken.inTheWay;
+      await insert(tx, login, { share: taken.share, networkHash: network.networkHash });
       return null;
     });
+  }
+
+  /** Whether the account with an address confirmed a sign-in from this network. */
+  isKnown(network: NetworkOfAddress): Promise<boolean> {
+    return this.#reader.read((tx) => isKnownNetwork(tx, network));
   }
 
   find(idHash: string): Promise<LoginRow | undefined> {
@@ -89,16 +95,22 @@ export class LoginStore {
 
   /**
    * Confirms a waiting sign-in for the account with its address, which becomes `account` if there is none yet. Denies it
-   * if the address may not have an account any more.
+   * if the address may not have an account any more, or after the last wrong code.
    */
   async confirm(
     linkHash: string,
     { account, isAllowed }: Fresh,
-    { now, expiresAt, network }: Times & { readonly network: Network },
+    { now, expiresAt, isCode, codesMax, network }: Confirming,
   ): Promise<void> {
     await this.#writer.write(async (tx) => {
       const login = await byLink(tx, linkHash);
       if (!login || effectiveLoginState(login, now) !== 'waiting') return;
+      if (!isCode(login.user_code)) {
+        await tx.put('UPDATE login SET wrong_codes = wrong_codes + 1 WHERE id_hash = ?', [
+          login.id_hash,
+        ]);
+        return login.wrong_codes + 1 >= codesMax ? deny(tx, linkHash) : undefined;
+      }
       const standing = await standingOf(tx, account);
       if (admissionOf(standing, isAllowed) !== 'welcome') return deny(tx, linkHash);
       const accountId = await addAccount(tx, account);
@@ -171,10 +183,14 @@ async function tidy(tx: Tx, keptSince: number, now: number): Promise<void> {
   ]);
 }
 
-async function insert(tx: Tx, login: NewLogin, share: string): Promise<void> {
+async function insert(
+  tx: Tx,
+  login: NewLogin,
+  { share, networkHash }: { readonly share: string; readonly networkHash: string },
+): Promise<void> {
   await tx.put(
-    `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at, share)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?)`,
+    `INSERT INTO login (id_hash, link_hash, user_code, address, address_hash, rate_hash, masked, client, state, created_at, expires_at, share, network_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?)`,
     [
       login.id_hash,
       login.link_hash,
@@ -187,6 +203,7 @@ async function insert(tx: Tx, login: NewLogin, share: string): Promise<void> {
       login.created_at,
       login.expires_at,
       share,
+      networkHash,
     ],
   );
 }

@@ -1,4 +1,11 @@
 import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import {
+  isKnownNetwork,
+  learnNetwork,
+  type LearnedNetwork,
+  type NetworkOfAddress,
+} from './known-networks.ts';
+import { takeShare, type StartLimits } from './start-shares.ts';
 
 /** The holder of a link or session of the web inbox: a project's key, or a person with an email address. */
 interface HolderColumns extends Row {
@@ -33,10 +40,15 @@ interface Holding {
   readonly usedAfter: number;
 }
 
-/** At most `max` mails to a mailbox since `since`. */
-interface MailLimit {
-  readonly since: number;
-  readonly max: number;
+/** A link that is mailed to a mailbox counts against the share of the network that wants it. */
+interface Mailing extends StartLimits {
+  readonly network: NetworkOfAddress;
+}
+
+/** The network of the person who opened a mailed link, for the account with this address. */
+interface Opening {
+  readonly addressHash: string;
+  readonly network: LearnedNetwork;
 }
 
 const LINK =
@@ -60,13 +72,17 @@ export class UiSessionStore {
    * Stores a link. At the mail limit, returns the creation time (ms) of the link that must age first; null if it is
    * stored.
    */
-  addLink(link: Omit<UiLinkRow, 'used'>, limit: MailLimit | null): Promise<number | null> {
+  addLink(link: Omit<UiLinkRow, 'used'>, mailing: Mailing | null): Promise<number | null> {
     return this.#writer.write(async (tx) => {
       const now = link['created_at'] as number;
-      await tidy(tx, now, limit?.since ?? 0);
-      const inTheWay = limit && (await mailedBefore(tx, link['rate_hash'] as string, limit));
-      if (inTheWay) return inTheWay;
-      await tx.put(`INSERT INTO ui_link (${LINK}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, [
+      await tidy(tx, now, mailing?.since ?? 0);
+      const rateHash = link['rate_hash'] as string;
+      const taken = mailing
+        ? await takeShare(tx, 'ui_link', { rateHash, network: mailing.network }, mailing)
+        : { share: '' };
+      if ('inTheWay' in taken) return taken.inTheWay;
+      const values = '?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?';
+      await tx.put(`INSERT INTO ui_link (${LINK}, share, network_hash) VALUES (${values})`, [
         link['hash'] as string,
         link['kind'] as string,
         link['project_id'] as string | null,
@@ -76,6 +92,8 @@ export class UiSessionStore {
         link['rate_hash'] as string | null,
         now,
         link['expires_at'] as number,
+        taken.share,
+        mailing?.network.networkHash ?? '',
       ]);
       return null;
     });
@@ -92,8 +110,13 @@ export class UiSessionStore {
     );
   }
 
+  /** Whether the account with an address confirmed a sign-in from this network. */
+  isKnown(network: NetworkOfAddress): Promise<boolean> {
+    return this.#reader.read((tx) => isKnownNetwork(tx, network));
+  }
+
   /** Uses up a link and starts its session, in one transaction. False if the link is used or expired. */
-  useLink(hash: string, session: UiSessionRow): Promise<boolean> {
+  useLink(hash: string, session: UiSessionRow, opening: Opening | null): Promise<boolean> {
     return this.#writer.write(async (tx) => {
       const now = session.created_at;
       const link = await tx.get<UiLinkRow>(
@@ -103,6 +126,7 @@ export class UiSessionStore {
       if (!link) return false;
       await tx.put('UPDATE ui_link SET used = 1 WHERE hash = ?', [hash]);
       await begin(tx, session);
+      if (opening) await learn(tx, opening, now);
       return true;
     });
   }
@@ -177,17 +201,11 @@ async function tidy(tx: Tx, now: number, countedSince: number): Promise<void> {
   await tx.put('DELETE FROM ui_session WHERE expires_at <= ?', [now]);
 }
 
-async function mailedBefore(
-  tx: Tx,
-  rateHash: string,
-  { since, max }: MailLimit,
-): Promise<number | null> {
-  const row = await tx.get<{ created_at: number }>(
-    `SELECT created_at FROM ui_link WHERE rate_hash = ? AND created_at > ?
-     ORDER BY created_at DESC LIMIT 1 OFFSET ?`,
-    [rateHash, since, max - 1],
-  );
-  return row?.created_at ?? null;
+async function learn(tx: Tx, { addressHash, network }: Opening, now: number): Promise<void> {
+  const account = await tx.get<{ id: string }>('SELECT id FROM account WHERE address_hash = ?', [
+    addressHash,
+  ]);
+  if (account) await learnNetwork(tx, account.id, { ...network, now });
 }
 
 async function begin(tx: Tx, session: UiSessionRow): Promise<void> {

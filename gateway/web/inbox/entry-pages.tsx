@@ -112,7 +112,14 @@ export function EnterPage(shown: EnterProps): JSX.Element {
       )}
       <form method="post" {...(isOwnDoing && { 'data-send': true })}>
         <input type="hidden" name="csrf" value={csrf} />
-        <button class="btn yes">Open the inbox</button>
+        <div class="stack">
+          <button class="btn yes">Open the inbox</button>
+          {kind === 'owner' && (
+            <button class="btn no" name="act" value="deny">
+              I didn’t ask for this
+            </button>
+          )}
+        </div>
       </form>
     </PlainPage>
   );

@@ -121,7 +121,15 @@ async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Re
   if (form instanceof Response) return form;
   const link = await linkOf(ui, c, kind);
   const { sessions, access } = ui.inbox;
-  const secret = link && (await sessions.begin(link));
+  if (link && form.get('act') === 'deny') {
+    await sessions.drop(link.token);
+    return message(ui, c, {
+      status: 200,
+      heading: 'Nobody was signed in',
+      text: 'The link no longer works, and doesn’t count against the links that you may ask for.',
+    });
+  }
+  const secret = link && (await sessions.begin(link, clientAddress(c)));
   if (!link || secret === null) return deadLink(ui, c);
   await endSession(ui, c);
   const [project, another] = await access.projectsOf(link);

@@ -3,15 +3,20 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { newSecret } from '../../../shared/lib/ids.ts';
 import {
+  LOGINS_FROM_STRANGERS,
   LOGINS_PER_EMAIL,
   LOGINS_WINDOW_MS,
   LOGIN_MS,
+  NETWORK_KNOWN_MS,
   UI_IDLE_MS,
   UI_LINK_MS,
   UI_SESSION_MS,
 } from '../../../shared/lib/limits.ts';
 import { comparableAddress, likelyMailbox } from '../../../shared/rules/mail-address.ts';
 import type { UiLinkRow, UiSessionRow, UiSessionStore } from '../../store/control/ui-sessions.ts';
+import type { NetworkOfAddress } from '../../store/control/known-networks.ts';
+import { accountHashText } from '../../auth/logins.ts';
+import { learnedNetwork, networkHashText } from '../../auth/network.ts';
 import { rateLimited } from '../../auth/start-limit.ts';
 
 /** A key with the hash of the secret that was presented: rotating the secret ends the session. */
@@ -94,8 +99,25 @@ export class Sessions {
     return { token, expiresAt };
   }
 
-  /** A link to mail to an address: works once, for 15 minutes. RATE_LIMITED after five an hour per mailbox. */
-  async linkForOwner(email: string): Promise<string> {
+  /** Whether the account with an address knows the network of a client. */
+  isKnown(email: string, from: string): Promise<boolean> {
+    return this.#deps.store.isKnown(this.#network(comparableAddress(email), from));
+  }
+
+  #network(address: string, from: string): NetworkOfAddress {
+    const { clock, vault } = this.#deps;
+    return {
+      addressHash: vault.sign(accountHashText(address)),
+      networkHash: vault.sign(networkHashText(from)),
+      knownSince: clock.now() - NETWORK_KNOWN_MS,
+    };
+  }
+
+  /**
+   * A link to mail to an address: works once, for 15 minutes. RATE_LIMITED after five an hour per mailbox and network, and
+   * ten from networks that its account doesn't know.
+   */
+  async linkForOwner(email: string, from: string): Promise<string> {
     const { clock, store, vault } = this.#deps;
     const token = newSecret();
     const now = clock.now();
@@ -112,7 +134,9 @@ export class Sessions {
       expires_at: now + LOGIN_MS,
     };
     const since = now - LOGINS_WINDOW_MS;
-    const inTheWay = await store.addLink(row, { since, max: LOGINS_PER_EMAIL });
+    const network = this.#network(address, from);
+    const limits = { since, perNetwork: LOGINS_PER_EMAIL, strangers: LOGINS_FROM_STRANGERS };
+    const inTheWay = await store.addLink(row, { ...limits, network });
     if (inTheWay !== null) throw rateLimited(inTheWay - since);
     return token;
   }
@@ -137,7 +161,7 @@ export class Sessions {
     return this.begin({ token, holder: { kind: 'owner', address } });
   }
 
-  /** Deletes a link that couldn't be mailed. */
+  /** Deletes a link that couldn't be mailed, or that nobody wants: it doesn't count any more. */
   async drop(token: string): Promise<void> {
     await this.#deps.store.dropLink(hashOf(token));
   }
@@ -150,14 +174,17 @@ export class Sessions {
     return { token, holder: this.#holderOf(row, linkAad(row.hash)) };
   }
 
-  /** Uses a link and returns the secret of the new session; null if the link isn't valid any more. */
-  async begin({ token, holder }: Link): Promise<string | null> {
+  /**
+   * Uses a link from a network address and returns the secret of the new session; null if the link isn't valid any more.
+   * Who opens a mailed link vouches for the network they are in.
+   */
+  async begin({ token, holder }: Link, from: string): Promise<string | null> {
     const { clock, store, vault } = this.#deps;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const idHash = hashOf(secret);
     const now = clock.now();
     const isKey = holder.kind === 'key';
-    const begun = await store.useLink(hashOf(token), {
+    const session = {
       id_hash: idHash,
       kind: holder.kind,
       project_id: isKey ? holder.projectId : null,
@@ -167,7 +194,14 @@ export class Sessions {
       created_at: now,
       expires_at: now + UI_SESSION_MS,
       used_at: now,
-    });
+    };
+    const opening = isKey
+      ? null
+      : {
+          addressHash: vault.sign(accountHashText(holder.address)),
+          network: learnedNetwork(vault, from, now),
+        };
+    const begun = await store.useLink(hashOf(token), session, opening);
     return begun ? secret : null;
   }
 

@@ -5,7 +5,7 @@ export const FORM_MAX_BYTES = 16 * 1024;
 /** How much a person can write, in the units that browsers count; it fits into a form in any script. */
 export const WRITTEN_MAX_CHARS = { comment: COMMENT_MAX_CHARS, text: 1500 } as const;
 
-const FIELDS = ['verb', 'index', 'comment', 'text', 'confirm', 'csrf'] as const;
+const FIELDS = ['verb', 'index', 'comment', 'text', 'confirm', 'code', 'csrf'] as const;
 
 /** The fields of our forms as sent; empty fields are missing. */
 export type Form = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;

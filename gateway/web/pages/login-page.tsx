@@ -14,9 +14,12 @@ interface PageResult {
   readonly problem: string | null;
 }
 
-/** Asks the reader of a mail address whether they are signing in, and shows the code that their terminal shows. */
+/**
+ * Asks the reader of a mail address for the code that their terminal shows. The page doesn't show it: typing it takes
+ * somebody who sees the terminal, and no scanner that presses buttons does.
+ */
 export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
-  const { state, userCode, email } = login;
+  const { state, email } = login;
   if (state !== 'waiting') return <LoginEndPage state={state} login={login} />;
   return (
     <Document title="Confirm sign-in" project={null}>
@@ -35,17 +38,35 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
         </div>
       )}
       <section class="card stack" aria-label="The sign-in">
-        <p class="usercode exact">{userCode}</p>
-        <p>
-          <strong>Confirm only if your terminal shows the same code.</strong> Otherwise somebody
-          else would be signed in as you.
-        </p>
         <form method="post" class="stack">
           <input type="hidden" name="csrf" value={csrf} />
+          <div>
+            <label for="code">Type the code that your terminal shows</label>
+            <input
+              id="code"
+              name="code"
+              class="usercode"
+              required
+              maxlength={40}
+              placeholder="WORD-WORD-12"
+              autocomplete="off"
+              autocapitalize="characters"
+              autocorrect="off"
+              spellcheck={false}
+              enterkeyhint="go"
+              aria-describedby="code-hint"
+            />
+            <p id="code-hint" class="soft">
+              Small letters and spaces are fine. Never type a code that somebody sent you: they
+              would be signed in as you.
+            </p>
+          </div>
           <button class="btn yes" name="verb" value="confirm">
             Confirm
-            <small>My terminal shows this code</small>
           </button>
+        </form>
+        <form method="post">
+          <input type="hidden" name="csrf" value={csrf} />
           <button class="btn no" name="verb" value="deny">
             This was not me
           </button>
@@ -142,11 +163,18 @@ const ENDS: Readonly<Record<Exclude<LoginState, 'waiting'>, EndWords>> = {
   },
 };
 
+const WRONG_CODES: EndWords = {
+  ...ENDS.denied,
+  meaning:
+    'The code was wrong twice, so nobody can use this link any more. Start again in your terminal, and type the new code there on the page of the new email.',
+};
+
 function LoginEndPage({
   state,
   login,
 }: Pick<PageResult, 'login'> & { readonly state: Exclude<LoginState, 'waiting'> }): JSX.Element {
-  const { heading, tone, icon, meaning } = ENDS[state];
+  const { heading, tone, icon, meaning } =
+    state === 'denied' && login.codesLeft <= 0 ? WRONG_CODES : ENDS[state];
   return (
     <Document title={heading} project={null}>
       <div class={`end${tone}`}>

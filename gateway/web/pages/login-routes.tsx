@@ -73,8 +73,27 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
     return refuse(403, FORM_PROBLEMS.outdated);
   }
-  if (form.verb === 'confirm') await pages.logins.confirm(token);
-  else if (form.verb === 'deny') await pages.logins.deny(token);
+  if (form.verb === 'deny') await pages.logins.deny(token);
+  else if (form.verb === 'confirm') return confirm(pages, c, { token, login, code: form.code });
   else return refuse(400, 'No button was pressed.');
   return seeOther(c, token);
+}
+
+interface Typed {
+  readonly token: string;
+  readonly login: LoginView;
+  readonly code: string | undefined;
+}
+
+/** Without a code nothing is counted. A wrong one is said at once, as long as there is another try. */
+async function confirm(pages: Pages, c: Ctx, { token, login, code }: Typed): Promise<Response> {
+  if (login.state !== 'waiting') return seeOther(c, token);
+  if (code === undefined) {
+    const problem = 'Type the code that your terminal shows.';
+    return show(pages, c, { token, login, status: 400, problem });
+  }
+  const after = await pages.logins.confirm(token, code);
+  if (after?.state !== 'waiting') return seeOther(c, token);
+  const problem = 'That’s not the code in your terminal. You can try once more.';
+  return show(pages, c, { token, login: after, status: 400, problem });
 }

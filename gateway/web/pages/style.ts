@@ -40,7 +40,9 @@ main{max-width:62rem;margin:0 auto;padding:.75rem 1rem 2rem;display:grid;gap:1re
 .agent{unicode-bidi:isolate;white-space:pre-wrap;overflow-wrap:anywhere;overflow:clip;tab-size:4}
 .exact{font-family:var(--mono);font-variant-ligatures:none;font-feature-settings:"zero";unicode-bidi:isolate-override;
   direction:ltr;font-weight:600;overflow:clip}
-.usercode{font-size:1.75rem;line-height:1.25;letter-spacing:.02em}
+.usercode{display:block;width:100%;min-height:3.25rem;margin:.25rem 0 .375rem;padding:.375rem .75rem;color:inherit;background:var(--field);
+  border:1px solid var(--edge);border-radius:.625rem;font:600 1.25rem/1.4 var(--mono);letter-spacing:.02em;text-transform:uppercase}
+.usercode::placeholder{color:var(--soft);font-weight:400}
 .mono{font-family:var(--mono);font-size:.875rem;font-variant-ligatures:none}
 .hid{font:600 .75em/1.3 var(--mono);background:var(--chip);color:var(--on-chip);border-radius:.3em;padding:.05em .35em;
   white-space:normal;unicode-bidi:isolate}

@@ -72,7 +72,11 @@ const REQUEST_FORM = {
   ...PAGE,
   requestBody: formBody({
     csrf: CSRF,
-    verb: { type: 'string', enum: ['approve', 'deny', 'option', 'answer', 'needs_context'] },
+    verb: {
+      type: 'string',
+      enum: ['approve', 'deny', 'option', 'answer', 'needs_context', 'mute', 'unmute'],
+      description: '`mute` holds the messages of the request’s key back for an hour.',
+    },
     index: { type: 'string', description: 'Which option, from 0.' },
     text: { type: 'string', description: 'The answer to a question.' },
     comment: {

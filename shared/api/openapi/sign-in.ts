@@ -79,8 +79,9 @@ const START: Route = {
   operationId: 'auth_start',
   summary: 'Start a sign-in.',
   description:
-    'Mails a link to the address. Show the `user_code`, then poll. The person compares the code on the linked page and ' +
-    'confirms. Known and unknown addresses get the same answer. Five per hour and address.',
+    'Mails a link to the address. Show the `user_code`, then poll. The person types it on the linked page. ' +
+    'Known and unknown addresses get the same answer. Five per hour, address and network, and ten from networks that the ' +
+    'account never signed in from.',
   input: startInput,
   example: { email: 'ana@example.com', client: { name: 'svc', version: '0.1.0', host: 'laptop' } },
   status: 200,
@@ -131,20 +132,25 @@ const LOGIN_PAGE = {
   summary: 'Show a sign-in in a browser.',
   description: 'The link in the mail that auth/start sends. Opening it confirms nothing.',
   ...PAGE,
-  responses: pageResponses({ 200: 'The code to compare, and who started it.' }),
+  responses: pageResponses({ 200: 'A field for the code, and who started it.' }),
 };
 
 const LOGIN_FORM = {
   operationId: 'login_confirm',
   summary: 'Confirm or deny a sign-in with the form on its page.',
-  description: 'The first answer counts.',
+  description:
+    'To confirm, `code` must be the `user_code`. The second wrong one denies the sign-in. The first answer counts.',
   ...PAGE,
-  requestBody: formBody({ csrf: CSRF, verb: { type: 'string', enum: ['confirm', 'deny'] } }),
+  requestBody: formBody({
+    csrf: CSRF,
+    verb: { type: 'string', enum: ['confirm', 'deny'] },
+    code: { type: 'string' },
+  }),
   responses: {
     303: SEEN,
     ...pageResponses({
       ...REFUSED_FORMS,
-      400: 'No button was pressed.',
+      400: 'No button was pressed, or the code is missing or wrong.',
       415: "The body isn't a form.",
     }),
   },

@@ -41,7 +41,7 @@ describe('svc login', () => {
       gateway: gateway.url,
     });
     expect(stderr).toBe(
-      'Sent mail to a***@example.com. Open the link, check that the code matches, and confirm.\n' +
+      'Sent mail to a***@example.com. Open the link in it and type this code there:\n' +
         '\n    ENJOY-RIVER-42\n\n',
     );
     const [apiKey = ''] = gateway.keys;
@@ -68,7 +68,7 @@ describe('svc login', () => {
     const { code, stderr } = await login('--create', 'Shop', '--quiet');
     expect([code, stderr]).toEqual([
       0,
-      'Sent mail to a***@example.com. Open the link, check that the code matches, and confirm.\n' +
+      'Sent mail to a***@example.com. Open the link in it and type this code there:\n' +
         '\n    ENJOY-RIVER-42\n\n',
     ]);
   });
@@ -233,7 +233,7 @@ describe('a sign-in that was interrupted', () => {
     };
     const { stderr } = await login();
     expect(stderr).toContain(
-      'Open the link mailed to a***@example.com, check that the code matches, and confirm.\n' +
+      'Open the link mailed to a***@example.com and type this code there:\n' +
         '\n    ENJOY-RIVER-42\n\n',
     );
     expect(stderr).not.toContain('Mail sent');

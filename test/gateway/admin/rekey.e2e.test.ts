@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messageHash } from '../../../gateway/admin/sealed-values.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
+import { withRawDatabase } from '../../helpers/database.ts';
 import { temporaryFolder, type TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
 import { Receiver } from '../callbacks/callback-receiver.ts';
@@ -29,6 +30,7 @@ import {
 
 const SEALED = [
   'control account.address',
+  'control known_network.network',
   'control login.address',
   'control login.answer',
   'control ui_link.address',
@@ -139,6 +141,11 @@ describe('another master key', () => {
     visitor.cookie = scenario.cookie;
     expect((await visitor.get('/ui')).status).toBe(303);
     expect((await visitor.get('/ui')).location).not.toContain('sign-in');
+    const networks = withRawDatabase(join(data, 'control.db'), (raw) =>
+      raw.all('SELECT network_hash FROM known_network'),
+    );
+    const vault = createVault(loadMasterKey(newKey));
+    expect(networks).toEqual([{ network_hash: vault.sign('login|network|1|127.0.0.1') }]);
     const [, unused] = tokensOf(data, 'ui/sign-in');
     expect((await new WebVisitor(gateway).enter(`/ui/sign-in/${unused}`)).status).toBe(303);
   });

@@ -10,12 +10,15 @@ const KEYED = [
   'account.mailbox_hash',
   'channel.address_hash',
   'invitation.mailbox_hash',
+  'known_network.network_hash',
   'login.address_hash',
   'login.rate_hash',
   'member.address_hash',
   'membership.address_hash',
   'ui_link.rate_hash',
 ];
+/** They count starts of the last hour by network: the next ones count anew. */
+const BRIEF = ['login.network_hash', 'ui_link.network_hash'];
 
 /** The columns of `schema.sql` whose definition a pattern finds. */
 function columnsLike(pattern: RegExp): string[] {
@@ -46,6 +49,6 @@ it('every keyed hash is made anew', () => {
   );
   expect(made.toSorted()).toEqual(KEYED);
   // The others that end so are of addresses, too, or are of secrets and not keyed.
-  const named = columnsLike(/^((?:address|mailbox|rate)_hash) /);
-  expect(named.toSorted()).toEqual(KEYED);
+  const named = columnsLike(/^((?:address|mailbox|network|rate)_hash) /);
+  expect(named.toSorted()).toEqual([...KEYED, ...BRIEF].toSorted());
 });

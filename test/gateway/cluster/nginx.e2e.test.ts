@@ -181,7 +181,9 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       const { body: begun } = await post(even, '/v1/auth/start', { email: 'ana@example.com' });
       const tokens = (): string[] => [0, 1].flatMap((n) => tokensOf(gateways.dataOf(n), 's'));
       await expect.poll(tokens).toHaveLength(1);
-      await visit(`${gateways.urls.hashed}/s/${tokens()[0] ?? ''}`, { button: 'Confirm' });
+      const typed = { code: String(begun['user_code']) };
+      const link = `${gateways.urls.hashed}/s/${tokens()[0] ?? ''}`;
+      await visit(link, { button: 'Confirm', typed });
       const login = { login_id: begun['login_id'] };
       expect(await post(even, '/v1/auth/poll', login)).toMatchObject({ status: 200 });
       const founded = await post(even, '/v1/projects', { ...login, name: 'Acme Shop' });

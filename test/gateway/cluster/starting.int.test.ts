@@ -7,7 +7,6 @@ import { Databases, type RemoteStore } from '../../../gateway/projects/databases
 import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
-import { visit } from '../../helpers/page-visitor.ts';
 import { refused } from '../approvals/people.ts';
 import { Person } from '../auth/sign-in/person.ts';
 import { Pair } from './pair.ts';
@@ -59,8 +58,8 @@ describe('signing in over two gateways', () => {
   it('begins at one, is confirmed at the other, and founds one project', async () => {
     const [onA, onB] = [pair.a, pair.b].map((gateway) => new Person(gateway, 'ana@example.com'));
     if (!onA || !onB) throw new Error('There are two.');
-    const { link, login_id } = await onA.start();
-    await visit(link.replace(pair.a.url, pair.b.url), { button: 'Confirm' });
+    const { link, login_id, user_code } = await onA.start();
+    await onB.confirm({ link: link.replace(pair.a.url, pair.b.url), user_code });
     expect(await onB.projects(login_id)).toEqual([]);
     const answers = await Promise.all(
       [onA, onB].map((person) =>

@@ -120,7 +120,7 @@ describe('every answer of signing in is as promised', () => {
   });
 
   it('on the page of the link', async () => {
-    const { link } = await ana.start();
+    const { link, user_code: code } = await ana.start();
     const csrf = await csrfOf(link);
     expect(await page('login_page', link)).toBe(200);
     expect(await page('login_page', `${gateway.url}/s/unknown`)).toBe(404);
@@ -131,6 +131,6 @@ describe('every answer of signing in is as promised', () => {
     expect(await page('login_confirm', link, text)).toBe(415);
     const long = form({ csrf, verb: 'x'.repeat(20_000) });
     expect(await page('login_confirm', link, long)).toBe(413);
-    expect(await page('login_confirm', link, form({ csrf, verb: 'confirm' }))).toBe(303);
+    expect(await page('login_confirm', link, form({ csrf, verb: 'confirm', code }))).toBe(303);
   });
 });

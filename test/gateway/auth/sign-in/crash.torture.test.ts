@@ -42,7 +42,8 @@ async function dieOf(point: string): Promise<string> {
   const gateway = await dyingGateway(point);
   const { body } = await post(gateway, '/v1/auth/start', { email: EMAIL });
   const token = await linkToken(folder.path, 's');
-  await visit(`${gateway.url}/s/${token}`, { button: 'Confirm' });
+  const typed = { code: String(body['user_code']) };
+  await visit(`${gateway.url}/s/${token}`, { button: 'Confirm', typed });
   const login_id = String(body['login_id']);
   const wanted = { login_id, name: 'Acme Shop' };
   await expect(post(gateway, '/v1/projects', wanted, ONCE)).rejects.toThrow('fetch failed');

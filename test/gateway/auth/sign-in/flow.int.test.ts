@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FULL_SCOPES } from '../../../../shared/lib/scopes.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { visit } from '../../../helpers/page-visitor.ts';
 import { parsedMail, valuesOf } from '../../mail/parsed-mail.ts';
 import { Person, post } from './person.ts';
 
@@ -37,7 +36,7 @@ describe('signing in', () => {
     expect(waiting.headers.get('retry-after')).toBe('3');
 
     clock.advance(60_000);
-    const page = await visit(started.link, { button: 'Confirm' });
+    const page = await ana.confirm(started);
     expect(page).toContain('Signed in Your terminal continues.');
     const confirmed = await ana.poll(started.login_id);
     expect([confirmed.status, confirmed.body]).toEqual([

@@ -132,31 +132,31 @@ describe('the letter', () => {
     client,
     createdAt: Date.UTC(2026, 0, 2, 12, 30, 59),
     expiresAt: 0,
+    codesLeft: 2,
     now: 0,
   };
 
-  it('has the code, who asks, and one link', () => {
+  it('says who asks, has one link, and not the code', () => {
     const words = { name: 'svc', version: '0.1.0', host: 'laptop', userAgent: 'svc/0.1.0' };
     const letter = signInMessage(
       { ...login, client: { ...client, ...words } },
       'https://a.example/s/t',
     );
-    expect(letter.subject).toBe('svc: confirm sign-in ENJOY-RIVER-42');
+    expect(letter.subject).toBe('svc: confirm your sign-in');
     expect(letter.text).toBe(`Someone wants to sign in to svc with this address.
 
-Code:     ENJOY-RIVER-42
 Program:  "svc 0.1.0"
 Computer: "laptop"
 Address:  192.0.2.7
 Browser:  "svc/0.1.0"
 Started:  2026-01-02 12:30 UTC
 
-Confirm on this page, and only if your terminal shows the same code:
+If that's you, type the code from your terminal on this page:
 
 https://a.example/s/t
 
-Opening the page confirms nothing; its button does. The link works for 15
-minutes. Anyone with it can sign in as you, so don't forward this email.
+Opening the page confirms nothing. The link works for 15 minutes. Never type
+a code that somebody sent you, and don't forward this email.
 
 Wasn't you? Say so on the page, or do nothing. We don't read replies.
 `);
@@ -194,7 +194,7 @@ Wasn't you? Say so on the page, or do nothing. We don't read replies.
           'https://a.example',
         );
         const lines = text.split('\n');
-        expect(lines).toHaveLength(16);
+        expect(lines).toHaveLength(15);
         expect(
           lines.filter((line) => line.startsWith('Computer: "') && line.endsWith('"')),
         ).toHaveLength(1);

@@ -3,7 +3,6 @@ import { readSignUp } from '../../../../gateway/auth/sign-up.ts';
 import { withRawDatabase } from '../../../helpers/database.ts';
 import { TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { visit } from '../../../helpers/page-visitor.ts';
 import { parsedMail } from '../../mail/parsed-mail.ts';
 import { Person, post } from '../sign-in/person.ts';
 
@@ -73,8 +72,8 @@ describe('a gateway where sign-up is closed', () => {
   it('lets one of two first people in who confirm at the same time', async () => {
     const [one, two] = [ana(), new Person(gateway, 'ben@example.com')];
     const [first, second] = [await one.start(), await two.start()];
-    await visit(first.link, { button: 'Confirm' });
-    await visit(second.link, { button: 'Confirm' });
+    await one.confirm(first);
+    await two.confirm(second);
     expect((await one.poll(first.login_id)).status).toBe(200);
     expect((await two.poll(second.login_id)).code).toBe('LOGIN_EXPIRED');
   });
