@@ -4,6 +4,7 @@ import type { Vault } from '../../../shared/kernel/context.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
 import type { LoginService, LoginView } from '../../auth/login-service.ts';
+import { LOGIN_CODES_MAX } from '../../../shared/lib/limits.ts';
 import { isForeign, signInText } from './fence.ts';
 import { readForm } from './form.ts';
 import { DeadLoginPage, LoginPage } from './login-page.tsx';
@@ -40,6 +41,8 @@ export function loginPages(logins: LoginService, options: PagesOptions): Hono<Ht
   return app;
 }
 
+const WRONG_CODE = 'That’s not the code in your terminal. You can try once more.';
+
 async function look(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
   const login = token === null ? null : await pages.logins.open(token);
@@ -55,7 +58,8 @@ interface PageResult {
 }
 
 function show({ vault }: Pages, c: Ctx, shown: PageResult): Promise<Response> {
-  const { token, login, status = 200, problem = null } = shown;
+  const { token, login, status = 200 } = shown;
+  const { problem = login.codesLeft < LOGIN_CODES_MAX ? WRONG_CODE : null } = shown;
   const csrf = vault.sign(signInText(token));
   return page(c, status, <LoginPage login={login} csrf={csrf} problem={problem} />);
 }
@@ -85,15 +89,13 @@ interface Typed {
   readonly code: string | undefined;
 }
 
-/** Without a code nothing is counted. A wrong one is said at once, as long as there is another try. */
+/** Without a code nothing is counted. The page says that one was wrong, as long as there is another try. */
 async function confirm(pages: Pages, c: Ctx, { token, login, code }: Typed): Promise<Response> {
   if (login.state !== 'waiting') return seeOther(c, token);
   if (code === undefined) {
     const problem = 'Type the code that your terminal shows.';
     return show(pages, c, { token, login, status: 400, problem });
   }
-  const after = await pages.logins.confirm(token, code);
-  if (after?.state !== 'waiting') return seeOther(c, token);
-  const problem = 'That’s not the code in your terminal. You can try once more.';
-  return show(pages, c, { token, login: after, status: 400, problem });
+  await pages.logins.confirm(token, code);
+  return seeOther(c, token);
 }

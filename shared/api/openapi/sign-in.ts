@@ -150,7 +150,7 @@ const LOGIN_FORM = {
     303: SEEN,
     ...pageResponses({
       ...REFUSED_FORMS,
-      400: 'No button was pressed, or the code is missing or wrong.',
+      400: 'No button was pressed, or the code is missing.',
       415: "The body isn't a form.",
     }),
   },

@@ -124,7 +124,7 @@ describe('signing in to a real gateway', () => {
     await press('This was not me', 1, () => signing.stderr);
     expect(await ended).toBe(5);
     expect(signing.stderr).toContain(
-      'LOGIN_EXPIRED: Someone refused this sign-in on the linked page.\n',
+      'LOGIN_EXPIRED: This sign-in was refused on the linked page, or the code was wrong twice.\n',
     );
     expect(first.pending).toEqual([]);
   });

@@ -153,7 +153,7 @@ describe('the link', () => {
   it('is denied by the second wrong code, and says so', async () => {
     const { login_id, link, user_code } = await ana.start();
     const wrong = { link, user_code: 'WRONG-CODE-10' };
-    await expect(ana.confirm(wrong)).rejects.toThrow('You can try once more.');
+    expect(await ana.confirm(wrong)).toContain('You can try once more.');
     expect((await ana.poll(login_id)).code).toBe('LOGIN_NOT_VERIFIED');
     expect(await ana.confirm(wrong)).toContain('The code was wrong twice');
     await expect(ana.confirm({ link, user_code })).rejects.toThrow('No button');
