@@ -3,6 +3,7 @@ import type { Admission } from '../shared/admission/admission.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { ServerInfo } from '../shared/kernel/context.ts';
 import type { BlobsConfig } from './blobs/blobs-config.ts';
+import type { MailLimits } from './store/control/mail-use.ts';
 import type { SignUpRule } from './auth/sign-up.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import { type RemoteStore } from './projects/databases.ts';
@@ -40,6 +41,8 @@ export interface GatewayOptions {
   readonly signIn?: boolean;
   /** Who may sign up (default: anyone). */
   readonly signUp?: SignUpRule;
+  /** Messages of agents a day, by account and in all (default: no limit). */
+  readonly mailLimits?: MailLimits;
   /**
    * The maximum number of open project databases; with it, a database closes after ten minutes without use. By
    * default all stay open, and no timer runs.

@@ -82,6 +82,11 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
       directUploads: project.directUploads,
       callbacks: project.callbacks,
       read: (fn) => project.store.read(fn),
+      reserveMail: async (messages) => {
+        const reserved = await project.mailCeilings.reserve(project.info.id, messages, base.now);
+        if (reserved && 'id' in reserved) releases.push(() => project.releaseMail(reserved.id));
+        return reserved;
+      },
       finally: (release) => releases.push(release),
       ...base,
     },

@@ -13,6 +13,7 @@ import type { S3Client } from '../blobs/s3-client.ts';
 import { SharedPins } from '../blobs/shared-pins.ts';
 import type { Databases } from './databases.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
+import type { MailCeilings } from './mail-ceilings.ts';
 import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
@@ -45,6 +46,8 @@ export interface ProjectDeps extends Senders {
   /** The blob folder: in the data folder, or one shared with other gateways. */
   readonly blobsFolder: string;
   readonly pool: DatabasePool;
+  /** Ceilings of agents' mail over several projects. */
+  readonly mailCeilings: MailCeilings;
   /** Whether other gateways may be writing to its database right now. */
   mayBeForeign(): boolean;
   /** Whether the other gateways may have declared this one dead. */
@@ -86,6 +89,7 @@ export class Project {
   readonly deliveries: PushSender;
   readonly callbacks: Callbacks;
   readonly transfer: Transfer;
+  readonly mailCeilings: MailCeilings;
   /** Sends notifications to people. */
   readonly notifications: Sender;
   /** Sends agents' mail. */
@@ -144,6 +148,7 @@ export class Project {
     this.store = new ProjectReader(this.#database, info.id);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#database;
+    this.mailCeilings = deps.mailCeilings;
     this.callbacks = deps.callbacks;
     this.deliveries = deps.callbacks.deliveriesOf(this);
     this.notifications = deps.messaging.notificationsOf(this);
@@ -254,6 +259,11 @@ export class Project {
 
   atLatest(dueAt: number): void {
     this.#deps.atLatest(this.info.id, dueAt);
+  }
+
+  /** Gives back reserved messages that a write didn't take. */
+  releaseMail(id: string): void {
+    this.inBackground(() => this.mailCeilings.release(id));
   }
 
   /** Runs work that nobody waits for except `close`; logs its errors. */
@@ -370,6 +380,11 @@ const APPLIERS: Appliers = {
   inbox_changed: ({ waits }) => waits.notify({ kind: 'inbox' }),
   notices_due: ({ notifications }) => notifications.wake(),
   mails_due: ({ mails }) => mails.wake(),
+  mail_taken: ({ mailCeilings }, { id }) => mailCeilings.keep(id),
+  mail_returned: (project, { messages, day }) =>
+    project.inBackground(() =>
+      project.mailCeilings.giveBack({ projectId: project.info.id, messages, day }),
+    ),
   due: (project, { at }) => project.atLatest(at),
   sources_changed: ({ sourceCache }) => sourceCache.clear(),
   callbacks_changed: ({ deliveries }) => deliveries.forget(),

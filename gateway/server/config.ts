@@ -7,6 +7,7 @@ import { StartRefused } from '../../shared/host/start-refused.ts';
 import { AddressRanges } from '../lib/address-ranges.ts';
 import type { RemoteStore } from '../projects/databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
+import type { MailLimits } from '../store/control/mail-use.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';
 import { readBase, readContentUrl } from './base-urls.ts';
 import { isLoopback, parseListenAddress, type ListenAddress } from './listen-address.ts';
@@ -35,6 +36,7 @@ export interface ServerConfig {
   readonly logLevel: string;
   readonly metricsToken: string | null;
   readonly signUp: SignUpRule;
+  readonly mailLimits: MailLimits;
   readonly trustedProxies: AddressRanges;
   /** Warnings for the operator, a sentence each. */
   readonly warnings: readonly string[];
@@ -47,6 +49,8 @@ type Complain = (problem: string) => void;
 
 const RATE = 600;
 const OPEN_PROJECTS = 256;
+const MAIL_PER_ACCOUNT_DAY = 200;
+const MAIL_PER_GATEWAY_DAY = 5000;
 const LISTEN_DEFAULT = '127.0.0.1:4780';
 const PROXIES_DEFAULT = '127.0.0.0/8,::1/128';
 /** Short enough to type, too long to guess. */
@@ -103,6 +107,7 @@ function readAll(env: Env, complain: Complain): Read | null {
       { env, ordinary: OPEN_PROJECTS, min: 1 },
       complain,
     ),
+    mailLimits: readMailLimits(env, complain),
     logLevel: readLogLevel(env, complain),
     metricsToken: readMetricsToken(env, complain),
   };
@@ -145,6 +150,15 @@ function readCount(
   const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
   if (value < min) complain(`${name} must be a whole number from ${min}.`);
   return value;
+}
+
+function readMailLimits(env: Env, complain: Complain): MailLimits {
+  const count = (name: string, ordinary: number): number =>
+    readCount(name, { env, ordinary, min: 0 }, complain);
+  return {
+    account: count('SVC_MAIL_PER_ACCOUNT_DAY', MAIL_PER_ACCOUNT_DAY),
+    gateway: count('SVC_MAIL_PER_GATEWAY_DAY', MAIL_PER_GATEWAY_DAY),
+  };
 }
 
 function readLogLevel(env: Env, complain: Complain): string {

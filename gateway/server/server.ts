@@ -147,7 +147,7 @@ export class GatewayServer {
   async #open(): Promise<void> {
     const { config, log, onFatal } = this.#options;
     const { settings, store, dataFolder, masterKeyFile, contentUrl } = config;
-    const { ratePerMinute, openProjectsMax, signUp } = config;
+    const { ratePerMinute, openProjectsMax, signUp, mailLimits } = config;
     // Listen before opening the stores: that finds a taken port at once, and the public address may depend on the
     // port.
     this.#http = await listenOn(config.listen, this.#front);
@@ -160,6 +160,7 @@ export class GatewayServer {
       signIn: true,
       signUp,
       admission: this.#admission,
+      mailLimits,
       ...settings,
       ...(contentUrl !== null && { contentUrl }),
       ...(masterKeyFile !== null && { masterKeyFile }),

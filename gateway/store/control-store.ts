@@ -2,6 +2,7 @@ import { AccountStore } from './control/accounts.ts';
 import { GatewayStore } from './control/gateways.ts';
 import { InvitationStore } from './control/invitations.ts';
 import { LoginStore } from './control/logins.ts';
+import { MailUseStore } from './control/mail-use.ts';
 import { MailboxStore } from './control/mailboxes.ts';
 import { MembershipStore } from './control/memberships.ts';
 import { MoveStore } from './control/moves.ts';
@@ -35,6 +36,7 @@ export class ControlStore {
   readonly gateways: GatewayStore;
   readonly invitations: InvitationStore;
   readonly logins: LoginStore;
+  readonly mailUse: MailUseStore;
   readonly mailboxes: MailboxStore;
   readonly memberships: MembershipStore;
   readonly moves: MoveStore;
@@ -50,6 +52,7 @@ export class ControlStore {
     this.gateways = new GatewayStore(this.#reader, this.#writer);
     this.invitations = new InvitationStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
+    this.mailUse = new MailUseStore(this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
     this.memberships = new MembershipStore(this.#writer);
     this.moves = new MoveStore(this.#reader, this.#writer);

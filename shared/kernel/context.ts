@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Bytes } from '../lib/bytes.ts';
+import type { SendLimit } from '../rules/send-limit.ts';
 import type { AttemptOutcome } from '../rules/retry-schedule.ts';
 import type { Role } from '../rules/roles.ts';
 import type { Repositories } from '../store/repositories.ts';
@@ -152,6 +153,9 @@ export interface ReadContext extends BaseContext {
   readonly unspentTransfer: (month: string) => number;
 }
 
+/** Messages that count against ceilings over several projects, or the ceiling in the way. */
+export type MailReservation = { readonly id: string } | { readonly passed: SendLimit };
+
 /** The work before a transaction. */
 export interface PrepareContext extends BaseContext {
   readonly blobs: BlobStore;
@@ -160,6 +164,10 @@ export interface PrepareContext extends BaseContext {
   readonly callbacks: Callbacks;
   /** Reads one snapshot of the project; `fn` must await nothing but the store. */
   readonly read: <T>(fn: (store: Repositories) => Promise<T>) => Promise<T>;
+  /**
+   * Counts messages that the write is about to take; they are given back if it doesn't. Null where nothing counts them.
+   */
+  readonly reserveMail: (messages: number) => Promise<MailReservation | null>;
   /** Runs when the write ends, however it ends: for releasing pins. */
   readonly finally: (release: () => void) => void;
 }
@@ -236,6 +244,10 @@ export type WriteEffect =
   | { readonly kind: 'notices_due' }
   /** Mail must be sent. */
   | { readonly kind: 'mails_due' }
+  /** A write took the messages that were reserved for it. */
+  | { readonly kind: 'mail_taken'; readonly id: string }
+  /** Messages of this UTC day were cancelled. */
+  | { readonly kind: 'mail_returned'; readonly messages: number; readonly day: string }
   /** Something is due at this time. */
   | { readonly kind: 'due'; readonly at: number }
   | { readonly kind: 'sources_changed' }

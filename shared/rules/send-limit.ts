@@ -12,10 +12,17 @@ export interface SendUse {
 /** The limit that a request for more messages exceeds. */
 export interface SendLimit {
   readonly window: 'day' | 'month';
+  /** Whose messages it counts. */
+  readonly of: 'project' | 'account' | 'gateway';
   readonly limit: number;
   readonly used: number;
   /** Seconds until the window ends. */
   readonly retry_after: number;
+}
+
+/** Seconds until the UTC day of a time ends. */
+export function dayEndSeconds(ms: number): number {
+  return Math.ceil((DAY_MS - (ms % DAY_MS)) / 1000);
 }
 
 /** The UTC day of a time, such as `2026-01-31`. */
@@ -35,16 +42,20 @@ export function monthDays(ms: number): { readonly first: string; readonly last: 
  */
 export function limitPassed(use: SendUse, more: number, now: number): SendLimit | null {
   if (use.thisMonth + more > EMAILS_PER_MONTH) {
-    const waitMs = monthEnd(now) - now;
-    return over('month', EMAILS_PER_MONTH, use.thisMonth, waitMs);
+    const seconds = Math.ceil((monthEnd(now) - now) / 1000);
+    return over('month', EMAILS_PER_MONTH, use.thisMonth, seconds);
   }
   if (use.today + more > EMAILS_PER_DAY) {
-    const waitMs = DAY_MS - (now % DAY_MS);
-    return over('day', EMAILS_PER_DAY, use.today, waitMs);
+    return over('day', EMAILS_PER_DAY, use.today, dayEndSeconds(now));
   }
   return null;
 }
 
-function over(window: SendLimit['window'], limit: number, used: number, waitMs: number): SendLimit {
-  return { window, limit, used, retry_after: Math.ceil(waitMs / 1000) };
+function over(
+  window: SendLimit['window'],
+  limit: number,
+  used: number,
+  seconds: number,
+): SendLimit {
+  return { window, limit, used, of: 'project', retry_after: seconds };
 }

@@ -107,6 +107,7 @@ export class TestGateway {
         | 'ratePerMinute'
         | 'signIn'
         | 'signUp'
+        | 'mailLimits'
         | 'checkAnswers'
       >
     > & {

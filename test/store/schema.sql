@@ -49,6 +49,13 @@ CREATE TABLE login (
   expires_at INTEGER NOT NULL
 , share TEXT NOT NULL DEFAULT '', network_hash TEXT NOT NULL DEFAULT '', wrong_codes INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
+CREATE TABLE mail_use (
+  scope TEXT NOT NULL,
+  day TEXT NOT NULL,
+  asked INTEGER NOT NULL,
+  PRIMARY KEY (scope, day)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE mailbox (
   name TEXT PRIMARY KEY,
   uid_validity INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-import type { WriteContext } from '../../kernel/context.ts';
+import type { MailReservation, WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { dayOf, limitPassed, monthDays, type SendUse } from '../../rules/send-limit.ts';
 import { reputationProblem, REPUTATION_DAYS } from '../../rules/sender-reputation.ts';
@@ -36,23 +36,40 @@ export async function sendUse({ emailAddresses }: Repositories, now: number): Pr
   };
 }
 
-/** Takes quota for some messages. SEND_LIMIT_REACHED says which window is full and for how long. */
+/** Takes quota for some messages. SEND_LIMIT_REACHED says whose limit and which window is full, and for how long. */
 export async function takeSendQuota(
-  { store, now }: Pick<WriteContext, 'store' | 'now'>,
+  { store, now, emit }: Pick<WriteContext, 'store' | 'now' | 'emit'>,
   messages: number,
+  reservation: MailReservation | null,
 ): Promise<void> {
-  const passed = limitPassed(await sendUse(store, now), messages, now);
-  if (passed) throw new ServiceError('SEND_LIMIT_REACHED', { details: { ...passed } });
+  const own = limitPassed(await sendUse(store, now), messages, now);
+  const passed = own ?? (reservation && 'passed' in reservation ? reservation.passed : null);
+  if (passed) {
+    const hint = CEILING_HINTS[passed.of];
+    throw new ServiceError('SEND_LIMIT_REACHED', {
+      ...(hint && { hint }),
+      details: { ...passed },
+    });
+  }
+  if (reservation && 'id' in reservation) emit({ kind: 'mail_taken', id: reservation.id });
   await store.emailAddresses.count(dayOf(now), 'asked', messages);
 }
 
+const CEILING_HINTS: Readonly<Record<string, string>> = {
+  account: 'All projects of this owner together have used up their day. Wait details.retry_after.',
+  gateway:
+    'All projects of this gateway together have used up their day. Wait details.retry_after.',
+};
+
 /** Returns quota to the day it was taken from. */
-export function returnSendQuota(
-  { emailAddresses }: Repositories,
+export async function returnSendQuota(
+  { store, emit }: Pick<WriteContext, 'store' | 'emit'>,
   createdAt: string,
   messages: number,
 ): Promise<void> {
-  return emailAddresses.count(createdAt.slice(0, 10), 'asked', -messages);
+  const day = createdAt.slice(0, 10);
+  await store.emailAddresses.count(day, 'asked', -messages);
+  emit({ kind: 'mail_returned', messages, day });
 }
 
 /** Why a project can't send, or null if it can. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
-import type { WriteContext } from '../../kernel/context.ts';
+import type { MailReservation, WriteContext } from '../../kernel/context.ts';
 import { invalid, ServiceError } from '../../lib/errors.ts';
 import {
   EMAIL_ATTACHMENTS_MAX,
@@ -31,7 +31,7 @@ import { waitForDecision } from '../request/wait.ts';
 import { findAttachments } from './attachments.ts';
 import { sendBlocked, takeSendQuota } from './quota.ts';
 import { addresses, recipientsOf, refuseRecipients, requireUnlessReply } from './recipients.ts';
-import { planReply } from './reply.ts';
+import { planReply, type ReplyPlan } from './reply.ts';
 import { threadOfSent } from './thread.ts';
 import { batchView, toBatchView, type BatchView } from './view.ts';
 import { detailsOf, summaryOf, type ProposedMail } from './copy.ts';
@@ -113,16 +113,21 @@ export const emailSend = defineOperation({
   subject: (_input, output) => output.batch_id,
   example: { to: ['ana@example.com'], subject: 'Hello', text: 'Hello Ana.', wait_seconds: 0 },
 }).write({
-  prepare: planReply,
-  commit: async (context, wanted, reply): Promise<SendAnswer> => {
-    const { html, text, to = reply?.to, cc = [], bcc } = wanted;
-    const recipients = recipientsOf({ to, cc: [...cc, ...(reply?.cc ?? [])], bcc });
+  prepare: async (context, wanted) => {
+    const reply = await planReply(context, wanted);
+    const reservation = await context.reserveMail(allRecipients(wanted, reply).length);
+    return { reply, reservation };
+  },
+  commit: async (context, wanted, { reply, reservation }): Promise<SendAnswer> => {
+    const { html, text } = wanted;
+    const recipients = allRecipients(wanted, reply);
     const sender = await senderOf(context, wanted, recipients);
     const attachments = await findAttachments(context, wanted.attachments);
     const subject = reply?.subject ?? wanted.subject ?? '';
     const answers = reply?.answers ?? null;
     const mail = { sender, recipients, subject, text, html, attachments, answers };
-    return toAnswer(await sendOrAsk(context, mail, wanted.reply_to_inbox));
+    const { reply_to_inbox: replyToInbox } = wanted;
+    return toAnswer(await sendOrAsk(context, mail, { replyToInbox, reservation }));
   },
   wait: async (context, { wait_seconds: seconds }, committed) => {
     const { status, request_id, thread_id, batch_id: id } = committed;
@@ -134,6 +139,13 @@ export const emailSend = defineOperation({
     return toAnswer(await context.read((store) => toBatchView(store, batch, now)));
   },
 });
+
+function allRecipients(
+  { to, cc = [], bcc }: Input,
+  reply: ReplyPlan | null,
+): ReturnType<typeof recipientsOf> {
+  return recipientsOf({ to: to ?? reply?.to, cc: [...cc, ...(reply?.cc ?? [])], bcc });
+}
 
 /** The answer stops at `queued`; email_status tells what happens after that (spec section 3.6). */
 function toAnswer({ status, ...batch }: BatchView): SendAnswer {
@@ -171,7 +183,10 @@ async function senderOf(
 async function sendOrAsk(
   context: WriteContext,
   mail: ProposedMail,
-  replyToInbox: boolean,
+  {
+    replyToInbox,
+    reservation,
+  }: { readonly replyToInbox: boolean; readonly reservation: MailReservation | null },
 ): Promise<BatchView> {
   const { caller, store, now } = context;
   const subject = subjectOf(mail, replyToInbox);
@@ -191,7 +206,7 @@ async function sendOrAsk(
       details: { rule: judgement.rule?.id ?? null },
     });
   }
-  await takeSendQuota(context, mail.recipients.length);
+  await takeSendQuota(context, mail.recipients.length, reservation);
   const request =
     judgement.effect === 'allow' ? null : await ask(context, mail, subject, judgement);
   const batch = {

@@ -16,7 +16,7 @@ export async function settleMail(
     return;
   }
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
-  await returnSendQuota(store, batch.created_at, cancelled);
+  await returnSendQuota(context, batch.created_at, cancelled);
   await recordService('email.cancelled', batch.id);
   await batchCancelled(context, batch.id);
 }

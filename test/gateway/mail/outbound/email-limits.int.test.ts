@@ -95,6 +95,7 @@ describe('what a project may send in a month', () => {
       window: 'month',
       limit: 1000,
       used: 980,
+      of: 'project',
       retry_after: 28 * 3600,
     });
     const answers = await Promise.all(Array.from({ length: 40 }, () => sendTo(1)));
