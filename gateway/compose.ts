@@ -28,7 +28,7 @@ import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
 import { gatewayIdIn, Cluster } from './projects/cluster.ts';
-import { MailCeilings, NO_MAIL_LIMITS } from './projects/mail-ceilings.ts';
+import { MailCeilings } from './projects/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import type { ReplicaSource } from './replica/source.ts';
@@ -104,7 +104,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const kept = { dataFolder, databases, bucket, blobsFolder };
   const inDoubt = { isInDoubt: () => isInDoubt };
   const directory = new MemberDirectory(control.memberships, vault, { isUsed: options.signIn });
-  const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits ?? NO_MAIL_LIMITS);
+  const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits);
   const sending = { callbacks, messaging, mailCeilings };
   const deps = { ...kept, ...inDoubt, ...sending, clock, writers, admission, metrics, directory };
   const { projects, cluster } = openProjects(options, store, deps);

@@ -4,7 +4,7 @@ import { dayEndSeconds, dayOf } from '../../shared/rules/send-limit.ts';
 import type { MailLimits, MailUseStore } from '../store/control/mail-use.ts';
 
 /** No ceilings: a local machine. */
-export const NO_MAIL_LIMITS: MailLimits = { account: 0, gateway: 0 };
+const NO_LIMITS: MailLimits = { account: 0, gateway: 0 };
 
 interface Reserved {
   readonly projectId: string;
@@ -22,7 +22,7 @@ export class MailCeilings {
   /** Counted messages whose write hasn't ended. */
   readonly #reserved = new Map<string, Reserved>();
 
-  constructor(store: MailUseStore, limits: MailLimits) {
+  constructor(store: MailUseStore, limits = NO_LIMITS) {
     this.#store = store;
     this.#limits = limits;
   }

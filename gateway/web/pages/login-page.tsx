@@ -38,33 +38,7 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
         </div>
       )}
       <section class="card stack" aria-label="The sign-in">
-        <form method="post" class="stack">
-          <input type="hidden" name="csrf" value={csrf} />
-          <div>
-            <label for="code">Type the code that your terminal shows</label>
-            <input
-              id="code"
-              name="code"
-              class="usercode"
-              required
-              maxlength={40}
-              placeholder="WORD-WORD-12"
-              autocomplete="off"
-              autocapitalize="characters"
-              autocorrect="off"
-              spellcheck={false}
-              enterkeyhint="go"
-              aria-describedby="code-hint"
-            />
-            <p id="code-hint" class="soft">
-              Small letters and spaces are fine. Never type a code that somebody sent you: they
-              would be signed in as you.
-            </p>
-          </div>
-          <button class="btn yes" name="verb" value="confirm">
-            Confirm
-          </button>
-        </form>
+        <CodeForm csrf={csrf} />
         <form method="post">
           <input type="hidden" name="csrf" value={csrf} />
           <button class="btn no" name="verb" value="deny">
@@ -77,6 +51,38 @@ export function LoginPage({ login, csrf, problem }: PageResult): JSX.Element {
         <Begun login={login} />
       </section>
     </Document>
+  );
+}
+
+function CodeForm({ csrf }: Pick<PageResult, 'csrf'>): JSX.Element {
+  return (
+    <form method="post" class="stack">
+      <input type="hidden" name="csrf" value={csrf} />
+      <div>
+        <label for="code">Type the code that your terminal shows</label>
+        <input
+          id="code"
+          name="code"
+          class="usercode"
+          required
+          maxlength={40}
+          placeholder="WORD-WORD-12"
+          autocomplete="off"
+          autocapitalize="characters"
+          autocorrect="off"
+          spellcheck={false}
+          enterkeyhint="go"
+          aria-describedby="code-hint"
+        />
+        <p id="code-hint" class="soft">
+          Small letters and spaces are fine. Never type a code that somebody sent you: they would be
+          signed in as you.
+        </p>
+      </div>
+      <button class="btn yes" name="verb" value="confirm">
+        Confirm
+      </button>
+    </form>
   );
 }
 
