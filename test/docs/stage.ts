@@ -126,8 +126,9 @@ export class Stage {
     if (directive === 'gateway') await this.#startGateway();
     else if (directive === 'receiver') await this.#startReceiver();
     else if (button !== undefined) {
-      const [code = ''] = /\b[A-Z]+-[A-Z]+-\d\d\b/.exec(this.#printed) ?? [];
-      await visit(await this.#newLink(), { button, typed: { code } });
+      const link = await this.#newLink();
+      const code = link.includes('/s/') ? await this.#code() : '';
+      await visit(link, { button, typed: { code } });
     } else if (unseen !== undefined) await this.run(unshown(unseen));
     else if (path !== undefined && content !== undefined) {
       writeFileSync(join(this.#work(), path), content.replaceAll('\\n', '\n'));
@@ -143,6 +144,17 @@ export class Stage {
       await new Promise((done) => setTimeout(done, 20));
     }
     await this.#direct(directive);
+  }
+
+  /** The code that the terminal shows, a moment after it says that it sent a mail. */
+  async #code(): Promise<string> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (performance.now() < deadline) {
+      const [code] = /\b[A-Z]+-[A-Z]+-\d\d\b/.exec(this.#printed) ?? [];
+      if (code !== undefined) return code;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    throw new Error('The terminal shows no code.');
   }
 
   async #newLink(): Promise<string> {
