@@ -108,8 +108,14 @@ describe('a wait for a decision', () => {
   });
 
   it('of 50 at once ends each with its own decision', async () => {
+    const body = { name: 'other', scopes: ['approvals'] };
+    const made = await test.call<{ api_key: string }>('POST', '/v1/keys', { body });
+    const keys = [test.apiKey, made.body.api_key];
     const asking = Array.from({ length: 50 }, (_, n) =>
-      people.ask({ summary: `No ${n}`, wait_seconds: 60, options: ['a', 'b'] }),
+      people.ask(
+        { summary: `No ${n}`, wait_seconds: 60, options: ['a', 'b'] },
+        { key: keys[n % 2] ?? '' },
+      ),
     );
     await waiting(50);
     const rows = await pending();
@@ -125,11 +131,11 @@ describe('a wait for a decision', () => {
       ),
     );
     const answers = await Promise.all(asking);
-    for (const [n, { body }] of answers.entries()) {
+    for (const [n, answer] of answers.entries()) {
       const told = n % 2 === 0 ? { status: 'approved' } : { status: 'modified', decision: 'b' };
-      expect(body).toMatchObject({ ...told, comment: `No ${n}` });
+      expect(answer.body).toMatchObject({ ...told, comment: `No ${n}` });
     }
-    expect(new Set(answers.map(({ body }) => body.request_id)).size).toBe(50);
+    expect(new Set(answers.map((answer) => answer.body.request_id)).size).toBe(50);
     await waiting(0);
   });
 
