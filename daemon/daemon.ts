@@ -250,10 +250,12 @@ export class Daemon {
     const { rss, heapUsed } = process.memoryUsage();
     // The status must answer even while the stores are opening, closing or broken.
     const people = await this.#local?.messaging().catch(() => null);
+    const disk = await this.#local?.disk().catch(() => null);
     return {
       ...this.#record,
       ...(this.#remote && { hooks_url: this.#remote.hooksUrl }),
       people: people ?? null,
+      disk: disk ?? null,
       replica: this.#remote?.replica() ?? null,
       uptime_seconds: Math.floor(process.uptime()),
       memory: { rss_bytes: rss, heap_used_bytes: heapUsed },

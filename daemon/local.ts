@@ -7,7 +7,7 @@ import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
-import type { MessagingStatus } from './record.ts';
+import type { DiskReport, MessagingStatus } from './record.ts';
 import { StartRefused } from '../shared/host/start-refused.ts';
 
 export interface LocalOptions {
@@ -32,6 +32,8 @@ export interface Local {
   setOwner(address: string): Promise<void>;
   /** Who gets questions, and through which channels. */
   messaging(): Promise<MessagingStatus>;
+  /** Whether the disk has room. */
+  disk(): Promise<DiskReport>;
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,6 +69,10 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     fetch: (request, env) => gateway.app.fetch(request, env),
     setOwner: (address) => gateway.setOwner(project.id, address),
     messaging: () => messagingStatus(gateway, project, settings),
+    disk: async () => {
+      const { level, freeBytes, reserveBytes } = await gateway.diskStatus();
+      return { level, free_bytes: freeBytes, reserve_bytes: reserveBytes };
+    },
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),
   };

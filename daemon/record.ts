@@ -37,6 +37,15 @@ export interface MessagingStatus {
   readonly active_telegram: number;
 }
 
+/** Whether the disk has room for what comes in. */
+export interface DiskReport {
+  /** `low`: webhooks, mail and files are refused. `full`: large ones are refused everywhere. */
+  readonly level: 'ok' | 'low' | 'full';
+  readonly free_bytes: number;
+  /** `low` begins below this; 0 if nothing is kept free. */
+  readonly reserve_bytes: number;
+}
+
 /** The replica of a gateway's project, and what answers reads. */
 export interface ReplicaReport {
   readonly state: ReplicaStatus['state'];
@@ -63,6 +72,8 @@ export interface ReplicaReport {
 export interface DaemonStatus extends DaemonRecord {
   /** Null until the stores are open, and in team mode, where the gateway talks to people. */
   readonly people: MessagingStatus | null;
+  /** Null as above; earlier releases don't send it. */
+  readonly disk?: DiskReport | null;
   /** Null in local mode. */
   readonly replica: ReplicaReport | null;
   readonly uptime_seconds: number;

@@ -14,12 +14,15 @@ import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './projects/databases.ts';
+import type { DiskSpace } from './projects/disk-space.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { MemberDirectory } from './auth/member-directory.ts';
+import { watchIngress, type IngressWatch } from './compose-ingress.ts';
 import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
-import { KeyUse } from './auth/key-use.ts';
+import { LOCAL_INGRESS, type IngressConfig } from './lib/ingress-config.ts';
+import type { KeyUse } from './auth/key-use.ts';
 import { InboundMail } from './mail/inbound/inbound-mail.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
 import { mailInfo, ownNames } from './mail/mail-info.ts';
@@ -61,6 +64,7 @@ export interface Components {
   readonly approvals: ApprovalService;
   readonly operator: OperatorService;
   readonly keyUse: KeyUse;
+  readonly disk: DiskSpace;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
 }
@@ -70,7 +74,7 @@ const UNUSED_MS = 600_000;
 
 /** Assembles the components without starting any. */
 export async function assemble(options: GatewayOptions): Promise<Components> {
-  const { dataFolder, urls, contentUrl, log, metrics, admission = Admission.local() } = options;
+  const { dataFolder, log, metrics, admission = Admission.local() } = options;
   let isInDoubt = false;
   const onFatal = (error: unknown): void => {
     isInDoubt = true;
@@ -84,37 +88,60 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const config = options.messaging ?? { mail: readMailConfig({}), telegram: null };
   const addresses = mailInfo(config.mail, options.signIn === true);
   const messaging = await openMessaging(options, { config, clock, vault, addresses });
-  const server: ServerInfo = {
-    version: VERSION,
-    urls,
-    ...(contentUrl !== undefined && { contentUrl }),
-    channels: messaging.kinds,
-    mail: addresses,
-    signsIn: options.signIn === true,
-    get telegramBot() {
-      return messaging.telegramBot;
-    },
-  };
+  const ingress = ingressOf(options);
+  const server = serverInfo(options, messaging, { mail: addresses, ingress: ingress.limits });
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
   const writers = openWriters({ masterKey, server, onFatal });
   const store = await openStore({ ...options, onFatal }, vault);
   const { databases, control } = store;
   const { bucket, blobsFolder } = blobsIn(options);
   const callbacks = openCallbacks(options, { clock, vault, server });
-  const kept = { dataFolder, databases, bucket, blobsFolder };
+  const folders = { dataFolder, blobsFolder: bucket ? null : blobsFolder };
+  const watch = watchIngress(ingress, { ...store, ...folders, clock, log });
+  const kept = { dataFolder, databases, bucket, blobsFolder, disk: watch.disk };
   const inDoubt = { isInDoubt: () => isInDoubt };
   const directory = new MemberDirectory(control.memberships, vault, { isUsed: options.signIn });
   const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits);
   const sending = { callbacks, messaging, mailCeilings };
   const deps = { ...kept, ...inDoubt, ...sending, clock, writers, admission, metrics, directory };
   const { projects, cluster } = openProjects(options, store, deps);
-  const mail = new InboundMail({ config: config.mail, projects, control, clock, log, metrics });
-  const core = { clock, vault, server, databases, projects, messaging, mail };
+  const mail = new InboundMail({
+    ...watch,
+    config: config.mail,
+    projects,
+    control,
+    clock,
+    log,
+    metrics,
+  });
+  const core = { clock, vault, server, databases, projects, messaging, mail, watch };
   const signIn = options.signIn ? openSignIn(options, { ...core, control, directory }) : null;
   const http = await openHttp(options, { ...core, control, signIn, admission });
   const operator = openOperator(options, { ...core, control });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
-  return { ...inner, signIn, operator, ...http };
+  return { ...inner, ...watch, signIn, operator, ...http };
+}
+
+function ingressOf({ ingress = LOCAL_INGRESS }: GatewayOptions): IngressConfig {
+  return ingress;
+}
+
+function serverInfo(
+  { urls, contentUrl, signIn }: GatewayOptions,
+  messaging: Messaging,
+  more: Pick<ServerInfo, 'mail' | 'ingress'>,
+): ServerInfo {
+  return {
+    version: VERSION,
+    urls,
+    ...(contentUrl !== undefined && { contentUrl }),
+    channels: messaging.kinds,
+    ...more,
+    signsIn: signIn === true,
+    get telegramBot() {
+      return messaging.telegramBot;
+    },
+  };
 }
 
 function blobsIn({
@@ -232,6 +259,7 @@ interface Services extends Core {
   readonly projects: Projects;
   readonly messaging: Messaging;
   readonly mail: InboundMail;
+  readonly watch: IngressWatch;
 }
 
 function signUpOf({ signUp }: GatewayOptions): SignUpRule {
@@ -279,14 +307,10 @@ async function openHttp(
     readonly signIn: SignIn | null;
     readonly admission: Admission;
   },
-): Promise<Pick<Components, 'keyUse' | 'executor' | 'approvals' | 'app'>> {
+): Promise<Pick<Components, 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
   const { clock, vault, server, databases, projects, messaging, mail, signIn } = core;
-  const keyUse = new KeyUse(clock, {
-    onRejected: (project, { source, count, reason }) =>
-      log.warn({ project, source, count, reason }, 'deliveries were refused'),
-    onError: (error) => log.warn({ err: error }, 'key use was not written'),
-  });
+  const { keyUse, guard } = core.watch;
   const authenticator = new Authenticator({ projects, clock, keyUse });
   const executor = new Authority({
     projects,
@@ -316,6 +340,7 @@ async function openHttp(
       vault,
       clock,
       keyUse,
+      guard,
       mailReader: mail.reader,
       mailDomain: server.mail.domain,
     }),
@@ -331,7 +356,7 @@ async function openHttp(
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
-  return { keyUse, executor, approvals, app };
+  return { executor, approvals, app };
 }
 
 /** A gateway on files never loads the client of a database server. */

@@ -7,6 +7,7 @@ import type { ApprovalService } from './lib/approvals.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
 import type { BotHealth } from './compose-messaging.ts';
 import type { Gauges } from './lib/metrics.ts';
+import { DISK_LEVELS, type DiskStatus } from './projects/disk-space.ts';
 import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
@@ -38,7 +39,8 @@ export class Gateway {
   }
 
   async #start(): Promise<void> {
-    const { mail, cluster, messaging, projects, signIn } = this.#deps;
+    const { disk, mail, cluster, messaging, projects, signIn } = this.#deps;
+    await disk.look();
     // Start the cluster before anything asks where a project is: see `MoveStore`.
     if (cluster) {
       // First add the tasks that only one gateway runs.
@@ -119,7 +121,7 @@ export class Gateway {
 
   /** The current counts. */
   get gauges(): Gauges {
-    const { mail, messaging, projects, writers } = this.#deps;
+    const { disk, mail, messaging, projects, writers } = this.#deps;
     const mailbox = mail.status;
     return {
       ...projects.gauges,
@@ -127,7 +129,14 @@ export class Gateway {
       mailbox: mailbox?.connected ? 1 : 0,
       mailboxBacklog: mailbox?.backlog ?? 0,
       telegram: messaging.telegram?.trouble === null ? 1 : 0,
+      diskFree: disk.status.freeBytes,
+      diskLevel: DISK_LEVELS.indexOf(disk.status.level),
     };
+  }
+
+  /** How much room the disk has. */
+  diskStatus(): Promise<DiskStatus> {
+    return this.#deps.disk.fresh();
   }
 
   /** Null without a Telegram bot. */

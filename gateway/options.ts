@@ -6,6 +6,7 @@ import type { BlobsConfig } from './blobs/blobs-config.ts';
 import type { MailLimits } from './store/control/mail-use.ts';
 import type { SignUpRule } from './auth/sign-up.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
+import type { IngressConfig } from './lib/ingress-config.ts';
 import { type RemoteStore } from './projects/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
 import type { Metrics } from './lib/metrics.ts';
@@ -50,6 +51,8 @@ export interface GatewayOptions {
   readonly openProjectsMax?: number;
   /** Private addresses that callbacks may call, even over http: for tests and development. */
   readonly callbackAllow?: CallbackAllow;
+  /** How much may come in (default: as in local mode). */
+  readonly ingress?: IngressConfig;
   /** How long a receiver of callbacks has to answer (default 15 s); tests set it. */
   readonly callbackDeadlineMs?: number;
   /** Limits what is open at once (default: as for one machine). */

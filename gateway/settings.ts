@@ -1,4 +1,5 @@
 import { AddressRangesError } from './lib/address-ranges.ts';
+import { LOCAL_INGRESS, readIngressConfig, type IngressConfig } from './lib/ingress-config.ts';
 import { BlobsConfigError, readBlobsConfig, type BlobsConfig } from './blobs/blobs-config.ts';
 import { CallbackAllow } from './callbacks/callback-allow.ts';
 import { MailConfigError } from './mail/mail-config.ts';
@@ -11,20 +12,23 @@ export interface Settings {
   readonly blobs: BlobsConfig;
   readonly messaging: MessagingConfig;
   readonly callbackAllow: CallbackAllow;
+  readonly ingress: IngressConfig;
 }
 
 /** Reads the settings. Null if any is invalid; `complain` gets each problem as a sentence without the value. */
 export function readSettings(
   env: NodeJS.ProcessEnv,
   complain: (problem: string) => void,
+  ingressDefaults: IngressConfig = LOCAL_INGRESS,
 ): Settings | null {
   const blobs = readOr(() => readBlobsConfig(env), complain);
   const mail = readOr(() => readMailConfig(env), complain);
   const callbackAllow = readOr(() => CallbackAllow.parse(env['SVC_CALLBACK_ALLOW']), complain);
+  const ingress = readIngressConfig(env, ingressDefaults, complain);
   const telegram = readTelegramSettings(env);
   if (telegram && 'problems' in telegram) telegram.problems.forEach(complain);
   else if (blobs && mail && callbackAllow)
-    return { blobs, messaging: { mail, telegram }, callbackAllow };
+    return { blobs, messaging: { mail, telegram }, callbackAllow, ingress };
   return null;
 }
 

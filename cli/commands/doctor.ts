@@ -51,7 +51,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     ...(await checkSignUp(context)),
     ...checkReplica(status),
     ...checkTelegram(status),
-    await checkDisk(home),
+    await checkDisk(home, status),
     ...(status ? [] : [await checkIntegrity(home, env)]),
   ];
 }

@@ -1,7 +1,7 @@
 import { folderBytes } from '../../daemon/folder-size.ts';
 import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
-import type { DaemonStatus } from '../../daemon/record.ts';
+import type { DaemonStatus, DiskReport } from '../../daemon/record.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
 import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/waiting-events.ts';
 import type { CommandContext, Declaration } from '../command.ts';
@@ -113,6 +113,19 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
       look,
       '  ',
     ),
-    ...adviceLines([...(people ? messagingAdvice(people) : []), ...replicaAdvice(status)], look),
+    ...adviceLines(
+      [
+        ...diskAdvice(status.disk ?? null),
+        ...(people ? messagingAdvice(people) : []),
+        ...replicaAdvice(status),
+      ],
+      look,
+    ),
   ];
+}
+
+function diskAdvice(disk: DiskReport | null): string[] {
+  if (disk === null || disk.level === 'ok') return [];
+  const free = `The disk is nearly full (${sizeText(disk.free_bytes)} free)`;
+  return [`${free}: webhooks, mail and files are refused until there is room. See svc doctor.`];
 }

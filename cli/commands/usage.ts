@@ -12,7 +12,7 @@ import { plainText } from '../view/terminal-text.ts';
 export const declaration: Declaration = {
   summary: "Show the project's usage and limits.",
   description:
-    "Covers the disk (keys, files and open uploads), this month's link downloads, and mail.",
+    "Covers the disk (keys, files and open uploads), this month's link downloads, mail, and the events that sources have stored.",
   args: [],
   options: [WATCH_OPTION],
   examples: ['usage', 'usage --json | jq .disk.used_bytes'],
@@ -33,12 +33,14 @@ const BAR_COLUMNS = 20;
 /** How full each limit is; an unexpected answer gets the default view. */
 export function usageView(answer: unknown): View {
   if (!isObject(answer)) return {};
-  const { disk, keys, transfer, emails } = answer;
+  const { disk, keys, transfer, emails, events } = answer;
   if (!isObject(disk) || !isObject(keys) || !isObject(transfer)) return {};
-  // Gateways of earlier releases don't send mail.
+  // Gateways of earlier releases don't send mail, or don't count events.
   const mails = isObject(emails) ? mailPairs(emails) : [];
+  const stored = isObject(events) ? eventPairs(events) : [];
   return {
-    lines: (look) => pairLines([...usagePairs(disk, keys, transfer, look), ...mails], look),
+    lines: (look) =>
+      pairLines([...usagePairs(disk, keys, transfer, look), ...mails, ...stored], look),
   };
 }
 
@@ -65,6 +67,36 @@ function mailPairs({ today, day_limit, this_month, month_limit, blocked }: Field
     ['  month', share(this_month, month_limit, countText)],
     ...(typeof blocked === 'string' ? [['  blocked', plainText(blocked)] as const] : []),
   ];
+}
+
+/** The quota of stored events, then a line for each source. */
+function eventPairs({ stored_bytes, limit_bytes, source_limits, sources }: Fields): Pair[] {
+  const limits = isObject(source_limits) ? source_limits : {};
+  const each = Array.isArray(sources) ? sources.filter(isObject) : [];
+  return [
+    ['Events', shareOrAmount(stored_bytes, limit_bytes, sizeText)],
+    ...each.map((source): Pair => [`  ${plainText(source['name'])}`, sourceText(source, limits)]),
+  ];
+}
+
+/** `12 MB of 1 GB, 7 of 6,000 events this minute, 3 MB of 200 MB in 10 minutes; limited` */
+function sourceText(source: Fields, limits: Fields): string {
+  const { stored_bytes, events_this_minute, bytes_these_10_minutes, limited } = source;
+  const parts = [
+    amountText(stored_bytes, limits['stored_bytes'], sizeText),
+    `${amountText(events_this_minute, limits['events_per_minute'], countText)} events this minute`,
+    `${amountText(bytes_these_10_minutes, limits['bytes_per_10_minutes'], sizeText)} in 10 minutes`,
+  ];
+  return `${parts.join(', ')}${typeof limited === 'string' ? '; limited, senders must wait' : ''}`;
+}
+
+function amountText(used: unknown, limit: unknown, textOf: (amount: number) => string): string {
+  const text = textOf(numberOf(used));
+  return typeof limit === 'number' ? `${text} of ${textOf(limit)}` : text;
+}
+
+function shareOrAmount(used: unknown, limit: unknown, textOf: (amount: number) => string): string {
+  return typeof limit === 'number' ? share(used, limit, textOf) : textOf(numberOf(used));
 }
 
 /** `██████░░░░░░░░░░░░░░  30%  312 MB of 1 GB` */

@@ -140,11 +140,17 @@ export function checkTelegram(status: Pick<DaemonStatus, 'people'> | null): Find
   return [failed('telegram', safeLine(trouble), fix)];
 }
 
-export async function checkDisk(home: Home): Promise<Finding> {
+export async function checkDisk(home: Home, status: DaemonStatus | null): Promise<Finding> {
   const disk = await statfs(home.dataFolder).catch(() => null);
   if (!disk) return ok('disk', 'no data yet');
   const free = disk.bavail * disk.bsize;
   const text = `${(free / 1024 ** 3).toFixed(1)} GB free at ${home.dataFolder}`;
+  const level = status?.disk?.level ?? 'ok';
+  if (level !== 'ok') {
+    const refused = level === 'low' ? 'webhooks, mail and files are' : 'everything large is';
+    const fix = 'Free some space; senders try again. SVC_DISK_RESERVE_MB sets how much stays free.';
+    return failed('disk', `${text}: ${refused} refused`, fix);
+  }
   const fix = "Free some space, or svc can't store anything new.";
   if (free < DISK_FAILS_BYTES) return failed('disk', text, fix);
   return free < DISK_WARNS_BYTES ? warning('disk', text, fix) : ok('disk', text);

@@ -1140,6 +1140,18 @@ export interface SourceWithCounts {
   readonly last_event_at: string | null;
   readonly events_24h: number;
   readonly rejected_24h: number;
+  readonly stored_bytes: number;
+  readonly limited: {
+    readonly kind:
+      | 'source_bytes'
+      | 'project_bytes'
+      | 'events_per_minute'
+      | 'bytes_per_10_minutes'
+      | (string & {});
+    readonly limit: number;
+    readonly used: number;
+    readonly retry_after: number;
+  } | null;
 }
 
 export interface SourceWithCountsPage {
@@ -1220,6 +1232,32 @@ export interface UsageAnswer {
     readonly month_limit: number;
     /** Why sending is blocked, or null. */
     readonly blocked: string | null;
+  };
+  readonly events: {
+    /** Payloads, headers and attachments of events, and 2 KB each, until their purge. */
+    readonly stored_bytes: number;
+    readonly limit_bytes: number | null;
+    readonly source_limits: {
+      readonly stored_bytes: number | null;
+      readonly events_per_minute: number | null;
+      readonly bytes_per_10_minutes: number | null;
+    };
+    readonly sources: readonly {
+      readonly name: string;
+      readonly stored_bytes: number;
+      readonly events_this_minute: number;
+      readonly bytes_these_10_minutes: number;
+      /** The limit that the source has reached, or null. */
+      readonly limited:
+        | (
+            | 'source_bytes'
+            | 'project_bytes'
+            | 'events_per_minute'
+            | 'bytes_per_10_minutes'
+            | (string & {})
+          )
+        | null;
+    }[];
   };
 }
 

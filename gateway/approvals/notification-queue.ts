@@ -11,7 +11,7 @@ import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
 import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
-import type { Carrier, DigestItem, Notification, Opened } from '../lib/approvals.ts';
+import type { Carrier, DigestItem, LimitedView, Notification, Opened } from '../lib/approvals.ts';
 import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
 export interface NotificationQueueDeps {
@@ -156,7 +156,10 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
       const digest = await this.#digest(store, notice, channel);
       return 'void' in digest ? digest : { ...digest, to, carrier };
     }
-    const notification = await this.#about(store, notice, channel);
+    const notification =
+      notice.kind === 'limited'
+        ? await this.#limited(store, notice)
+        : await this.#about(store, notice, channel);
     return 'void' in notification ? notification : { notification, to, carrier };
   }
 
@@ -226,6 +229,17 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const about = { project: info, channel, keyName };
     const notification = { kind: 'digest', ...about, items: [...items.values()] } as const;
     return { notification, told: held.map(({ id }) => id) };
+  }
+
+  async #limited(store: Repositories, { about }: NoticeRow): Promise<Notification | Void> {
+    const event =
+      about === null ? undefined : await store.events.findWhole(about, this.#deps.clock.now());
+    if (!event?.body) return { void: 'The event is gone.' };
+    const { source, kind, limit } = JSON.parse(Buffer.from(event.body).toString('utf8')) as Omit<
+      LimitedView,
+      'project'
+    >;
+    return { kind: 'limited', limited: { source, kind, limit, project: this.#project.info } };
   }
 
   async #ask(store: Repositories, opened: Opened, notice: NoticeRow): Promise<Notification> {

@@ -3,7 +3,7 @@ import { existsSync, openSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
+import { lengthOf, sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
@@ -38,19 +38,26 @@ export class FileBlobStore implements BlobStore {
   /** Pins by the first part of a file's name: a digest, or the name of incoming bytes. */
   readonly #pins: Pins;
   readonly #isShared: boolean;
+  readonly #admit: (bytes: number) => void;
 
-  /** `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the folder. */
+  /**
+   * `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the folder. `admit`
+   * throws if the disk has no room for this many bytes.
+   */
   constructor(
     folder: string,
     onFree: (digest: string) => void = () => {},
     shared: SharedPins | null = null,
+    admit: (bytes: number) => void = () => {},
   ) {
     this.#folder = folder;
+    this.#admit = admit;
     this.#pins = new Pins(onFree, shared);
     this.#isShared = shared !== null;
   }
 
   async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
+    this.#admit(lengthOf(bytes));
     const path = this.#path(digest);
     return this.#pins.pinned(digest, async () => {
       if (await isInPlace(path, bytes)) return;
@@ -64,6 +71,7 @@ export class FileBlobStore implements BlobStore {
 
   /** Throws BlobSizeError unless exactly `sizeBytes` arrive. */
   async putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob> {
+    this.#admit(sizeBytes);
     const name = randomUUID();
     // However slowly they arrive, no sweep takes them for orphans.
     const unpin = this.#pins.hold(name);

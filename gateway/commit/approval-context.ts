@@ -29,13 +29,14 @@ async function writeEvent(
   job: Job,
   { type, payload, callback, exceptTo, askerKeyId, isDone }: ServiceEvent,
   now: number,
-) {
+): Promise<string> {
   const { store } = job;
+  const id = newId('evt', now);
   const body = Buffer.from(JSON.stringify(payload));
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   await store.events.insert(
     {
-      id: newId('evt', now),
+      id,
       sourceId: null,
       source: SERVICE_SOURCE,
       channel: 'service',
@@ -60,4 +61,5 @@ async function writeEvent(
   );
   if (callback) await queueCallback(job, { seq, ...callback }, now);
   await announce(job, { seq, source: SERVICE_SOURCE, type, exceptTo, isDone }, now);
+  return id;
 }

@@ -19,6 +19,7 @@ import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
 import { replicaHistory } from './replica-history.ts';
 import { setSendBlock } from './send-block.ts';
+import { diskLimited } from './source-limit.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
   dropKeys,
@@ -44,6 +45,7 @@ export const commands = {
   confirmChannel,
   decide,
   delivery,
+  diskLimited,
   dropChannelLinks,
   dropDeliveries,
   dropInvitations,

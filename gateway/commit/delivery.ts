@@ -3,9 +3,12 @@ import { newId } from '../../shared/lib/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
 import { deliveredAsQuery, LAST_EVENT } from '../../shared/store/events.ts';
 import { LEDGER_HEAD } from '../../shared/store/ledger.ts';
+import { sourceUseQuery, storedBytes } from '../../shared/store/source-use.ts';
+import type { ReachedLimit } from '../../shared/rules/ingress-limit.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
 import type { Job, Command } from './job.ts';
 import { announce } from './routing.ts';
+import { limitOf } from './source-limit.ts';
 
 /** A delivery after the signature check and the parser. */
 export interface Delivery {
@@ -34,13 +37,19 @@ export interface DeliveryAnswer {
   readonly event_id: string;
 }
 
+/** A delivery's result. A source that has reached a limit stores nothing. */
+export type StoredAnswer =
+  | DeliveryAnswer
+  | { readonly status: 'limited'; readonly limit: ReachedLimit };
+
 /**
  * Stores a delivery unless it's a duplicate: one with the same provider id or, if it has no id, with the same bytes.
  */
-export const delivery: Command<Delivery, DeliveryAnswer> = {
+export const delivery: Command<Delivery, StoredAnswer> = {
   run: insertOnce,
   ahead: ({ sourceId, providerId, now }) => [
     ...(providerId === null ? [] : [deliveredAsQuery(sourceId, providerId, sinceOf(now))]),
+    sourceUseQuery(sourceId),
     LAST_EVENT,
     LEDGER_HEAD,
   ],
@@ -52,7 +61,7 @@ function sinceOf(now: number): string {
   return isoTime(now - DEDUP_ID_MS);
 }
 
-async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
+async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
   const { store, ledgerWriter, bodies } = job;
   const { sourceId, source, now, hash, providerId, type, digest } = came;
   const sinceIso = isoTime(now - DEDUP_BODY_MS);
@@ -63,6 +72,8 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
       ? (sameBody ?? (await store.events.deliveredBody(sourceId, hash, sinceIso)))
       : await store.events.deliveredAs(sourceId, providerId, sinceOf(now));
   if (seen !== null) return { status: 'duplicate', event_id: seen };
+  const limit = await limitOf(job, { id: sourceId, name: source }, now);
+  if (limit) return { status: 'limited', limit };
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
   const event = {
     id: newId('evt', now),
@@ -83,7 +94,8 @@ async function insertOnce(job: Job, came: Delivery): Promise<DeliveryAnswer> {
   await store.events.insert(event, seq);
   bodies.add(sourceId, hash, seq);
   if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
-  store.sources.countAccepted(sourceId, now, event.receivedAt);
+  const isNewHour = await store.sourceUse.add(sourceId, storedBytes(came), now);
+  store.sources.countAccepted(sourceId, now, event.receivedAt, isNewHour);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
   await ledgerWriter.record(store, action, now);
   await announce(job, { seq, source, type }, now);

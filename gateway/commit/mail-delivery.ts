@@ -4,13 +4,15 @@ import type { MailParts } from '../../shared/rules/mail-parts.ts';
 import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { DeliveryAnswer } from './delivery.ts';
+import { storedBytes } from '../../shared/store/source-use.ts';
+import type { StoredAnswer } from './delivery.ts';
 import type { Job, Command } from './job.ts';
 import { threadOfReceived } from '../../shared/operations/email/thread.ts';
 import { mailAnswered } from '../../shared/operations/inbox/mail-ended.ts';
 import { approvalContext } from './approval-context.ts';
 import { applyReport, type ReportOnMessage } from './mails.ts';
 import { announce } from './routing.ts';
+import { limitOf } from './source-limit.ts';
 
 /**
  * The ids that detect a duplicate mail: `plain` is the Message-ID or a substitute; `ofDomain` adds the sender's
@@ -52,16 +54,18 @@ export interface MailDelivery {
 const TYPE = 'email.received';
 
 /** Stores a mail unless its Message-ID makes it a duplicate. */
-export const mailDelivery: Command<MailDelivery, DeliveryAnswer> = {
+export const mailDelivery: Command<MailDelivery, StoredAnswer> = {
   run: insertOnce,
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
 
-async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer> {
+async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
   const { store, ledgerWriter } = job;
   const { sourceId, source, now, ids, digest, files } = came;
   const known = await knownAs(store, came);
   if (known) return { status: 'duplicate', event_id: known.id };
+  const limit = await limitOf(job, { id: sourceId, name: source }, now);
+  if (limit) return { status: 'limited', limit };
   const threads = { store, newThread: () => newId('thr', now) };
   const threadId = await threadOfReceived(threads, came.threadIds, came.replyTo);
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
@@ -95,7 +99,10 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<DeliveryAnswer>
     await store.blobs.addReference(file.digest, file.size_bytes);
   }
   if (came.sender !== null) await store.emailAddresses.noteReceived(came.sender, receivedAt);
-  store.sources.countAccepted(sourceId, now, receivedAt);
+  const { headers } = event.content;
+  const bytes = storedBytes({ sizeBytes: came.sizeBytes, headers, files });
+  const isNewHour = await store.sourceUse.add(sourceId, bytes, now);
+  store.sources.countAccepted(sourceId, now, receivedAt, isNewHour);
   const action = { op: 'event.received', subject: event.id, inputDigest: digest };
   await ledgerWriter.record(store, action, now);
   if (came.replyTo !== null) await mailAnswered(approvalContext(job, now), came.replyTo);

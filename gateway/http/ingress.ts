@@ -19,13 +19,14 @@ import { verifySignature, type HeaderRecord } from '../../shared/rules/signature
 import { headerRecord, storedHeaders } from './stored-headers.ts';
 import type { SourceRow } from '../../shared/store/sources.ts';
 import type { KeyUse } from '../auth/key-use.ts';
+import type { IngressGuard } from '../projects/ingress-guard.ts';
 import { heldSecrets, openSource, type OpenSource } from '../projects/source-cache.ts';
 import { deliverMail } from '../mail/inbound/deliver.ts';
 import type { MailReader } from '../mail/inbound/read-mail.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { LedgerWriter } from '../commit/ledger-writer.ts';
-import type { Delivery, DeliveryAnswer } from '../commit/delivery.ts';
+import type { Delivery, DeliveryAnswer, StoredAnswer } from '../commit/delivery.ts';
 
 /** A delivery as received. */
 interface Received {
@@ -45,6 +46,7 @@ interface IngressDeps {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly keyUse: KeyUse;
+  readonly guard: IngressGuard;
   readonly mailReader: MailReader;
   /** The domain of projects' addresses. */
   readonly mailDomain: string | null;
@@ -67,6 +69,7 @@ export class Ingress {
     const found = await this.#find(token);
     const isMail = found.source.row.type === 'email';
     admittedOf(arrival).proved(isMail ? 'mail' : 'webhook', found.project.info.id);
+    this.#deps.guard.admit(found.project, found.source.row, declaredBytes(request));
     refuseEncoded(request);
     if (isMail) return this.#receiveMail(token, arrival);
     const body = await readBody(arrival, WEBHOOK_BODY_MAX_BYTES);
@@ -76,13 +79,8 @@ export class Ingress {
     const received = { request, headers: headerRecord(request.rawHeaders), body, now };
     this.#verify(project, source, received);
     const delivery = understand(await project.ledgerWriter(), source.row, received);
-    if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
-    const { digest, release } = await project.blobs.put(body);
-    try {
-      return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
-    } finally {
-      release();
-    }
+    const result = await keep(project, delivery, body);
+    return this.#deps.guard.settle(project, source.row, result);
   }
 
   async #receiveMail(token: string, arrival: Arrival): Promise<IngressAnswer> {
@@ -110,7 +108,9 @@ export class Ingress {
     const mail = await mailReader.read(raw, { now, whole: true, sizeBytes: raw.length });
     const recipients = [...mail.delivered_to, ...mail.addressed_to];
     const domain = mailDomain ?? '';
-    const done = await deliverMail(project, { mail, recipients, domain, source: row, now });
+    const { guard } = this.#deps;
+    const came = { mail, recipients, domain, source: row, now };
+    const done = await deliverMail(project, came, guard);
     return done === null || done === 'report' ? { status: 'accepted', event_id: null } : done;
   }
 
@@ -148,6 +148,23 @@ export class Ingress {
     const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
     this.#deps.keyUse.noteRejected(project, row, reason);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
+  }
+}
+
+/** As many as the sender declares; Infinity if it doesn't. */
+function declaredBytes({ headers }: IncomingMessage): number {
+  const length = headers['content-length'];
+  return length === undefined ? Infinity : Number(length);
+}
+
+/** Stores a delivery; a large body goes to a file first. */
+async function keep(project: Project, delivery: Delivery, body: Buffer): Promise<StoredAnswer> {
+  if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
+  const { digest, release } = await project.blobs.put(body);
+  try {
+    return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
+  } finally {
+    release();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RefusalKind } from '../../shared/rules/ingress-limit.ts';
 import type { BoundValues } from './bound-values.ts';
 import type { Role } from '../../shared/rules/roles.ts';
 import type { EndedOutcome, Outcome } from '../../shared/rules/outcome.ts';
@@ -122,6 +123,16 @@ export interface DigestItem {
   readonly token: string | null;
 }
 
+/** Why a project's senders are turned away. */
+export interface LimitedView {
+  readonly project: { readonly name: string; readonly slug: string };
+  /** The source that has reached a limit; null if the disk is nearly full. */
+  readonly source: string | null;
+  readonly kind: RefusalKind;
+  /** Undefined for the disk. */
+  readonly limit: number | undefined;
+}
+
 /** A message to a person. */
 export type Notification =
   /** Asks a person: `token` opens the request and decides it. */
@@ -160,6 +171,8 @@ export type Notification =
       /** Oldest first, at least one. */
       readonly items: readonly DigestItem[];
     }
+  /** Tells the owner that a source takes nothing in. */
+  | { readonly kind: 'limited'; readonly limited: LimitedView }
   /** Asks a person to confirm an address. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string }
   /** Invites a person to a project. */

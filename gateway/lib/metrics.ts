@@ -37,6 +37,10 @@ export interface Gauges {
   readonly mailboxBacklog: number;
   /** 1 while the Telegram bot works; 0 also if there is none. */
   readonly telegram: number;
+  /** Bytes, at the last look. */
+  readonly diskFree: number;
+  /** 0: everything comes in; 1: the largest project takes nothing in; 2: no project takes in large bodies. */
+  readonly diskLevel: number;
 }
 
 /** Wraps a carrier so that `metrics` counts its results. */

@@ -4,6 +4,7 @@ import { digestMessage } from './digest-message.ts';
 import {
   askMessage,
   joinMessage,
+  limitedMessage,
   outcomeMessage,
   tellMessage,
   verifyMessage,
@@ -72,6 +73,8 @@ export class MailCarrier implements Carrier {
           inboxUrl: `${this.#base}/ui/p/${notification.project.slug}/requests`,
           linkOf: (token) => this.#link('a', token),
         });
+      case 'limited':
+        return limitedMessage(notification.limited, `${this.#base}/ui`);
       case 'verify':
         return verifyMessage(notification.channel, this.#link('c', notification.token));
       case 'invite':

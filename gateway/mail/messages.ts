@@ -1,10 +1,12 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { boundLines } from '../lib/bound-values.ts';
 import type { EndedOutcome } from '../../shared/rules/outcome.ts';
+import { limitText } from '../../shared/rules/ingress-limit.ts';
 import { ROLE_RULES } from '../../shared/rules/roles.ts';
 import type {
   ChannelView,
   InvitationView,
+  LimitedView,
   Opened,
   RequestKind,
   RequestStatus,
@@ -149,6 +151,39 @@ export function outcomeMessage(
       ['This page shows the request and what became of it:'],
       [url],
       ["We don't read replies."],
+    ]),
+  };
+}
+
+/** Tells the owner why senders are turned away. It asks nothing. */
+export function limitedMessage(
+  { project, source, kind, limit = 0 }: LimitedView,
+  inboxUrl: string,
+): MessageText {
+  const isDisk = source === null;
+  const what = isDisk ? 'the project takes nothing in' : `source limited: ${source}`;
+  return {
+    subject: subjectOf(project, what),
+    text: messageBody([
+      [
+        isDisk
+          ? 'The project takes in no events, mail or files for now.'
+          : 'A source of the project takes in no events for now.',
+        limitText(kind, limit),
+      ],
+      fieldLines([['Project', projectText(project)], ...(isDisk ? [] : [field('Source', source)])]),
+      [
+        'Nothing that came in before is lost. Senders are told to try again later;',
+        'mail stays in the mailbox until there is room.',
+      ],
+      [
+        ...(isDisk
+          ? ['Delete files you no longer need, and tell the operator of the server.']
+          : ["If you don't know the sender, remove the source and add it again: that gives"]),
+        ...(isDisk ? [] : ['it a new address. svc usage and the web inbox show the limits:']),
+      ],
+      [inboxUrl],
+      ["You get this at most once a day. We don't read replies."],
     ]),
   };
 }

@@ -12,6 +12,7 @@ import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import type { S3Client } from '../blobs/s3-client.ts';
 import { SharedPins } from '../blobs/shared-pins.ts';
 import type { Databases } from './databases.ts';
+import type { DiskSpace } from './disk-space.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import type { MailCeilings } from './mail-ceilings.ts';
 import { Transfer } from './transfer.ts';
@@ -45,6 +46,8 @@ export interface ProjectDeps extends Senders {
   readonly bucket: S3Client | null;
   /** The blob folder: in the data folder, or one shared with other gateways. */
   readonly blobsFolder: string;
+  /** The room on the disks of both. */
+  readonly disk: DiskSpace;
   readonly pool: DatabasePool;
   /** Ceilings of agents' mail over several projects. */
   readonly mailCeilings: MailCeilings;
@@ -157,9 +160,10 @@ export class Project {
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
     const shared =
       pinHolder === null ? null : new SharedPins(this.writes, deps.clock, { holder: pinHolder });
+    const blobsFolder = join(deps.blobsFolder, 'projects', info.id, 'blobs');
     this.blobs = deps.bucket
       ? new S3BlobStore(deps.bucket, info.id, onFree, shared)
-      : new FileBlobStore(join(deps.blobsFolder, 'projects', info.id, 'blobs'), onFree, shared);
+      : new FileBlobStore(blobsFolder, onFree, shared, (bytes) => deps.disk.admit(this, bytes));
     this.mails = deps.messaging.mailsOf(this);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, deps.clock) : null;

@@ -5,6 +5,7 @@ import { readConfigFile } from '../../shared/host/config-file.ts';
 import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { AddressRanges } from '../lib/address-ranges.ts';
+import { HOSTED_INGRESS } from '../lib/ingress-config.ts';
 import type { RemoteStore } from '../projects/databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
 import type { MailLimits } from '../store/control/mail-use.ts';
@@ -93,7 +94,7 @@ function readAll(env: Env, complain: Complain): Read | null {
   );
   const publicUrl = readPublicUrl(env, listen, complain);
   const hooksUrl = readBase('SVC_HOOKS_URL', env, complain);
-  const settings = readSettings(env, complain);
+  const settings = readSettings(env, complain, HOSTED_INGRESS);
   refuseWebhook(settings, publicUrl, complain);
   const rest = {
     dataFolder: dataFolderOf(env),

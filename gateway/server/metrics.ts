@@ -29,6 +29,12 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Gauges]
   ['svc_mailbox_connected', 'Whether the mailbox can be reached; 0 without one.', 'mailbox'],
   ['svc_mailbox_backlog', 'Mails waiting in the mailbox.', 'mailboxBacklog'],
   ['svc_telegram_connected', 'Whether the Telegram bot works; 0 without one.', 'telegram'],
+  ['svc_disk_free_bytes', 'Room on the disk, when something last came in.', 'diskFree'],
+  [
+    'svc_disk_level',
+    '0: room for all; 1: the largest project takes nothing in; 2: no project takes in large bodies.',
+    'diskLevel',
+  ],
 ];
 
 /** Counts everything for Prometheus. */
@@ -167,9 +173,10 @@ export class PrometheusMetrics implements Metrics {
   }
 }
 
-/** The outcome of a delivery that failed: unknown address, rejected signature or size, or our own failure. */
+/** The outcome of a delivery that failed: unknown address, a limit, rejected signature or size, or our own failure. */
 function ingressOutcome(status: number): string {
   if (status === 404) return 'unknown';
+  if (status === 429) return 'limited';
   return status >= 500 ? 'failed' : 'rejected';
 }
 

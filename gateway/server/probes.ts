@@ -6,6 +6,7 @@ import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import type { BotHealth } from '../compose-messaging.ts';
+import type { DiskStatus } from '../projects/disk-space.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
@@ -15,6 +16,8 @@ export type Phase = 'opening' | 'open' | 'closing';
 interface ProbesDeps {
   readonly phase: () => Phase;
   readonly disk: DiskProbe;
+  /** How much room the disk has; null until the stores are open. */
+  readonly room?: () => Promise<DiskStatus> | null;
   /** Null without a Telegram bot. */
   readonly telegram: () => BotHealth | null;
   readonly metrics: PrometheusMetrics;
@@ -56,8 +59,9 @@ export class Probes {
   async #ready(response: ServerResponse): Promise<void> {
     const phase = this.#deps.phase();
     const disk = await this.#deps.disk.check();
+    const room = (await this.#deps.room?.()) ?? null;
     const telegram = this.#deps.telegram();
-    // Without its bot the gateway still does everything else.
+    // Without its bot, and with a disk that is nearly full, the gateway still does everything else.
     const isReady = phase === 'open' && disk === null;
     answerJson(
       response,
@@ -67,6 +71,7 @@ export class Probes {
         checks: {
           stores: phase,
           disk: disk === null ? 'writable' : `not writable: ${disk}`,
+          ...(room && room.level !== 'ok' && { disk_room: ROOM[room.level] }),
           ...(telegram && { telegram: telegram.trouble ?? 'connected' }),
         },
       },
@@ -82,6 +87,11 @@ export class Probes {
     return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', metricsToken, 'buffer'));
   }
 }
+
+const ROOM = {
+  low: 'low: the largest project takes nothing in',
+  full: 'full: no project takes in large bodies',
+};
 
 interface Exchange {
   readonly request: IncomingMessage;

@@ -82,6 +82,7 @@ export class GatewayServer {
     const probes = new Probes({
       phase: () => this.#phase,
       disk: new DiskProbe(config.dataFolder),
+      room: () => this.#gateway?.diskStatus() ?? null,
       telegram: () => this.#gateway?.telegram ?? null,
       metrics,
       metricsToken: config.metricsToken,

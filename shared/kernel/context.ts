@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Bytes } from '../lib/bytes.ts';
 import type { SendLimit } from '../rules/send-limit.ts';
+import type { IngressLimits } from '../rules/ingress-limit.ts';
 import type { AttemptOutcome } from '../rules/retry-schedule.ts';
 import type { Role } from '../rules/roles.ts';
 import type { Repositories } from '../store/repositories.ts';
@@ -46,6 +47,8 @@ export interface ServerInfo {
   readonly mail: MailInfo;
   /** People sign in here by mail, so others can join a project. Not so on a local machine. */
   readonly signsIn?: boolean;
+  /** How much senders may store (default: no limit). */
+  readonly ingress?: IngressLimits;
 }
 
 /** Mail addresses of projects. */
@@ -204,7 +207,8 @@ export interface ApprovalContext {
     readonly about: unknown;
   }) => Promise<void>;
   /** Writes a service event into the inbox, or hands it to the matching routes. */
-  readonly writeEvent: (event: ServiceEvent) => Promise<void>;
+  /** Returns the event's id. */
+  readonly writeEvent: (event: ServiceEvent) => Promise<string>;
   /** Reports an effect to the rest of the gateway once the commit is durable; dropped if the commit fails. */
   readonly emit: (effect: WriteEffect) => void;
 }

@@ -13,6 +13,8 @@ export const PAYLOAD_INLINE_MAX_BYTES = 8 * KIB;
 export const PAYLOAD_ROW_MAX_BYTES = 256 * KIB;
 export const PAYLOAD_LINK_SECONDS = 3600;
 export const PAYLOAD_RETENTION_MS = 30 * DAY_MS;
+/** Counts for each stored event besides its payload and headers: its rows, their indexes, and its ledger entry. */
+export const EVENT_ROWS_BYTES = 2 * KIB;
 export const DEDUP_ID_MS = 30 * DAY_MS;
 export const DEDUP_BODY_MS = DAY_MS;
 

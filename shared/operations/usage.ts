@@ -8,15 +8,68 @@ import {
   TRANSFER_MONTH_MAX_BYTES,
 } from '../lib/limits.ts';
 import { defineOperation } from '../kernel/operation.ts';
+import { INGRESS_LIMIT_KINDS, NO_INGRESS_LIMITS } from '../rules/ingress-limit.ts';
+import type { ReadContext } from '../kernel/context.ts';
+import { limitedNow } from './source/limited.ts';
 import { usedBytes } from '../rules/disk-quota.ts';
 import { monthEnd, monthOf } from '../rules/month.ts';
 import { sendBlocked, sendUse } from './email/quota.ts';
+
+/** What sources store and send. A limit of null means that there is none. */
+const eventUse = z.object({
+  stored_bytes: z
+    .int()
+    .describe('Payloads, headers and attachments of events, and 2 KB each, until their purge.'),
+  limit_bytes: z.int().nullable(),
+  source_limits: z.object({
+    stored_bytes: z.int().nullable(),
+    events_per_minute: z.int().nullable(),
+    bytes_per_10_minutes: z.int().nullable(),
+  }),
+  sources: z.array(
+    z.object({
+      name: z.string(),
+      stored_bytes: z.int(),
+      events_this_minute: z.int(),
+      bytes_these_10_minutes: z.int(),
+      limited: z
+        .enum(INGRESS_LIMIT_KINDS)
+        .nullable()
+        .describe('The limit that the source has reached, or null.'),
+    }),
+  ),
+});
+
+async function eventsUsed({ store, server, now }: ReadContext): Promise<z.input<typeof eventUse>> {
+  const limits = server.ingress ?? NO_INGRESS_LIMITS;
+  const sources = [];
+  for (const { id, name } of await store.sources.list()) {
+    const { use, limited } = await limitedNow({ store, server, now }, id);
+    sources.push({
+      name,
+      stored_bytes: use.storedBytes,
+      events_this_minute: use.minuteEvents,
+      bytes_these_10_minutes: use.tenMinutesBytes,
+      limited: limited?.kind ?? null,
+    });
+  }
+  return {
+    stored_bytes: (await store.sourceUse.ofProject()).storedBytes,
+    limit_bytes: limits.projectBytes || null,
+    source_limits: {
+      stored_bytes: limits.sourceBytes || null,
+      events_per_minute: limits.eventsPerMinute || null,
+      bytes_per_10_minutes: limits.bytesPerTenMinutes || null,
+    },
+    sources,
+  };
+}
 
 export const usage = defineOperation({
   name: 'usage',
   summary: "Show the project's usage and limits.",
   description:
-    "Covers disk bytes, keys, this calendar month's link downloads (UTC), and messages requested today and this month.",
+    "Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, and what sources store and send.",
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({
@@ -41,6 +94,7 @@ export const usage = defineOperation({
       month_limit: z.int(),
       blocked: z.string().nullable().describe('Why sending is blocked, or null.'),
     }),
+    events: eventUse,
   }),
   errors: [],
   effect: 'read',
@@ -49,7 +103,8 @@ export const usage = defineOperation({
   mcp: false,
   cli: { usage: 'usage', examples: ['usage'] },
   example: {},
-}).read(async ({ store, now, unspentTransfer }) => {
+}).read(async (context) => {
+  const { store, now, unspentTransfer } = context;
   const use = await store.disk.use();
   const month = monthOf(now);
   const emails = await sendUse(store, now);
@@ -75,5 +130,6 @@ export const usage = defineOperation({
       month_limit: EMAILS_PER_MONTH,
       blocked: (await sendBlocked(store))?.reason ?? null,
     },
+    events: await eventsUsed(context),
   };
 });

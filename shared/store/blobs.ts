@@ -62,6 +62,11 @@ export class BlobRepository {
     return Number((await this.#tx.get('SELECT count(*) AS count FROM blob'))?.['count']);
   }
 
+  async totalBytes(): Promise<number> {
+    const row = await this.#tx.get('SELECT coalesce(sum(size_bytes), 0) AS bytes FROM blob');
+    return Number(row?.['bytes']);
+  }
+
   /** Blobs in digest order, starting after `after`. */
   page(after: string, limit: number): Promise<BlobRow[]> {
     return this.#tx.all<BlobRow>(

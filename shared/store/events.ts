@@ -5,6 +5,7 @@ import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
 import type { Query, Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
+import { SourceUseRepository } from './source-use.ts';
 
 /** A stored event: its queue state, its envelope and, on request, its content. */
 export interface EventRow extends Row {
@@ -372,6 +373,7 @@ export class EventRepository {
 
   async #purgeRange(first: number, last: number): Promise<{ count: number; blobs: string[] }> {
     const range: SqlValue[] = [first, last];
+    await new SourceUseRepository(this.#tx).release(first, last);
     const free = 'NOT IN (SELECT seq FROM park WHERE seq BETWEEN ?1 AND ?2)';
     const blobs = await this.#tx.all(
       `SELECT blob FROM event_content WHERE seq BETWEEN ?1 AND ?2 AND seq ${free} AND blob IS NOT NULL

@@ -5,7 +5,8 @@ import type { Row, Tx } from './driver.ts';
  * `ask` has a link for deciding; `voted` edits its message once somebody approved and more people must; `tell` has no link; `over` edits a message that asked: its buttons go, and it shows how
  * the request ended and what became of it. `check` does the same if nobody took up the event by then. `outcome` is a reply
  * to the mail that asked. `verify` verifies an address.
- * `invite` invites a member, whose id is then in place of a channel's. `digest` lists the held notices of the key in `about`.
+ * `invite` invites a member, whose id is then in place of a channel's. `digest` lists the held notices of the key in `about`. `limited` tells the
+ * owner that events are refused.
  */
 export type NoticeKind =
   | 'ask'
@@ -16,14 +17,15 @@ export type NoticeKind =
   | 'voted'
   | 'verify'
   | 'invite'
-  | 'digest';
+  | 'digest'
+  | 'limited';
 
 export interface NoticeRow extends Row {
   id: string;
   kind: NoticeKind;
   channel_id: string;
   request_id: string | null;
-  /** The notice whose message this one edits; for a digest, its key. */
+  /** The notice whose message this one edits; for a digest, its key; for `limited`, the event that tells the inbox the same. */
   about: string | null;
   /** The sealed link token, so that sending can be retried. Null without a link. */
   token: Uint8Array | null;

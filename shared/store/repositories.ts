@@ -24,6 +24,7 @@ import { ParkRepository } from './parks.ts';
 import { PolicyRepository } from './policies.ts';
 import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
+import { SourceUseRepository } from './source-use.ts';
 import { SourceRepository } from './sources.ts';
 import { StateVersionRepository } from './state-versions.ts';
 import { UploadRepository } from './uploads.ts';
@@ -40,6 +41,7 @@ export class Repositories {
   readonly #pinHolder: string | null;
   #keys: KeyRepository | undefined;
   #sources: SourceRepository | undefined;
+  #sourceUse: SourceUseRepository | undefined;
   #events: EventRepository | undefined;
   #ledger: LedgerRepository | undefined;
   #ledgerOpenings: LedgerOpeningRepository | undefined;
@@ -86,6 +88,10 @@ export class Repositories {
 
   get sources(): SourceRepository {
     return (this.#sources ??= new SourceRepository(this.#tx));
+  }
+
+  get sourceUse(): SourceUseRepository {
+    return (this.#sourceUse ??= new SourceUseRepository(this.#tx));
   }
 
   get events(): EventRepository {

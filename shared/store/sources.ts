@@ -128,14 +128,19 @@ export class SourceRepository {
     return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
   }
 
-  /** Counts in memory during the transaction and writes once at its end. */
-  countAccepted(id: string, now: number, receivedAt: string): void {
+  /**
+   * Counts in memory during the transaction and writes once at its end. `isNewHour`: this is the source's first event in
+   * this hour, so older counts may have to go.
+   */
+  countAccepted(id: string, now: number, receivedAt: string, isNewHour: boolean): void {
     const { group } = this.#tx;
     if (!group) throw new Error('Only a write counts.');
     const hour = Math.floor(now / HOUR_MS);
     const name = `source.accepted ${id} ${hour}`;
-    const count = Number(group.carried.get(name) ?? 0) + 1;
-    group.carried.set(name, count);
+    const before = group.carried.get(name) as { count: number; prunes: boolean } | undefined;
+    const count = (before?.count ?? 0) + 1;
+    const prunes = isNewHour || before?.prunes === true;
+    group.carried.set(name, { count, prunes });
     group.atEnd(name, async (tx) => {
       await tx.put(
         'INSERT INTO source_hour (source_id, hour, accepted) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET accepted = accepted + excluded.accepted',
@@ -145,7 +150,7 @@ export class SourceRepository {
         "UPDATE source SET last_event_at = max(coalesce(last_event_at, ''), ?) WHERE id = ?",
         [receivedAt, id],
       );
-      await tx.put(PRUNE, [id, hour - HOURS_KEPT]);
+      if (prunes) await tx.put(PRUNE, [id, hour - HOURS_KEPT]);
       group.carried.delete(name);
     });
   }

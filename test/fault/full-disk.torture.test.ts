@@ -35,7 +35,8 @@ let hook = '';
 
 beforeAll(async () => {
   if (!ready) return;
-  const up = await svcUp(home);
+  // Without a reserve the disk fills up to its last page.
+  const up = await svcUp(home, { SVC_DISK_RESERVE_MB: '0' });
   ({ base_url: base, pid } = up);
   key = await keyOf(home);
   const added = await call('POST', '/v1/sources', { type: 'webhook', name: 'open' });

@@ -1,6 +1,9 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keyOf, runs, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
+import { sourceUseIn } from '../helpers/source-use.ts';
 
 const ROUNDS = 20;
 const SENDERS = 8;
@@ -106,6 +109,11 @@ async function check(): Promise<void> {
   expect(released).toEqual([]);
   // No delivery made two events: each event belongs to one name.
   expect(new Set(accepted.values()).size).toBe(accepted.size);
+  // What is counted for the quota is what is stored, to the byte.
+  const projects = join(folder.path, 'data', 'projects');
+  const [project = ''] = readdirSync(projects);
+  const { counted, stored } = sourceUseIn(join(projects, project, 'project.db'));
+  expect(counted).toEqual(stored);
   const verified = await call('/v1/ledger/verify', {});
   expect(verified).toMatchObject({ ok: true, anchored: true, first_bad_seq: null });
 }

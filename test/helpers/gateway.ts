@@ -103,6 +103,7 @@ export class TestGateway {
         | 'openWriters'
         | 'messaging'
         | 'deletionClock'
+        | 'ingress'
         | 'store'
         | 'ratePerMinute'
         | 'signIn'

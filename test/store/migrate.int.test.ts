@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
-import { migrate } from '../../shared/store/migrate.ts';
+import { firstMigrations, migrate, newestSchema } from '../../shared/store/migrate.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
+import { sourceUseIn } from '../helpers/source-use.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 
@@ -49,6 +50,34 @@ describe('a migration', () => {
       }),
     ).rejects.toThrow(/schema 999, newer than/);
     expect(state().version).toBe(999);
+  });
+
+  it('counts what sources had stored before, without what was purged', () => {
+    const all = firstMigrations('project', newestSchema('project'));
+    const old = all.slice(
+      0,
+      all.findIndex((text) => text.includes('CREATE TABLE source_use')),
+    );
+    withRawDatabase(path, (raw) => {
+      for (const text of old) raw.exec(text);
+      for (const [seq, source, kind] of [
+        [1, "'src_a'", 'NULL'],
+        [2, "'src_a'", "'json'"],
+        [3, "'src_b'", "'json'"],
+        [4, 'NULL', "'json'"],
+      ]) {
+        raw.exec(`INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, size_bytes, status)
+            VALUES (${seq}, 'evt_${seq}', ${source}, 's', 'webhook', 't', '2026-01-01T00:00:00.000Z', 1, 'service', 1000, 'done');
+          INSERT INTO event_content (seq, headers, kind) VALUES (${seq}, '{"ä":1}', ${kind})`);
+      }
+      raw.exec(
+        `INSERT INTO event_file VALUES (3, 'a', 'd', 50, 't'); PRAGMA user_version=${old.length}`,
+      );
+      migrate(raw, 'project');
+    });
+    const { counted, stored } = sourceUseIn(path);
+    expect(counted).toEqual({ src_a: 1000 + 8 + 2048, src_b: 1000 + 8 + 2048 + 50 });
+    expect(counted).toEqual(stored);
   });
 
   it('runs both families', () => {

@@ -543,6 +543,17 @@ CREATE TABLE source_hour (
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE source_use (
+  source_id TEXT PRIMARY KEY,
+  stored_bytes INTEGER NOT NULL,
+  minute INTEGER NOT NULL DEFAULT 0,
+  minute_events INTEGER NOT NULL DEFAULT 0,
+  ten_minutes INTEGER NOT NULL DEFAULT 0,
+  ten_minutes_bytes INTEGER NOT NULL DEFAULT 0,
+  -- When people were last told that a limit was reached, in milliseconds.
+  told_at INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE state_version (
   version INTEGER PRIMARY KEY,
   key TEXT NOT NULL,

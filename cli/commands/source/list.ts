@@ -47,6 +47,7 @@ function sourceListView(answer: unknown): View {
         look,
       ),
       ...items.filter(isObject).flatMap((source) => changingOver(source, look.now)),
+      ...items.filter(isObject).flatMap(limitedLine),
     ],
   };
 }
@@ -56,4 +57,9 @@ function changingOver(source: Readonly<Record<string, unknown>>, now: number): s
   if (typeof until !== 'string') return [];
   const time = safeLine(timeText(until, now));
   return [`${plainText(name)} also accepts its previous secret until ${time}.`];
+}
+
+function limitedLine({ name, limited }: Readonly<Record<string, unknown>>): string[] {
+  if (!isObject(limited)) return [];
+  return [`${plainText(name)} has reached a limit, and its senders must wait: svc usage shows it.`];
 }

@@ -11,6 +11,7 @@ import { threadIds } from '../../../shared/operations/email/thread.ts';
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
 import type { EmailMessageRow } from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
+import type { IngressGuard } from '../../projects/ingress-guard.ts';
 import type { Project } from '../../projects/project.ts';
 import type { DeliveryAnswer } from '../../commit/delivery.ts';
 import { knownAs, type MailDelivery } from '../../commit/mail-delivery.ts';
@@ -37,11 +38,12 @@ export interface ArrivedMail {
 
 /**
  * Delivers a mail, and returns once the result is durable: an event, a duplicate, or a recorded report. Null if the project
- * takes no mail and this isn't a report either.
+ * takes no mail and this isn't a report either. RATE_LIMITED or UNAVAILABLE if `guard` lets no mail in now.
  */
 export async function deliverMail(
   project: Project,
   arrived: ArrivedMail,
+  guard: IngressGuard,
 ): Promise<DeliveryAnswer | 'report' | null> {
   const { mail, now, source } = arrived;
   const ours = await project.store.read((store) => answered(store, project, arrived));
@@ -66,9 +68,10 @@ export async function deliverMail(
     const known = await project.store.read((store) => knownAs(store, place));
     // A sure duplicate stores no bytes. The transaction catches copies that arrive at the same time.
     if (known?.isSame) return { status: 'duplicate', event_id: known.id };
+    guard.admit(project, source, mail.size_bytes);
     const delivery = await putAway(project, mail, pins);
     const ledgerWriter = await project.ledgerWriter();
-    return await project.writes.run('mailDelivery', {
+    const result = await project.writes.run('mailDelivery', {
       ...delivery,
       ...place,
       source: source.name,
@@ -77,6 +80,7 @@ export async function deliverMail(
       now,
       digest: ledgerWriter.digest({ source: source.name, mail: mail.digest }),
     });
+    return guard.settle(project, source, result);
   } finally {
     for (const { release } of pins) release();
   }

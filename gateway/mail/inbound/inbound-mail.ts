@@ -3,6 +3,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { LeaderTask } from '../../projects/cluster.ts';
+import type { IngressGuard } from '../../projects/ingress-guard.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRouter } from './mail-router.ts';
@@ -15,6 +16,7 @@ interface InboundMailDeps {
   readonly config: MailConfig;
   readonly projects: Projects;
   readonly control: ControlStore;
+  readonly guard: IngressGuard;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: Metrics | undefined;
@@ -43,10 +45,17 @@ export class InboundMail {
   }
 
   async #open(imap: ImapConfig, domain: string): Promise<void> {
-    const { projects, control, clock, log, metrics } = this.#deps;
+    const { projects, control, guard, clock, log, metrics } = this.#deps;
     // Loads the IMAP package only if there's a mailbox.
     const { Mailbox: Box } = await import('./mailbox/mailbox.ts');
-    const taker = new MailRouter({ projects, reader: this.reader, clock, domain, metrics });
+    const taker = new MailRouter({
+      projects,
+      reader: this.reader,
+      guard,
+      clock,
+      domain,
+      metrics,
+    });
     this.#mailbox = await Box.open({ place: imap, store: control.mailboxes, taker, clock, log });
     this.#mailbox.start();
   }

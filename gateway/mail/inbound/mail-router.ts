@@ -1,7 +1,9 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
+import type { ServiceError } from '../../../shared/lib/errors.ts';
 import { readProjectAddress } from '../../../shared/operations/email/project-address.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
+import { isRefusal, type IngressGuard } from '../../projects/ingress-guard.ts';
 import { deliverMail } from './deliver.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { MailOutcome } from '../../lib/metrics.ts';
@@ -11,6 +13,7 @@ import type { MailReader, ReadMail } from './read-mail.ts';
 interface MailRouterDeps {
   readonly projects: Projects;
   readonly reader: MailReader;
+  readonly guard: IngressGuard;
   readonly clock: Clock;
   /** The domain of every address that mail comes to. */
   readonly domain: string;
@@ -37,9 +40,17 @@ export class MailRouter implements MailTaker {
     const now = clock.now();
     const mail = await reader.read(raw, { now, whole, sizeBytes });
     const outcomes = new Set<MailOutcome>();
+    let refusal: ServiceError | null = null;
     for (const [project, recipients] of await this.#addressees(mail)) {
-      outcomes.add(await this.#deliver(project, { mail, recipients, now }));
+      try {
+        outcomes.add(await this.#deliver(project, { mail, recipients, now }));
+      } catch (error) {
+        // The other projects take it now; for them it's a duplicate when it comes again.
+        if (!isRefusal(error)) throw error;
+        refusal = error;
+      }
     }
+    if (refusal !== null) throw refusal;
     if (outcomes.has('delivered')) return 'delivered';
     return outcomes.has('duplicate') ? 'duplicate' : 'unknown_recipient';
   }
@@ -49,8 +60,9 @@ export class MailRouter implements MailTaker {
     came: { readonly mail: ReadMail; readonly recipients: readonly string[]; readonly now: number },
   ): Promise<MailOutcome> {
     const source = await project.store.read((store) => store.sources.email());
-    const { domain } = this.#deps;
-    const done = await deliverMail(project, { ...came, domain, source: source ?? null });
+    const { domain, guard } = this.#deps;
+    const arrived = { ...came, domain, source: source ?? null };
+    const done = await deliverMail(project, arrived, guard);
     if (done === null) return 'unknown_recipient';
     return done === 'report' || done.status === 'accepted' ? 'delivered' : 'duplicate';
   }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
+import type { IngressLimitKind } from '../../../shared/rules/ingress-limit.ts';
 import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
@@ -17,6 +18,8 @@ export interface Source {
   readonly last_event_at: string | null;
   readonly events_24h: number;
   readonly rejected_24h: number;
+  readonly stored_bytes: number;
+  readonly limited: { readonly kind: IngressLimitKind; readonly limit: number } | null;
 }
 
 export async function sourcesOf(context: PageContext): Promise<readonly Source[]> {

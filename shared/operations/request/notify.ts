@@ -16,7 +16,7 @@ export function noticeAad(projectId: string, noticeId: string): string {
 export async function notify(
   context: Notifying,
   notification: {
-    readonly kind: Exclude<NoticeKind, 'verify' | 'invite' | 'digest'>;
+    readonly kind: Exclude<NoticeKind, 'verify' | 'invite' | 'digest' | 'limited'>;
     readonly channelId: string;
     readonly requestId: string;
     readonly dueAt?: number;
@@ -63,6 +63,18 @@ export async function notifyVoted(context: Notifying, requestId: string): Promis
     if (kind !== 'ask' || status !== 'sent' || channel !== 'telegram') continue;
     await notify(context, { kind: 'voted', channelId, requestId, about });
   }
+}
+
+/** Tells a person what a `source.limited` event tells the inbox. */
+export async function notifyLimited(
+  { store, now, newId, emit }: Notifying,
+  channelId: string,
+  eventId: string,
+): Promise<void> {
+  const unsent = { status: 'queued', attempts: 0, due_at: now, created_at: isoTime(now) };
+  const row = { id: newId('ntc'), kind: 'limited', channel_id: channelId, ...unsent } as const;
+  await store.notices.insert({ ...row, request_id: null, token: null, token_hash: null }, eventId);
+  emit({ kind: 'notices_due' });
 }
 
 /** Queues the notice that verifies an address, and replaces an earlier one that wasn't sent yet. */

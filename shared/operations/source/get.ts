@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceName } from '../fields.ts';
-import { sourceWithActivity, toSourceView } from './view.ts';
+import { sourceWithActivity, toSourceWithActivity } from './view.ts';
 
 export const sourceGet = defineOperation({
   name: 'source_get',
@@ -21,9 +21,9 @@ export const sourceGet = defineOperation({
     examples: ['source get github'],
   },
   example: { name: 'github' },
-}).read(async ({ store, vault, server, project, now }, { name }) => {
+}).read(async (context, { name }) => {
+  const { store } = context;
   const row = await store.sources.findByName(name);
   if (!row) throw notFound(`source ${name}`);
-  const activity = await store.sources.activity(row.id, now);
-  return { ...toSourceView(row, { vault, server, project, now }), ...activity };
+  return toSourceWithActivity(row, context);
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { sourceWithActivity, toSourceView } from './view.ts';
+import { sourceWithActivity, toSourceWithActivity } from './view.ts';
 
 export const sourceList = defineOperation({
   name: 'source_list',
@@ -23,11 +23,11 @@ export const sourceList = defineOperation({
     examples: ['source list'],
   },
   example: {},
-}).read(async ({ store, vault, server, project, now }) => {
+}).read(async (context) => {
+  const { store } = context;
   const items = [];
   for (const row of await store.sources.list()) {
-    const activity = await store.sources.activity(row.id, now);
-    items.push({ ...toSourceView(row, { vault, server, project, now }), ...activity });
+    items.push(await toSourceWithActivity(row, context));
   }
   return { items, next_cursor: null };
 });

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
+import { INGRESS_LIMIT_KINDS } from '../../rules/ingress-limit.ts';
 import type { SourceRow } from '../../store/sources.ts';
-import type { ProjectInfo, ServerInfo, Vault } from '../../kernel/context.ts';
+import type { ProjectInfo, ReadContext, ServerInfo, Vault } from '../../kernel/context.ts';
+import { limitedNow } from './limited.ts';
 import { projectAddress } from '../email/project-address.ts';
 
 export const VERIFICATIONS = [
@@ -38,6 +40,17 @@ export const sourceWithActivity = named(
     last_event_at: z.string().nullable(),
     events_24h: z.int(),
     rejected_24h: z.int(),
+    /** What its events count until their payloads are purged. */
+    stored_bytes: z.int(),
+    /** The limit that keeps it from taking events now; null if it takes them. */
+    limited: z
+      .object({
+        kind: z.enum(INGRESS_LIMIT_KINDS),
+        limit: z.int(),
+        used: z.int(),
+        retry_after: z.int(),
+      })
+      .nullable(),
   }),
 );
 
@@ -92,5 +105,19 @@ export function toSourceView(
     address: row.type === 'email' ? projectAddress(server.mail, project.slug) : null,
     created_at: row.created_at,
     previous_secret_valid_until: until === null ? null : isoTime(until),
+  };
+}
+
+/** The public fields of a stored source, and what has reached it. */
+export async function toSourceWithActivity(
+  row: SourceRow,
+  context: ReadContext,
+): Promise<z.input<typeof sourceWithActivity>> {
+  const { use, limited } = await limitedNow(context, row.id);
+  return {
+    ...toSourceView(row, context),
+    ...(await context.store.sources.activity(row.id, context.now)),
+    stored_bytes: use.storedBytes,
+    limited,
   };
 }

@@ -994,7 +994,7 @@ class Methods(Group):
     ) -> t.UsageAnswer:
         """Show the project's usage and limits.
 
-        Covers disk bytes, keys, this calendar month's link downloads (UTC), and messages requested today and this month.
+        Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, and what sources store and send.
         """
         return self._call("usage", {}, call)
 

@@ -96,6 +96,14 @@ class KeyRevokeAnswer(TypedDict):
     revoked_at: str
 
 
+class SourceWithCountsLimited(TypedDict):
+    #: One of: source_bytes, project_bytes, events_per_minute, bytes_per_10_minutes.
+    kind: str
+    limit: int
+    used: int
+    retry_after: int
+
+
 class SourceWithCounts(TypedDict):
     name: str
     #: One of: webhook, email.
@@ -110,6 +118,8 @@ class SourceWithCounts(TypedDict):
     last_event_at: Optional[str]
     events_24h: int
     rejected_24h: int
+    stored_bytes: int
+    limited: Optional[SourceWithCountsLimited]
 
 
 class SourceWithCountsPage(TypedDict):
@@ -971,11 +981,35 @@ class UsageAnswerEmails(TypedDict):
     blocked: Optional[str]
 
 
+class UsageAnswerEventsSourceLimits(TypedDict):
+    stored_bytes: Optional[int]
+    events_per_minute: Optional[int]
+    bytes_per_10_minutes: Optional[int]
+
+
+class UsageAnswerEventsSourcesItem(TypedDict):
+    name: str
+    stored_bytes: int
+    events_this_minute: int
+    bytes_these_10_minutes: int
+    #: The limit that the source has reached, or null.
+    limited: Optional[str]
+
+
+class UsageAnswerEvents(TypedDict):
+    #: Payloads, headers and attachments of events, and 2 KB each, until their purge.
+    stored_bytes: int
+    limit_bytes: Optional[int]
+    source_limits: UsageAnswerEventsSourceLimits
+    sources: List[UsageAnswerEventsSourcesItem]
+
+
 class UsageAnswer(TypedDict):
     disk: UsageAnswerDisk
     keys: UsageAnswerKeys
     transfer: UsageAnswerTransfer
     emails: UsageAnswerEmails
+    events: UsageAnswerEvents
 
 
 class StoryAnswerEvent(TypedDict):

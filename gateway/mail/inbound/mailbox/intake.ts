@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import type { MailOutcome } from '../../../lib/metrics.ts';
+import { isRefusal } from '../../../projects/ingress-guard.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
 import type { Progress } from './progress.ts';
@@ -169,8 +170,12 @@ export class Intake {
       progress.take(uid, outcome);
       onTaken(outcome);
     } catch (error) {
-      this.#isRejected ||= !progress.isAside(uid);
-      progress.fail(uid, clock.now());
+      if (isRefusal(error)) {
+        progress.setAside(uid, clock.now() + Number(error.details?.['retry_after']) * 1000);
+      } else {
+        this.#isRejected ||= !progress.isAside(uid);
+        progress.fail(uid, clock.now());
+      }
       onRejected(error);
     }
   }

@@ -97,6 +97,11 @@ export class Progress {
     this.#failed.set(uid, { tries, dueAt });
   }
 
+  /** Sets a mail aside for this long: its project can't take it now, and others can take theirs. */
+  setAside(uid: number, dueAt: number): void {
+    this.#failed.set(uid, { tries: TRIES_IN_TURN, dueAt });
+  }
+
   /** Also for mails found already put away. */
   putAway(uids: readonly number[]): void {
     for (const uid of uids) {

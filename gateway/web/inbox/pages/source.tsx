@@ -6,6 +6,8 @@ import { CopyField } from '../fields.tsx';
 import { Chip, Fact, Problem } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
+import { bytesText } from '../bytes-text.ts';
+import { limitText } from '../../../../shared/rules/ingress-limit.ts';
 import { addressOf, checkOf, SIGNED_BY, sourceOf, type Source } from '../source-queries.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
@@ -63,6 +65,7 @@ function shown(context: PageContext, source: Source, problem: string | null = nu
         </h1>
         <Problem text={problem} />
         {context.query('added') !== undefined && <Added source={source} />}
+        {source.limited !== null && <Limited limited={source.limited} />}
         <Address source={source} />
         <About context={context} source={source} />
       </div>
@@ -90,6 +93,19 @@ function Added({ source }: { readonly source: Source }): JSX.Element {
         {source.type === 'email'
           ? 'The project now receives mail at this address.'
           : 'Added. Give the sender this address as its webhook URL.'}
+      </p>
+    </div>
+  );
+}
+
+function Limited({ limited }: { readonly limited: NonNullable<Source['limited']> }): JSX.Element {
+  return (
+    <div class="note warn" role="alert">
+      <Icon name="warn" />
+      <p>
+        <strong>This source takes no events for now.</strong>{' '}
+        {limitText(limited.kind, limited.limit)} Senders are told to try again later, and mail stays
+        in the mailbox.
       </p>
     </div>
   );
@@ -140,6 +156,9 @@ function About({
         </Fact>
         <Fact name="In 24 hours">
           {source.events_24h.toString()} taken, {source.rejected_24h.toString()} rejected
+        </Fact>
+        <Fact name="Stored">
+          {bytesText(source.stored_bytes)} of payloads, until they are purged
         </Fact>
         {header !== null && (
           <Fact name="Signature">

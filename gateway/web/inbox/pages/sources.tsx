@@ -78,6 +78,7 @@ function SourceRow({
     <Row href={context.at('sources', name)}>
       <AgentText text={name} reading="exact" class="what mono" />
       <Chip text={text} tone={tone} />
+      {source.limited !== null && <Chip text="limited" tone="warn" />}
       <span class="meta">
         <span class="address mono">{addressOf(source)}</span>
         {pluralize(taken, 'event')} in 24 h

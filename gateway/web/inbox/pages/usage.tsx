@@ -5,6 +5,7 @@ import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Bar, Heading } from '../parts.tsx';
+import { bytesText } from '../bytes-text.ts';
 import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 
 /** How much of its limits the project uses. */
@@ -38,10 +39,20 @@ interface Usage {
     readonly month_limit: number;
     readonly blocked: string | null;
   };
+  readonly events: {
+    readonly stored_bytes: number;
+    readonly limit_bytes: number | null;
+    readonly source_limits: { readonly stored_bytes: number | null };
+    readonly sources: readonly {
+      readonly name: string;
+      readonly stored_bytes: number;
+      readonly limited: string | null;
+    }[];
+  };
 }
 
 async function show(context: PageContext): Promise<PageResult> {
-  const { disk, emails, keys, transfer } = (await context.call(usage, {})) as Usage;
+  const { disk, emails, events, keys, transfer } = (await context.call(usage, {})) as Usage;
   const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={context.now} />;
   const content = (
     <>
@@ -68,6 +79,7 @@ async function show(context: PageContext): Promise<PageResult> {
           {monthEnds}.
         </Quota>
       </Group>
+      <Events events={events} />
       <Group id="mail" title="Mail">
         {emails.blocked !== null && (
           <div class="note warn" role="alert">
@@ -97,6 +109,28 @@ async function show(context: PageContext): Promise<PageResult> {
   return { title: 'Usage', content };
 }
 
+function Events({ events }: Pick<Usage, 'events'>): JSX.Element {
+  const { stored_bytes: used, limit_bytes: limit, source_limits: limits, sources } = events;
+  return (
+    <Group id="events" title="Events">
+      <Quota name="Stored events" used={used} limit={limit} text={bytesText}>
+        Payloads, headers and attachments, for 30 days. At the limit, senders are told to try again
+        later (RATE_LIMITED), and mail stays in the mailbox.
+      </Quota>
+      {sources.map(({ name, stored_bytes: bytes, limited }) => (
+        <Quota
+          name={<AgentText text={name} reading="exact" />}
+          used={bytes}
+          limit={limits.stored_bytes}
+          text={bytesText}
+        >
+          {limited === null ? 'Takes events.' : 'It has reached a limit: senders must wait.'}
+        </Quota>
+      ))}
+    </Group>
+  );
+}
+
 function Group({
   id,
   title,
@@ -124,23 +158,28 @@ function Quota({
   text,
   children,
 }: {
-  readonly name: string;
+  readonly name: Child;
   readonly used: number;
-  readonly limit: number;
+  /** Null: there is none. */
+  readonly limit: number | null;
   readonly text: (amount: number) => string;
   /** What happens at the limit. */
   readonly children?: Child;
 }): JSX.Element {
-  const part = used / limit;
+  const part = limit === null ? null : used / limit;
   return (
     <div class="quota">
       <p class="line">
         <strong>{name}</strong>
-        <span>
-          {text(used)} <span class="soft">of {text(limit)}</span> · {percentText(part)}
-        </span>
+        {limit === null || part === null ? (
+          <span>{text(used)}</span>
+        ) : (
+          <span>
+            {text(used)} <span class="soft">of {text(limit)}</span> · {percentText(part)}
+          </span>
+        )}
       </p>
-      <Bar part={part} tone={toneOf(part)} />
+      {part !== null && <Bar part={part} tone={toneOf(part)} />}
       <p class="soft">{children}</p>
     </div>
   );
@@ -155,13 +194,4 @@ function toneOf(part: number): 'part' | 'near' | 'full' {
 function percentText(part: number): string {
   if (part > 0 && part < 0.01) return '< 1 %';
   return `${Math.floor(part * 100)} %`;
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
-
-/** Such as `0 bytes` or `12.5 MiB`; rounds down. */
-function bytesText(bytes: number): string {
-  const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
-  const amount = Math.floor((bytes / 1024 ** step) * 10) / 10;
-  return `${digitsOf(amount)} ${UNITS[step] ?? ''}`;
 }

@@ -13,6 +13,9 @@ import type {
   MailPayload,
   ReadMail,
 } from '../../../../gateway/mail/inbound/read-mail.ts';
+import { DiskSpace } from '../../../../gateway/projects/disk-space.ts';
+import { IngressGuard } from '../../../../gateway/projects/ingress-guard.ts';
+import type { Clock } from '../../../../shared/lib/clock.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
 import { DOMAIN, type TestSending } from '../outbound/sending.ts';
 
@@ -85,6 +88,19 @@ export function reportWith(
   };
 }
 
+/** A guard of a disk that always has room. */
+export function guardWith(clock: Clock): IngressGuard {
+  const disk = new DiskSpace({
+    folders: [],
+    reserveBytes: 0,
+    sizes: async () => new Map(),
+    now: () => clock.now(),
+    onChange: () => undefined,
+    onError: () => undefined,
+  });
+  return new IngressGuard({ clock, disk, onRefused: () => undefined });
+}
+
 /** Brings a mail to a project, as it came to these addresses. */
 export async function arrive(
   { project, clock }: TestSending,
@@ -93,14 +109,8 @@ export async function arrive(
 ): ReturnType<typeof deliverMail> {
   const source = (await project.store.read((store) => store.sources.email())) ?? null;
   const recipients = [`${project.info.slug}@${DOMAIN}`];
-  return deliverMail(project, {
-    mail,
-    recipients,
-    domain: DOMAIN,
-    source,
-    now: clock.now(),
-    ...more,
-  });
+  const came = { mail, recipients, domain: DOMAIN, source, now: clock.now(), ...more };
+  return deliverMail(project, came, guardWith(clock));
 }
 
 /** The id of the event that a mail became. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MailRouter } from '../../../../gateway/mail/inbound/mail-router.ts';
 import type { ReadMail } from '../../../../gateway/mail/inbound/read-mail.ts';
 import { DOMAIN, TestSending } from '../outbound/sending.ts';
-import { mailWith, reportWith, sentMessage } from './arrivals.ts';
+import { guardWith, mailWith, reportWith, sentMessage } from './arrivals.ts';
 
 let shop: TestSending;
 let other: TestSending;
@@ -19,6 +19,7 @@ function take(mail: ReadMail) {
   const room = new MailRouter({
     projects: gateway.gateway.projects,
     reader: { read: async () => mail, close: async () => undefined },
+    guard: guardWith(clock),
     clock,
     domain: DOMAIN,
   });

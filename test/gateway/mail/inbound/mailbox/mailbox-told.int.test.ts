@@ -3,6 +3,7 @@ import { Mailbox } from '../../../../../gateway/mail/inbound/mailbox/mailbox.ts'
 import type { MailTaker } from '../../../../../gateway/mail/inbound/mail-taker.ts';
 import { Password } from '../../../../../gateway/mail/password.ts';
 import { systemClock } from '../../../../../shared/lib/clock.ts';
+import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import type { MailboxCursor } from '../../../../../gateway/store/control/mailboxes.ts';
 import { mailAbout, SOON } from './mailbox-world.ts';
 import { ScriptedImap } from './scripted-imap.ts';
@@ -11,11 +12,16 @@ let imap: ScriptedImap;
 let mailbox: Mailbox | null = null;
 const taken: string[] = [];
 const told: string[] = [];
+/** Mails of a project that takes none now, and each attempt to give it one. */
+const limited = new Set<string>();
+const tried: string[] = [];
 
 beforeEach(async () => {
   imap = await ScriptedImap.start();
   taken.length = 0;
   told.length = 0;
+  limited.clear();
+  tried.length = 0;
 });
 afterEach(async () => {
   await mailbox?.close();
@@ -26,6 +32,10 @@ afterEach(async () => {
 const taker: MailTaker = {
   take: async ({ raw, whole }) => {
     const subject = /^Subject: (.*)\r$/m.exec(Buffer.from(raw).toString())?.[1] ?? '';
+    if (limited.has(subject)) {
+      tried.push(subject);
+      throw new ServiceError('RATE_LIMITED', { details: { kind: 'source_bytes', retry_after: 1 } });
+    }
     taken.push(whole ? subject : `the header of ${subject}`);
     return 'delivered';
   },
@@ -83,5 +93,21 @@ describe('a mailbox that was restored', () => {
     await open({ uidValidity: 1, uid: 100 });
     await vi.waitFor(() => expect(mailbox?.status().lastSeenAt).not.toBeNull(), SOON);
     expect(taken).toEqual([]);
+  });
+});
+
+describe('a mailbox with mails for a project that has reached a limit', () => {
+  it('leaves them where they are, gives the others at once, and tries again when told', async () => {
+    lies([1, 2, 3, 4, 5, 6]);
+    limited.add('1').add('4');
+    await open();
+    await vi.waitFor(() => expect(new Set(imap.moved)).toEqual(new Set([2, 3, 5, 6])), SOON);
+    expect(tried).toEqual(['1', '4']);
+    expect([...imap.mails.keys()]).toEqual([1, 4]);
+    expect(mailbox?.status().backlog).toBe(2);
+    limited.clear();
+    await vi.waitFor(() => expect(imap.moved).toHaveLength(6), SOON);
+    expect(taken.toSorted()).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(tried).toEqual(['1', '4']);
   });
 });
