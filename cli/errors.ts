@@ -1,4 +1,4 @@
-import { answeredFailure, SvcError, type Failure } from '../clients/typescript/core/errors.ts';
+import { SvcError, type Failure } from '../clients/typescript/core/errors.ts';
 import { EXIT } from './exit.ts';
 
 /** A failure the user can fix, printed as `CODE: message` and a hint, never with a stack trace. */
@@ -18,22 +18,28 @@ export class CliError extends SvcError {
   }
 }
 
-/** An error answer from the daemon or gateway. */
+/** An error answer from the daemon or gateway; see `answeredFailure`. */
 export class CallError extends CliError {
-  constructor(status: number, body: unknown, requestId: string | null = null) {
-    const failure = answeredFailure(status, body, requestId);
-    const isBare = failure.code === `HTTP_${status}`;
-    super({ ...failure, exit: isBare ? exitForStatus(status) : exitForCode(failure.code, status) });
+  constructor(failure: Failure) {
+    super({ ...failure, exit: exitOf(failure) });
     this.name = 'CallError';
   }
 }
 
 /** What the parts that the command shares with other clients throw, with its exit code. */
 export function asCliError(error: unknown): unknown {
-  if (!(error instanceof SvcError) || error instanceof CliError) return error;
-  const { code, message, hint, details, status, requestId, retryable } = error;
-  const exit = exitForCode(code, status);
-  return new CliError({ code, message, hint, details, status, requestId, retryable, exit });
+  return error instanceof SvcError && !(error instanceof CliError) ? failureOf(error) : error;
+}
+
+/** The error of a call that failed. */
+export function failureOf(failure: Failure): CliError {
+  // An error's message isn't among the properties that a spread copies.
+  const whole = { ...failure, message: failure.message, cause: failure.cause };
+  return failure.status ? new CallError(whole) : new CliError({ ...whole, exit: exitOf(failure) });
+}
+
+function exitOf({ code, status = 0 }: Failure): number {
+  return code === `HTTP_${status}` ? exitForStatus(status) : exitForCode(code, status);
 }
 
 const EXIT_OF_CODE: Readonly<Record<string, number>> = {
@@ -73,19 +79,8 @@ export function unreachable(message: string, hint: string | null = null): CliErr
 }
 
 /** A call was sent but its answer was lost, so it may have taken effect. Exit code 7. */
-export class LostAnswer extends CliError {
-  constructor(message: string, hint: string | null = null) {
-    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable });
-    this.name = 'LostAnswer';
-  }
-}
-
-/** No secure connection is possible, and retrying won't help. Exit code 7. */
-export class Untrusted extends CliError {
-  constructor(message: string, hint: string) {
-    super({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable, retryable: false });
-    this.name = 'Untrusted';
-  }
+export function lostAnswer(message: string, hint: string | null = null): CliError {
+  return new CliError({ code: 'UNREACHABLE', message, hint, exit: EXIT.unreachable, sent: true });
 }
 
 /** The server's answer isn't one this API gives. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseExact } from '../../shared/lib/exact-json.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
+import { answeredFailure } from '../../clients/typescript/core/errors.ts';
 import { CallError, usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import type { Output } from '../view/output.ts';
@@ -79,7 +80,7 @@ export async function run(context: CommandContext): Promise<number> {
   const body = await printBody(response, output, failed);
   if (!failed) return 0;
   output.note(`HTTP ${status}`);
-  const failure = new CallError(status, parseObject(body));
+  const failure = new CallError(answeredFailure(status, parseObject(body)));
   const repeat = tries.repeatAfter(failure);
   if (repeat !== null) output.note(repeat);
   return failure.exit;

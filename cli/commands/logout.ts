@@ -4,7 +4,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { runningProject } from '../../clients/typescript/node/connection.ts';
-import { badAnswer, CallError, CliError, Untrusted, usageError } from '../errors.ts';
+import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument, textOption } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
@@ -90,7 +90,8 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
     if (error instanceof CallError && error.status === 401) return 'revoked_before';
     if (error instanceof CallError && error.code === 'LAST_ADMIN_KEY') throw lastAdmin(name);
     // If this machine doesn't trust the gateway, the key can't be revoked, but the profile is still removed.
-    if (!canBeSatOut(error) && !(error instanceof Untrusted)) throw error;
+    const isUntrusted = error instanceof CliError && error.code === 'UNREACHABLE';
+    if (!canBeSatOut(error) && !isUntrusted) throw error;
     context.output.note(messageOf(error));
     return 'unreachable';
   }

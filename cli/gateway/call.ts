@@ -1,6 +1,4 @@
-import { request, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { readConfigFile } from '../../shared/host/config-file.ts';
 import {
   defaultDataFolder,
@@ -9,7 +7,9 @@ import {
 } from '../../shared/host/gateway-data.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer, CallError, LostAnswer, unreachable, usageError } from '../errors.ts';
+import { answeredFailure } from '../../clients/typescript/core/errors.ts';
+import { nodeTransport } from '../../clients/typescript/node/node-transport.ts';
+import { badAnswer, CallError, lostAnswer, unreachable, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';
 
 interface OperatorCall {
@@ -35,12 +35,11 @@ export async function callOperator(context: CommandContext, call: OperatorCall):
       'Start the gateway with a shorter SVC_DATA, such as a symbolic link to the folder, and name that one here.',
     );
   }
-  const response = await send(socketPath, call, context.signal).catch((error: unknown) => {
+  const { status, text } = await send(socketPath, call, context.signal).catch((error: unknown) => {
     throw context.signal.aborted ? error : asFailure(error, { folder, socketPath });
   });
-  const answer = parsed(await text(response).catch(lost));
-  const status = response.statusCode ?? 0;
-  if (status < 200 || status > 299) throw new CallError(status, answer);
+  const answer = parsed(text);
+  if (status < 200 || status > 299) throw new CallError(answeredFailure(status, answer));
   if (answer === undefined) throw badAnswer("The answer isn't JSON.");
   return answer;
 }
@@ -58,24 +57,21 @@ function dataFolderOf(context: CommandContext): string {
   return resolve(env['SVC_DATA'] || defaultDataFolder(env));
 }
 
-function send(
+async function send(
   socketPath: string,
   { method, path, body }: OperatorCall,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const bytes = body === undefined ? '' : JSON.stringify(body);
-  const headers = {
-    host: 'localhost',
-    ...(bytes !== '' && { 'content-type': 'application/json' }),
-    'content-length': String(Buffer.byteLength(bytes)),
-  };
-  return new Promise((done, fail) => {
-    const options = { socketPath, method, path, headers, timeout: SILENCE_MS, signal };
-    const sent = request({ ...options, agent: false }, done);
-    sent.on('timeout', () => sent.destroy(silent()));
-    sent.on('error', fail);
-    sent.end(bytes);
+): Promise<{ readonly status: number; readonly text: string }> {
+  const transport = nodeTransport({ gateway: null, socketPath });
+  const { status, text } = await transport({
+    method,
+    path,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
+    timeoutMs: SILENCE_MS,
   });
+  return { status, text: await text() };
 }
 
 function asFailure(
@@ -95,25 +91,12 @@ function asFailure(
       "Run the command as the gateway's user: sudo -u USER svc gateway project …",
     );
   }
-  return error instanceof LostAnswer || code === '' ? error : lostBy(code);
-}
-
-function lost(error: unknown): never {
-  throw lostBy(errorCode(error) ?? 'unknown');
-}
-
-function lostBy(code: string): LostAnswer {
-  return new LostAnswer(
-    `The connection to the gateway broke (${code}).`,
-    'Check the current state: svc gateway project list',
-  );
-}
-
-function silent(): LostAnswer {
-  return new LostAnswer(
-    `No answer within ${SILENCE_MS / 1000} s.`,
-    'Check the current state: svc gateway project list',
-  );
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  if (!isLate && code === '') return error;
+  const what = isLate
+    ? `No answer within ${SILENCE_MS / 1000} s.`
+    : `The connection to the gateway broke (${code}).`;
+  return lostAnswer(what, 'Check the current state: svc gateway project list');
 }
 
 /** Undefined if the text isn't JSON. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { CallOptions, Client } from '../client.ts';
+import { lowerCased } from '../../clients/typescript/call/http-caller.ts';
+import { answeredFailure, failedForNow } from '../../clients/typescript/core/errors.ts';
+import { isRead, type CallOptions, type Client } from '../client.ts';
 import { CallError } from '../errors.ts';
 import type { Tries } from './tries.ts';
 
@@ -52,17 +54,17 @@ export class PersistentClient implements Client {
     options: CallOptions,
     send: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
-    const isRead = method === 'GET' || method === 'HEAD';
-    const keyed = isRead ? options : await withKey(options, this.#tries.key);
+    const keyed = isRead(method) ? options : await withKey(options, this.#tries.key);
     const work = (leftMs: number | null): Promise<T> => send(inTime(keyed, leftMs));
-    return isRead ? this.#tries.run(work) : this.#tries.write(work);
+    return isRead(method) ? this.#tries.run(work) : this.#tries.write(work);
   }
 }
 
 /** Each of several writes gets its own key, derived from the command's key and the step's name. */
 async function withKey(options: CallOptions, key: string): Promise<CallOptions> {
-  const { headers = {}, step } = options;
-  if (Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key')) return options;
+  const { step } = options;
+  const headers = lowerCased(options.headers);
+  if (headers['idempotency-key'] !== undefined) return options;
   const own = step === undefined ? key : await digestOf(`${key}\n${step}`);
   return { ...options, headers: { ...headers, 'idempotency-key': own } };
 }
@@ -79,10 +81,10 @@ function inTime(options: CallOptions, leftMs: number | null): CallOptions {
 
 /** The error if the status and headers say to try again later, without reading the body; otherwise null. */
 function refusalOf({ statusCode: status = 0, headers }: IncomingMessage): CallError | null {
-  const seconds = Number(headers['retry-after']);
-  // A 409 means that only if the first call is still running.
-  if (status === 409 ? !headers['retry-after'] : status !== 429 && status < 502) return null;
-  const details = seconds > 0 ? { retry_after: seconds } : undefined;
-  const code = status === 409 ? 'IDEMPOTENCY_IN_PROGRESS' : `HTTP_${status}`;
-  return new CallError(status, { error: { code, message: `HTTP ${status}.`, details } });
+  const asked = headers['retry-after'] ?? null;
+  const failure = answeredFailure(status, undefined, null, asked);
+  // A 409 says so only if the first call is still running.
+  const isRunning = status === 409 && asked !== null;
+  const error = new CallError(isRunning ? { ...failure, code: 'IDEMPOTENCY_IN_PROGRESS' } : failure);
+  return failedForNow(error) ? error : null;
 }

@@ -1,4 +1,4 @@
-import { CliError, LostAnswer, usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { shellWord } from '../view/terminal-text.ts';
 import { typedHint } from '../view/typed-names.ts';
@@ -169,7 +169,7 @@ function mayHaveArrived(error: unknown): boolean {
   if (!failedForNow(error)) return false;
   const { code, hint } = error;
   const isVague = code.startsWith('HTTP_5') || code === 'IDEMPOTENCY_IN_PROGRESS';
-  return isVague || error instanceof LostAnswer || /same idempotency key/.test(hint ?? '');
+  return isVague || error.sent || /same idempotency key/.test(hint ?? '');
 }
 
 /** Whether the server asks to wait longer than the time left. */

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command.ts';
-import { NO_KEY_HINT } from '../../clients/typescript/node/connection.ts';
+import { NO_KEY_HINT } from '../../clients/typescript/call/unanswered.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { storedProfiles } from './profiles.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../client.ts';
-import { LostAnswer, unreachable } from '../errors.ts';
+import { unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
-import { answeredCode, canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
+import { answeredCode, canBeSatOut, messageOf, SvcError } from '../../clients/typescript/core/errors.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */
@@ -79,7 +79,7 @@ class ReconnectingCall {
   /** Throws errors that a retry can't fix. */
   #sitOut(error: unknown, tries: number): void {
     // A first call that was never sent, or was refused, didn't ask anyone.
-    if (tries === 0 && !(error instanceof LostAnswer)) throw error;
+    if (tries === 0 && !(error instanceof SvcError && error.sent)) throw error;
     if (!mayPass(error)) throw error;
     if (this.#known === null && this.#leftMs() <= -GRACE_MS) throw notKnown(error);
     if (!this.#isAway) this.#call.onAway();

@@ -1,4 +1,4 @@
-import { answeredFailure, SvcError, type Failure } from './core/errors.ts';
+import { SvcError, type Failure } from './core/errors.ts';
 
 /** Nothing answers, or the answer was lost. */
 export class ConnectionError extends SvcError {
@@ -50,8 +50,9 @@ const BY_STATUS: Readonly<Record<number, new (failure: Failure) => SvcError>> = 
   429: RateLimitError,
 };
 
-/** The error of an answer, as the class for its status. */
-export function answeredError(status: number, body: unknown, requestId: string | null): SvcError {
+/** The class for what failed. */
+export function errorOf(failure: Failure): SvcError {
+  const { status = 0 } = failure;
   const OfStatus = BY_STATUS[status] ?? (status >= 500 ? ServerError : ValidationError);
-  return new OfStatus(answeredFailure(status, body, requestId));
+  return status === 0 ? new ConnectionError(failure) : new OfStatus(failure);
 }

@@ -5,6 +5,7 @@ import { operationRunner } from './call/run.ts';
 import { fetchTransport } from './call/transport.ts';
 import type { Caller } from './core/caller.ts';
 import { machineClock, type Clock } from './core/clock.ts';
+import { errorOf } from './errors.ts';
 import { EventFeed, type EventFilter } from './core/event-feed.ts';
 import { fileOrNull, readFile, writeFile, type SaveOptions } from './files.ts';
 import { whileLocked, type LockOptions } from './lock.ts';
@@ -143,15 +144,15 @@ export class Svc extends Methods {
 
 /** Looks for what isn't given, once a call is made. */
 function callerOf(options: SvcOptions): Caller {
-  const { apiKey, gateway, fetch = globalThis.fetch } = options;
+  const { apiKey, gateway, fetch = globalThis.fetch, note = noteToConsole } = options;
   const agent = options.agent ?? (options.env ?? globalThis.process?.env)?.['SVC_AGENT'];
   const find = async (): Promise<Target> => {
     if (apiKey !== undefined && gateway !== undefined && options.profile === undefined) {
       const url = new URL(gateway);
-      return { gateway: url, apiKey, hint: null, transport: fetchTransport(url, fetch) };
+      return { gateway: url, apiKey, transport: fetchTransport(url, fetch) };
     }
     const { findTarget } = await import('./node/find.ts');
     return findTarget({ ...options, fetch });
   };
-  return new HttpCaller(find, agent);
+  return new HttpCaller({ find, name: 'svc-client-typescript', agent, errorOf, note });
 }

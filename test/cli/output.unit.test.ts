@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CallError, usageError } from '../../cli/errors.ts';
+import { answeredFailure } from '../../clients/typescript/core/errors.ts';
 import { wantsColor } from '../../cli/view/output.ts';
 import { age, fitWidths, table, timeText } from '../../cli/view/table.ts';
 import {
@@ -244,7 +245,7 @@ describe('a failure', () => {
 
   it('is told on standard error with its fields and the next step', () => {
     const { output, stdout, stderr } = testOutput();
-    output.failure(new CallError(400, body));
+    output.failure(new CallError(answeredFailure(400, body)));
     expect(stdout.text).toBe('');
     expect(stderr.text).toBe(
       'VALIDATION_FAILED: The request is invalid.\n  limit: Too big.\nFix the listed fields.\n',
@@ -255,7 +256,7 @@ describe('a failure', () => {
     const told = [false, true].map((json) => {
       const { output, stderr } = testOutput({ json });
       output.tellProblems((path, message) => `--${path} ${message}`);
-      output.failure(new CallError(400, body));
+      output.failure(new CallError(answeredFailure(400, body)));
       return stderr.text;
     });
     expect(told[0]).toContain('\n  --limit Too big.\n');
@@ -264,7 +265,7 @@ describe('a failure', () => {
 
   it('has its hint on one line where a terminal does not know its width', () => {
     const stderr = new TextSink(true, 0);
-    testOutput({ stderr }).output.failure(new CallError(400, body));
+    testOutput({ stderr }).output.failure(new CallError(answeredFailure(400, body)));
     expect(stderr.text).toContain('\nFix the listed fields.\n');
   });
 
@@ -296,8 +297,8 @@ describe('a failure', () => {
     (code, hint, step) => {
       const refusal = { error: { code, message: 'No.', hint } };
       const [typed, asJson] = [new TextSink(true, 0), new TextSink()];
-      testOutput({ stderr: typed }).output.failure(new CallError(400, refusal));
-      testOutput({ stderr: asJson, json: true }).output.failure(new CallError(400, refusal));
+      testOutput({ stderr: typed }).output.failure(new CallError(answeredFailure(400, refusal)));
+      testOutput({ stderr: asJson, json: true }).output.failure(new CallError(answeredFailure(400, refusal)));
       expect(typed.text.replace(/\s+/g, ' ').trim()).toBe(`${code}: No. ${step.trim()}`);
       expect(JSON.parse(asJson.text)).toEqual(refusal);
     },
@@ -305,7 +306,7 @@ describe('a failure', () => {
 
   it('is the error body with --json', () => {
     const { output, stdout, stderr } = testOutput({ json: true });
-    output.failure(new CallError(400, body));
+    output.failure(new CallError(answeredFailure(400, body)));
     expect(stdout.text).toBe('');
     expect(JSON.parse(stderr.text)).toEqual(body);
     output.failure(usageError('Wrong.'));

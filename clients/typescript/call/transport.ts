@@ -1,36 +1,48 @@
 /** One request, ready to send. */
-interface Exchange {
+export interface Exchange {
   readonly method: string;
   /** The path and the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | undefined;
-  readonly signal: AbortSignal;
+  readonly body: string | Uint8Array | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** How long the other side may be silent. */
+  readonly timeoutMs: number;
 }
 
-/** An answer, read to its end. */
-export interface Answered {
+/** An answer whose headers are here. */
+export interface Answer {
   readonly status: number;
   readonly header: (name: string) => string | null;
-  readonly text: string;
+  /** Reads it to its end. */
+  readonly text: () => Promise<string>;
 }
 
-/** Sends a request. Rejects if nothing answers; any status is an answer. */
-export type Transport = (exchange: Exchange) => Promise<Answered>;
+/**
+ * Sends a request; any status is an answer. Rejects with what the network says if nothing answers, and with a
+ * `TimeoutError` if nothing comes in time.
+ */
+export type Transport<A extends Answer = Answer> = (exchange: Exchange) => Promise<A>;
 
 type Fetch = typeof globalThis.fetch;
 
 /** Sends to a gateway. */
 export function fetchTransport(base: URL, fetch: Fetch): Transport {
   const prefix = base.origin + base.pathname.replace(/\/+$/, '');
-  return async ({ path, method, headers, body, signal }) => {
-    // A redirect would send the key to another place.
-    const options = { method, headers, signal, redirect: 'manual' } as const;
-    const response = await fetch(
-      prefix + path,
-      body === undefined ? options : { ...options, body },
-    );
-    const text = await response.text();
-    return { status: response.status, header: (name) => response.headers.get(name), text };
+  return async ({ path, method, headers, body, signal, timeoutMs }) => {
+    const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
+    const response = await fetch(prefix + path, {
+      method,
+      headers,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      // A redirect would send the key to another place.
+      redirect: 'manual',
+      ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
+    });
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name),
+      text: () => response.text(),
+    };
   };
 }

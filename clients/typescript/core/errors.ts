@@ -9,6 +9,7 @@ export interface Failure {
   readonly status?: number;
   readonly requestId?: string | null;
   readonly retryable?: boolean;
+  readonly sent?: boolean;
   readonly cause?: unknown;
 }
 
@@ -33,6 +34,8 @@ export class SvcError extends Error {
   readonly requestId: string | null;
   /** The call failed only for now: nothing could take it, or its answer was lost. */
   readonly retryable: boolean;
+  /** The call was sent, but its answer was lost: it may have had its effect. */
+  readonly sent: boolean;
 
   constructor(failure: Failure) {
     super(failure.message, failure.cause === undefined ? undefined : { cause: failure.cause });
@@ -42,28 +45,32 @@ export class SvcError extends Error {
     this.details = failure.details;
     this.status = failure.status ?? 0;
     this.requestId = failure.requestId ?? null;
+    this.sent = failure.sent ?? false;
     this.retryable =
       failure.retryable ?? (PASSING_STATUSES.has(this.status) || PASSING_CODES.has(this.code));
   }
 }
 
-/** What an answer with an error status says. */
+/** What an answer with an error status says. A proxy says in a header how long to wait, svc says it in the body. */
 export function answeredFailure(
   status: number,
   body: unknown,
   requestId: string | null = null,
+  retryAfter: string | null = null,
 ): Failure {
+  const seconds = Number(retryAfter ?? '');
+  const asked = seconds > 0 ? { retry_after: seconds } : undefined;
   const error: unknown = isObject(body) ? body['error'] : undefined;
   if (!isObject(error) || typeof error['code'] !== 'string') {
     const message = `The server answered HTTP ${status} without an svc error.`;
-    return { code: `HTTP_${status}`, message, status, requestId };
+    return { code: `HTTP_${status}`, message, details: asked, status, requestId };
   }
   const { code, message, hint, details } = error;
   return {
     code,
     message: typeof message === 'string' ? message : 'The call failed.',
     hint: typeof hint === 'string' ? hint : null,
-    details: isObject(details) ? details : undefined,
+    details: isObject(details) ? { ...asked, ...details } : asked,
     status,
     requestId,
   };

@@ -4,10 +4,6 @@ import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
 import { SvcError } from '../core/errors.ts';
 
-/** How a machine without a key gets one. */
-export const NO_KEY_HINT =
-  "To use a project on this machine: svc up. To use a team's: svc login --gateway URL";
-
 /** Where calls go, and with which key. */
 export interface Connection {
   /** Null means the daemon's socket. */

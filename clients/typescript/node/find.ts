@@ -1,8 +1,10 @@
 import { resolveHome } from '../../../daemon/home.ts';
 import type { Target } from '../call/http-caller.ts';
 import { fetchTransport } from '../call/transport.ts';
-import { NO_KEY_HINT, resolveConnection } from './connection.ts';
-import { socketTransport } from './socket-transport.ts';
+import { NO_KEY_HINT } from '../call/unanswered.ts';
+import { AuthenticationError } from '../errors.ts';
+import { resolveConnection } from './connection.ts';
+import { nodeTransport } from './node-transport.ts';
 
 interface Wanted {
   readonly apiKey?: string | undefined;
@@ -12,7 +14,10 @@ interface Wanted {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Finds key, gateway or the daemon's socket as the command does; what is given wins. */
+/**
+ * Finds key, gateway or the daemon's socket as the command does; what is given wins. Waiting doesn't bring a key, so it
+ * throws if there's none.
+ */
 export function findTarget(wanted: Wanted): Target {
   const { apiKey, gateway, profile, fetch } = wanted;
   const env = {
@@ -22,13 +27,14 @@ export function findTarget(wanted: Wanted): Target {
   };
   const home = resolveHome(env);
   const connection = resolveConnection(home, env, profile);
-  if (connection.refusal) throw connection.refusal;
-  const { gateway: url, apiKey: key } = connection;
-  const local = key === '' ? NO_KEY_HINT : 'Start the daemon with: svc up';
-  return {
-    gateway: url,
-    apiKey: key,
-    hint: connection.hint ?? (url === null ? local : null),
-    transport: url === null ? socketTransport(home.socketPath) : fetchTransport(url, fetch),
-  };
+  const { gateway: url, apiKey: key, hint } = connection;
+  if (key === '' && !connection.refusal) {
+    const message = 'No API key is stored here, and SVC_API_KEY is not set.';
+    const how = hint ?? (url === null ? NO_KEY_HINT : null);
+    throw new AuthenticationError({ code: 'UNAUTHENTICATED', message, hint: how });
+  }
+  const transport = url
+    ? fetchTransport(url, fetch)
+    : nodeTransport({ gateway: null, socketPath: home.socketPath });
+  return { ...connection, transport };
 }

@@ -1,4 +1,5 @@
-import { answeredError } from '../errors.ts';
+import { answeredFailure } from '../core/errors.ts';
+import { errorOf } from '../errors.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export interface FakeCall {
 /** An error answer. */
 export function refused(status: number, code: string, details: Fields = {}, message = code): Error {
   const error = { code, message, hint: null, details };
-  return answeredError(status, { error }, null);
+  return errorOf(answeredFailure(status, { error }));
 }
 
 /** What is needed of the server around a part. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { CallOptions, Client } from '../../../cli/client.ts';
 import type { CommandContext } from '../../../cli/command.ts';
+import { answeredFailure } from '../../../clients/typescript/core/errors.ts';
 import { CallError } from '../../../cli/errors.ts';
 import { Tries } from '../../../cli/retry/tries.ts';
 import { resolveHome } from '../../../daemon/home.ts';
@@ -10,7 +11,7 @@ import { errorEntry, type ErrorCode } from '../../../shared/lib/errors.ts';
 
 export function refusal(code: ErrorCode, details?: Record<string, unknown>): CallError {
   const { status, message, hint } = errorEntry(code);
-  return new CallError(status, { error: { code, message, hint, ...(details && { details }) } });
+  return new CallError(answeredFailure(status, { error: { code, message, hint, details } }));
 }
 
 type Answer = (options: CallOptions) => unknown;

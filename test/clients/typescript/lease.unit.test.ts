@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Svc } from '../../../clients/typescript/svc.ts';
-import { answeredError } from '../../../clients/typescript/errors.ts';
+import { answeredFailure } from '../../../clients/typescript/core/errors.ts';
+import { errorOf } from '../../../clients/typescript/errors.ts';
 import type { Finished } from '../../../clients/typescript/work/worker.ts';
 import { ManualClock } from './manual-clock.ts';
 import { promised } from './promised.ts';
@@ -33,7 +34,7 @@ async function turns(count = 20): Promise<void> {
 }
 
 const away = (): never => {
-  throw answeredError(503, { error: { code: 'UNAVAILABLE', message: 'Away.' } }, null);
+  throw errorOf(answeredFailure(503, { error: { code: 'UNAVAILABLE', message: 'Away.' } }));
 };
 
 describe('the lease of an event', () => {
@@ -90,7 +91,7 @@ describe('the lease of an event', () => {
   it('is lost when the server says so', async () => {
     const { clock, calls, svc } = stage({
       '/v1/inbox/extend': () => {
-        throw answeredError(409, { error: { code: 'LEASE_EXPIRED', message: 'Expired.' } }, null);
+        throw errorOf(answeredFailure(409, { error: { code: 'LEASE_EXPIRED', message: 'Expired.' } }));
       },
     });
     const working = svc.work(
