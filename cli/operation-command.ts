@@ -1,3 +1,4 @@
+import { stringifyExact } from '../shared/lib/exact-json.ts';
 import { isObject } from '../shared/lib/guards.ts';
 import { LIST_MAX } from '../shared/lib/limits.ts';
 import type { CallOptions } from './client.ts';
@@ -8,9 +9,9 @@ import { flagOf, isList } from './operation-spec.ts';
 import { missing } from './input/refusals.ts';
 import { printPages, wantsPages, type PageQuery } from './pages.ts';
 import type { View } from './view/output.ts';
-import { plainText } from './view/terminal-text.ts';
 import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
+import { requestOf } from '../clients/typescript/call/request.ts';
 import { wholeWait } from '../clients/typescript/core/whole-wait.ts';
 
 /** Calls the operation and prints its answer, with `viewOf` if it has its own view. */
@@ -161,49 +162,19 @@ function waitedSeconds(shape: OperationShape, input: Readonly<Record<string, unk
   return Number(input[wait?.name ?? ''] ?? wait?.default ?? 0);
 }
 
-/** The request for an input: its path, then its query (GET and DELETE) or body. */
+/** The request for an input. A wait is cut to what the server holds a call for. */
 export function callFor(
   shape: OperationShape,
   input: Readonly<Record<string, unknown>>,
 ): OperationCall {
-  const { method, path, params } = shape;
-  const rest = { ...input };
-  const target = path.replace(/\{(\w+)\+?\}/g, (_, parameter: string) => {
-    const name = params[parameter] ?? parameter;
-    const value = plainText(rest[name] ?? '');
-    delete rest[name];
-    return encodeURIComponent(value);
-  });
   const seconds = waitedSeconds(shape, input);
   const wait = waitOf(shape);
   const held = Math.min(seconds, wait?.maximum ?? seconds);
   const isTimed = wait !== undefined && input[wait.name] !== undefined;
+  const fields = isTimed ? { ...input, [wait.name]: held } : input;
+  const { method, path, options } = requestOf(shape, fields, stringifyExact);
   const timing = wait ? { timeoutMs: held * 1000 + WAIT_MARGIN_MS } : {};
-  if (wait && rest[wait.name] !== undefined) rest[wait.name] = held;
-  const options = { ...timing, ...carried(shape, rest) };
-  return { input, method, path: target, options, seconds, isTimed };
-}
-
-/**
- * The fields that aren't in the path: in the query (GET and DELETE) or in the body. One field may be the whole body.
- */
-function carried(
-  { method, rawBody }: OperationShape,
-  input: Readonly<Record<string, unknown>>,
-): Pick<CallOptions, 'query' | 'body'> {
-  if (method === 'GET' || method === 'DELETE') return { query: queryOf(input) };
-  if (rawBody === undefined) return { body: input };
-  const { [rawBody]: body = null, ...rest } = input;
-  return { query: queryOf(rest), body };
-}
-
-function queryOf(input: Readonly<Record<string, unknown>>): Record<string, string | string[]> {
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, queryText(value)]));
-}
-
-function queryText(value: unknown): string | string[] {
-  if (Array.isArray(value)) return value.map(plainText);
-  return plainText(value);
+  return { input, method, path, options: { ...timing, ...options }, seconds, isTimed };
 }
 
 /** Statuses of a request, or of mail that needed one, that stop the work. */

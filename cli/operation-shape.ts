@@ -1,3 +1,5 @@
+import type { Place } from '../clients/typescript/call/place.ts';
+
 /** One input field of an operation, for the command line. */
 export interface FieldShape {
   readonly name: string;
@@ -29,7 +31,7 @@ export interface FieldShape {
  * What the command line needs to know about an operation. The build writes it out, so that starting loads no schema
  * library.
  */
-export interface OperationShape {
+export interface OperationShape extends Place {
   /** `inbox_claim` */
   readonly name: string;
   /** `['inbox', 'claim']` */
@@ -37,13 +39,6 @@ export interface OperationShape {
   readonly positional: readonly { readonly name: string; readonly required: boolean }[];
   readonly summary: string;
   readonly description: string;
-  readonly method: string;
-  /** `/v1/keys/{id}` */
-  readonly path: string;
-  /** Maps path parameters to fields with other names. */
-  readonly params: Readonly<Record<string, string>>;
-  /** The field that is the whole JSON body; the others go into the query. */
-  readonly rawBody?: string;
   readonly effect: 'read' | 'write' | 'wait';
   readonly fields: readonly FieldShape[];
   readonly examples: readonly string[];

@@ -1,7 +1,8 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CallOptions, Client } from '../client.ts';
-import { badAnswer, CallError } from '../errors.ts';
-import { sleep } from '../../clients/typescript/core/clock.ts';
+import { askedMs, type SvcError } from '../../clients/typescript/core/errors.ts';
+import { retried } from '../../clients/typescript/core/retried.ts';
+import { badAnswer } from '../errors.ts';
 
 /** A stored file, as in answers. */
 export interface StoredFile {
@@ -32,7 +33,7 @@ const PAGE = 100;
 /** The server may need a while to finish a large file. */
 const COMPLETE_TIMEOUT_MS = 120_000;
 /** svc doesn't sit out a longer pause than this. */
-const PAUSE_MAX_SECONDS = 90;
+const PAUSE_MAX_MS = 90_000;
 const PAUSES_MAX = 10;
 
 /** Whether the server would take a body of this type for an upload message. */
@@ -119,24 +120,17 @@ export class RemoteDisk {
     return this.#isForMany ? { step: path } : {};
   }
 
-  async #call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-    for (let pauses = 0; ; pauses += 1) {
-      try {
-        return await this.#client.call(method, path, { ...options, signal: this.#signal });
-      } catch (error) {
-        const seconds = this.#isForMany && pauses < PAUSES_MAX ? askedSeconds(error) : null;
-        if (seconds === null || !(await sleep(seconds * 1000, this.#signal))) throw error;
-      }
-    }
+  #call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    const signal = this.#signal;
+    const isLast = (failure: SvcError, pauses: number): boolean => {
+      const ms = askedMs(failure);
+      return !this.#isForMany || pauses >= PAUSES_MAX || ms === 0 || ms > PAUSE_MAX_MS;
+    };
+    return retried(() => this.#client.call(method, path, { ...options, signal }), {
+      signal,
+      isLast,
+    });
   }
-}
-
-/** How long the server asks to wait, if it does and the wait is short. */
-function askedSeconds(error: unknown): number | null {
-  if (!(error instanceof CallError) || (error.status !== 429 && error.status !== 503)) return null;
-  const seconds = error.details?.['retry_after'];
-  const isShort = typeof seconds === 'number' && seconds > 0 && seconds <= PAUSE_MAX_SECONDS;
-  return isShort ? seconds : null;
 }
 
 function urlOf(path: string): string {

@@ -2,7 +2,7 @@ import { CliError, usageError } from '../errors.ts';
 import type { Output } from '../view/output.ts';
 import { shellWord } from '../view/terminal-text.ts';
 import { typedHint } from '../view/typed-names.ts';
-import { Backoff } from '../../clients/typescript/core/backoff.ts';
+import { retried } from '../../clients/typescript/core/retried.ts';
 import { failureText } from './failure-text.ts';
 import {
   askedMs,
@@ -11,7 +11,6 @@ import {
   type SvcError,
 } from '../../clients/typescript/core/errors.ts';
 
-const LONGEST_PAUSE_MS = 10_000;
 /** The server's hint that a call may have taken effect. */
 const SAME_KEY = /[Rr]epeat it with the same idempotency key\.?/;
 
@@ -111,24 +110,15 @@ export class Tries {
     const { retryMs, output, signal, hasGateway } = this.#options;
     const endsAt = performance.now() + retryMs;
     const leftMs = (): number => Math.max(0, endsAt - performance.now());
-    const backoff = new Backoff(LONGEST_PAUSE_MS);
     let failure = first;
-    const loop = async (): Promise<T> => {
-      for (;;) {
-        if (leftMs() === 0 || isTooLong(failure, leftMs())) throw failure;
-        await backoff.pause(failure, signal, leftMs());
-        signal.throwIfAborted();
-        try {
-          return await work(leftMs());
-        } catch (error) {
-          if (signal.aborted || !failedForNow(error)) throw error;
-          failure = error;
-        }
-      }
+    const isLast = (failed: SvcError): boolean => {
+      failure = failed;
+      return leftMs() === 0 || isTooLong(failed, leftMs());
     };
+    const answer = retried(() => work(leftMs()), { signal, isLast, leftMs, after: first });
     const text = (): string =>
       `${failureText(failure, hasGateway())}; trying again for ${timeText(leftMs())} …`;
-    return output.spin(text, loop(), this.#trying === 1 ? text() : undefined);
+    return output.spin(text, answer, this.#trying === 1 ? text() : undefined);
   }
 
   /** Adds the key to repeat the command with, if that helps. */

@@ -1,4 +1,5 @@
 import { jsonSchema } from '../../shared/api/fields.ts';
+import type { Place } from '../../clients/typescript/call/place.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import type { FieldShape, OperationShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
@@ -28,7 +29,7 @@ const LONG_TEXT_CHARS = 1024;
 
 /** What the command line needs to know about one operation. */
 export function shapeOf(operation: Operation): OperationShape {
-  const { name, summary, description, effect, rest, cli } = operation;
+  const { name, summary, description, effect, cli } = operation;
   const schema = jsonSchema(operation.input, 'input');
   const properties = (schema['properties'] ?? {}) as Record<string, FieldSchema>;
   const required = (schema['required'] ?? []) as readonly string[];
@@ -52,10 +53,7 @@ export function shapeOf(operation: Operation): OperationShape {
     positional,
     summary: typedText(summary, typed),
     description: typedText(description, typed),
-    method: rest.method,
-    path: rest.path,
-    params: { ...rest.params },
-    ...(rest.body?.as === 'json' && { rawBody: rest.body.field }),
+    ...placeOf(operation),
     effect,
     fields: Object.entries(properties).map(([field, it]) => {
       // A field's own name in its description means an answer's field to copy from, so it stays.
@@ -67,6 +65,22 @@ export function shapeOf(operation: Operation): OperationShape {
     defaults: { ...cli.defaults },
     ...(cli.columns && { columns: cli.columns }),
     ...(cli.emptyWhenNull !== undefined && { emptyWhenNull: cli.emptyWhenNull }),
+  };
+}
+
+/** Where an operation's fields go. Only what differs from the usual is written. */
+export function placeOf({ rest, effect, input }: Operation): Place {
+  const { method, path, params, body } = rest;
+  const seconds = ['timeout_seconds', 'wait_seconds'].find((field) =>
+    Object.hasOwn(input.shape, field),
+  );
+  return {
+    method,
+    path,
+    ...(params && { params }),
+    ...(body && { body }),
+    ...(effect === 'write' && { isWrite: true }),
+    ...(seconds !== undefined && { seconds }),
   };
 }
 

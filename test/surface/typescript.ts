@@ -1,4 +1,5 @@
-import { fieldKinds, jsonSchema } from '../../shared/api/fields.ts';
+import { placeOf } from '../../cli/shapes/shape-of.ts';
+import { jsonSchema } from '../../shared/api/fields.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { openApiText } from './files.ts';
@@ -95,27 +96,6 @@ export class Methods {
 ${methods.join('\n\n')}
 }
 `;
-}
-
-/** Where an operation's fields go. Only what differs from the usual is written. */
-function placeOf(operation: Operation): object {
-  const { rest, effect } = operation;
-  const seconds = ['timeout_seconds', 'wait_seconds'].find((field) =>
-    Object.hasOwn(operation.input.shape, field),
-  );
-  const objects = [...fieldKinds(operation)].flatMap(([field, kind]) =>
-    kind === 'json' ? [field] : [],
-  );
-  const isInQuery = rest.method === 'GET' || rest.method === 'DELETE';
-  return {
-    method: rest.method,
-    path: rest.path,
-    ...(rest.params && { params: rest.params }),
-    ...(rest.body && { body: rest.body }),
-    ...(effect === 'write' && { isWrite: true }),
-    ...(seconds !== undefined && { seconds }),
-    ...(isInQuery && objects.length > 0 && { objects }),
-  };
 }
 
 function method(

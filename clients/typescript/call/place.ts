@@ -29,8 +29,6 @@ export interface Place {
   readonly isWrite?: boolean;
   /** The field with how long the call waits. */
   readonly seconds?: string;
-  /** Fields that a query contains as JSON. */
-  readonly objects?: readonly string[];
 }
 
 /** Calls an operation. */

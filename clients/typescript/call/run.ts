@@ -1,18 +1,16 @@
-import { isObject } from '../../../shared/lib/guards.ts';
-import { Backoff } from '../core/backoff.ts';
 import type { Caller, CallerOptions } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import { askedMs, failedForNow, SvcError } from '../core/errors.ts';
+import { askedMs, type SvcError } from '../core/errors.ts';
+import { retried } from '../core/retried.ts';
 import type { CallOptions, Place, RunOperation } from './place.ts';
+import { requestOf } from './request.ts';
 
 const RETRIES = 3;
 const SILENCE_MS = 30_000;
 const WAIT_DEFAULT_SECONDS = 45;
 /** A caller that waits for its answer is better told than kept for longer. */
 const ASKED_MAX_MS = 60_000;
-const LONGEST_PAUSE_MS = 10_000;
 
-type Query = NonNullable<CallerOptions['query']>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What every call of a client has in common. */
@@ -39,28 +37,11 @@ export function operationRunner(
       ...(options.signal && { signal: options.signal }),
     };
     const send = (): Promise<unknown> => caller.call(place.method, call.path, request);
-    return (await tried(send, { ...defaults, ...withoutUndefined(options) }, clock)) as T;
+    const most = options.maxRetries ?? defaults.maxRetries ?? RETRIES;
+    const isLast = (failure: SvcError, tries: number): boolean =>
+      tries >= most || (most !== Infinity && askedMs(failure) > ASKED_MAX_MS);
+    return (await retried(send, { signal: options.signal, isLast, clock })) as T;
   };
-}
-
-/** Repeats a call that failed only for now. */
-async function tried<T>(
-  send: () => Promise<T>,
-  { maxRetries = RETRIES, signal = new AbortController().signal }: CallOptions,
-  clock?: Clock,
-): Promise<T> {
-  const backoff = new Backoff(LONGEST_PAUSE_MS, clock);
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      const isTooLong = maxRetries !== Infinity && askedMs(error) > ASKED_MAX_MS;
-      if (!failedForNow(error) || backoff.failures >= maxRetries || isTooLong) throw error;
-      await backoff.pause(error, signal);
-      signal.throwIfAborted();
-    }
-  }
 }
 
 /** How long the call itself may wait. */
@@ -68,77 +49,4 @@ function waitMs({ seconds }: Place, fields: Fields): number {
   if (seconds === undefined) return 0;
   const given = fields[seconds] ?? WAIT_DEFAULT_SECONDS;
   return typeof given === 'number' ? given * 1000 : 0;
-}
-
-/** Puts each field where the operation's route has it. */
-function requestOf(
-  place: Place,
-  fields: Fields,
-): { readonly path: string; readonly options: CallerOptions } {
-  const left: Record<string, unknown> = { ...withoutUndefined(fields) };
-  const path = place.path.replaceAll(/\{(\w+)(\+?)\}/g, (_whole, name: string) => {
-    const field = place.params?.[name] ?? name;
-    const value = left[field];
-    if (typeof value !== 'string' || value === '') throw missing(field);
-    delete left[field];
-    return encodeURIComponent(value);
-  });
-  const hasBody = place.method === 'POST' || place.method === 'PUT';
-  if (!hasBody) return { path, options: { query: queryOf(place, left) } };
-  if (!place.body) return { path, options: { body: left } };
-  return { path, options: rawOptions(place.body, left) };
-}
-
-function rawOptions(
-  body: NonNullable<Place['body']>,
-  left: Record<string, unknown>,
-): CallerOptions {
-  const { field, as, typeField, objectType } = body;
-  if (objectType !== undefined && !Object.hasOwn(left, field)) {
-    return { body: left, headers: { 'content-type': objectType } };
-  }
-  const { [field]: value = null, [typeField ?? '']: type, ...query } = left;
-  if (as === 'json') return { body: value, query: textsOf(query) };
-  const headers = typeof type === 'string' ? { 'content-type': type } : {};
-  const bytes = typeof value === 'string' ? bytesOf(value) : new Uint8Array();
-  return { bytes, headers, query: textsOf(query) };
-}
-
-function bytesOf(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-}
-
-function queryOf({ objects = [] }: Place, fields: Fields): Query {
-  const texts = Object.entries(fields).map(([name, value]) => [
-    name,
-    objects.includes(name) ? JSON.stringify(value) : value,
-  ]);
-  return textsOf(Object.fromEntries(texts) as Fields);
-}
-
-function textsOf(fields: Fields): Query {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map(String) : textOf(value),
-    ]),
-  );
-}
-
-function textOf(value: unknown): string {
-  return isObject(value) ? JSON.stringify(value) : String(value);
-}
-
-function missing(field: string): SvcError {
-  const message = `The call needs ${field}.`;
-  return new SvcError({
-    code: 'VALIDATION_FAILED',
-    message,
-    details: { fields: [{ path: field }] },
-  });
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(entries) as T;
 }

@@ -1,0 +1,75 @@
+import type { CallerOptions } from '../core/caller.ts';
+import { SvcError } from '../core/errors.ts';
+import type { Place } from './place.ts';
+
+type Query = NonNullable<CallerOptions['query']>;
+type Fields = Readonly<Record<string, unknown>>;
+type Stringify = (value: unknown) => string;
+
+interface OperationRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly options: Pick<CallerOptions, 'query' | 'body' | 'bytes' | 'headers'>;
+}
+
+/** Puts each field where the operation's route has it. Throws VALIDATION_FAILED if one that the path needs is missing. */
+export function requestOf(
+  place: Place,
+  fields: Fields,
+  stringify: Stringify = JSON.stringify,
+): OperationRequest {
+  const { method, params, body } = place;
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const left: Record<string, unknown> = Object.fromEntries(given);
+  const path = place.path.replaceAll(/\{(\w+)\+?\}/g, (_whole, name: string) => {
+    const field = params?.[name] ?? name;
+    const value = left[field];
+    if (typeof value !== 'string' || value === '') throw missing(field);
+    delete left[field];
+    return encodeURIComponent(value);
+  });
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : stringify(value));
+  if (method === 'GET' || method === 'DELETE') {
+    return { method, path, options: { query: queryOf(left, textOf) } };
+  }
+  const options = body ? rawOptions(body, left, textOf) : { body: left };
+  return { method, path, options };
+}
+
+/** The whole body is one field; the others are in the query. */
+function rawOptions(
+  { field, as, typeField, objectType }: NonNullable<Place['body']>,
+  left: Fields,
+  textOf: Stringify,
+): OperationRequest['options'] {
+  if (objectType !== undefined && !Object.hasOwn(left, field)) {
+    return { body: left, headers: { 'content-type': objectType } };
+  }
+  const { [field]: value = null, [typeField ?? '']: type, ...others } = left;
+  const query = queryOf(others, textOf);
+  if (as === 'json') return { body: value, query };
+  const headers = typeof type === 'string' ? { 'content-type': type } : {};
+  const bytes = typeof value === 'string' ? bytesOf(value) : new Uint8Array();
+  return { bytes, headers, query };
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+function queryOf(fields: Fields, textOf: Stringify): Query {
+  const texts = Object.entries(fields).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(textOf) : textOf(value),
+  ]);
+  return Object.fromEntries(texts) as Query;
+}
+
+function missing(field: string): SvcError {
+  const message = `The call needs ${field}.`;
+  return new SvcError({
+    code: 'VALIDATION_FAILED',
+    message,
+    details: { fields: [{ path: field }] },
+  });
+}
