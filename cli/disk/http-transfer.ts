@@ -46,7 +46,8 @@ export async function uploadTo({ url, headers, sizeBytes, chunks, signal }: Uplo
     const response = await Promise.race([answered, sent.then(() => answered)]);
     const status = response.statusCode ?? 0;
     const body = await beginning(response);
-    if (status < 200 || status >= 300) throw new CallError(answeredFailure(status, parseObject(body)));
+    if (status < 200 || status >= 300)
+      throw new CallError(answeredFailure(status, parseObject(body)));
     // The last check of the source may find that it changed.
     await sent;
   } catch (error) {
@@ -82,7 +83,8 @@ export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGene
       response = await responseOf(request);
     }
     const status = response.statusCode ?? 0;
-    if (status !== 200) throw new CallError(answeredFailure(status, parseObject(await beginning(response))));
+    if (status !== 200)
+      throw new CallError(answeredFailure(status, parseObject(await beginning(response))));
     yield* response as AsyncIterable<Uint8Array>;
   } catch (error) {
     throw brokenBy(error, 'download', signal);

@@ -85,6 +85,8 @@ function refusalOf({ statusCode: status = 0, headers }: IncomingMessage): CallEr
   const failure = answeredFailure(status, undefined, null, asked);
   // A 409 says so only if the first call is still running.
   const isRunning = status === 409 && asked !== null;
-  const error = new CallError(isRunning ? { ...failure, code: 'IDEMPOTENCY_IN_PROGRESS' } : failure);
+  const error = new CallError(
+    isRunning ? { ...failure, code: 'IDEMPOTENCY_IN_PROGRESS' } : failure,
+  );
   return failedForNow(error) ? error : null;
 }

@@ -1,7 +1,12 @@
 import type { Client } from '../client.ts';
 import { unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
-import { answeredCode, canBeSatOut, messageOf, SvcError } from '../../clients/typescript/core/errors.ts';
+import {
+  answeredCode,
+  canBeSatOut,
+  messageOf,
+  SvcError,
+} from '../../clients/typescript/core/errors.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */

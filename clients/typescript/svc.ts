@@ -19,6 +19,7 @@ import type {
   InboxWaitInput,
   InboxWaitAnswer,
 } from './types.ts';
+import { refuseUnknown } from './work/filter.ts';
 import { work, type Handler, type WorkOptions } from './work/worker.ts';
 
 /** What a client is made with. Everything is found by itself, as the `svc` command does it. */
@@ -42,6 +43,8 @@ export interface SvcOptions {
   /** Gets what a person should know, such as an outage (default: the console's warnings). */
   readonly note?: ((text: string) => void) | undefined;
 }
+
+const WAIT_KEYS = ['source', 'type', 'mine', 'since', 'after', 'timeout'];
 
 type Found = NonNullable<InboxWaitAnswer['event']>;
 
@@ -125,9 +128,11 @@ export class Svc extends Methods {
   }
 
   async #wait(
-    { timeout = Infinity, ...filter }: WaitInput = {},
+    input: WaitInput = {},
     { signal = new AbortController().signal }: CallOptions = {},
   ): Promise<Found | null> {
+    refuseUnknown(input, WAIT_KEYS);
+    const { timeout = Infinity, ...filter } = input;
     const { caller, clock, note } = this.#deps;
     const feed = new EventFeed({ ...filter, client: caller, signal, trouble: note, clock });
     const dueAt = clock.now() + timeout;

@@ -298,7 +298,9 @@ describe('a failure', () => {
       const refusal = { error: { code, message: 'No.', hint } };
       const [typed, asJson] = [new TextSink(true, 0), new TextSink()];
       testOutput({ stderr: typed }).output.failure(new CallError(answeredFailure(400, refusal)));
-      testOutput({ stderr: asJson, json: true }).output.failure(new CallError(answeredFailure(400, refusal)));
+      testOutput({ stderr: asJson, json: true }).output.failure(
+        new CallError(answeredFailure(400, refusal)),
+      );
       expect(typed.text.replace(/\s+/g, ' ').trim()).toBe(`${code}: No. ${step.trim()}`);
       expect(JSON.parse(asJson.text)).toEqual(refusal);
     },

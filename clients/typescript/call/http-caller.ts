@@ -48,10 +48,15 @@ export class HttpCaller<A extends Answer = Answer> implements Caller {
   }
 
   async call(method: string, path: string, options: CallerOptions = {}): Promise<unknown> {
-    const { status, header, text } = await this.#exchange(method, path, options, async (answer) => ({
-      ...answer,
-      text: await answer.text(),
-    }));
+    const { status, header, text } = await this.#exchange(
+      method,
+      path,
+      options,
+      async (answer) => ({
+        ...answer,
+        text: await answer.text(),
+      }),
+    );
     const body = this.#parsed(text);
     if (status < 200 || status >= 300) {
       const [id, pause] = [header('x-request-id'), header('retry-after')];

@@ -40,7 +40,12 @@ export function nodeTransport({ gateway, socketPath }: To): Transport<NodeAnswer
       sent.on('error', reject);
       sent.end(body);
     });
-    return { status: message.statusCode ?? 0, header: headerOf(message), text: textOf(message), message };
+    return {
+      status: message.statusCode ?? 0,
+      header: headerOf(message),
+      text: textOf(message),
+      message,
+    };
   };
 }
 

@@ -52,7 +52,8 @@ export class FakeSvc {
   async run<P = unknown>(handler: Handler<P>, options: WorkOptions = {}): Promise<Finished[]> {
     const finished: Finished[] = [];
     const onFinished = (one: Finished): void => void finished.push(one);
-    await this.svc.work({}, handler, { drain: true, ...options, onFinished });
+    const quiet: WorkOptions = { drain: true, handleSignals: false, log: () => undefined };
+    await this.svc.work({}, handler, { ...quiet, ...options, onFinished });
     return finished;
   }
 

@@ -6,7 +6,10 @@ import { messageOf, SvcError } from '../core/errors.ts';
 import type { EventFilter, FeedEvent } from '../core/event-feed.ts';
 import type { Closed, Lease, Verdict } from '../core/lease.ts';
 import { Run, type WorkContext, type WorkEvent } from './context.ts';
+import { refuseUnknown } from './filter.ts';
+import { interrupts, type Interrupts } from './interrupts.ts';
 import { isPermanent, type Parked } from './parked.ts';
+import { progress } from './progress.ts';
 
 /** How an event ended; see `outcome`. */
 export interface Finished extends Closed {
@@ -39,6 +42,13 @@ export interface WorkOptions {
   readonly drain?: boolean | undefined;
   /** Called when an event ended. Without it, what a handler throws goes to `note`. */
   readonly onFinished?: ((finished: Finished) => void) | undefined;
+  /** Gets a line for what the worker does (default: standard error if it's a terminal, otherwise nobody). */
+  readonly log?: ((line: string) => void) | undefined;
+  /**
+   * Ctrl-C and SIGTERM stop the worker: the first lets its handlers finish; the second fires their signals, gives their
+   * events back uncounted, and ends the program (default: true).
+   */
+  readonly handleSignals?: boolean | undefined;
 }
 
 interface Deps {
@@ -50,6 +60,8 @@ interface Deps {
 }
 
 const NEVER = new AbortController().signal;
+const FILTER_KEYS = ['source', 'type', 'mine'];
+const NO_INTERRUPTS: Interrupts = { first: NEVER, second: NEVER, late: NEVER, release: () => {} };
 
 /** Claims events and hands each to the handler, until it's stopped. Sits out outages; throws refusals. */
 export function work<P>(
@@ -60,9 +72,13 @@ export function work<P>(
 ): Promise<void> {
   const { concurrency = 1, leaseSeconds = 300, signal = NEVER, hardStop = NEVER } = options;
   const { beatSeconds = leaseSeconds / 2, max = Infinity, drain = false } = options;
+  refuseUnknown(filter, FILTER_KEYS);
   refuseMisfits({ concurrency, leaseSeconds, beatSeconds });
-  const kill = hardStop;
+  const say = progress(options.log);
+  const stops = options.handleSignals === false ? NO_INTERRUPTS : interrupts();
+  const kill = AbortSignal.any([hardStop, stops.second]);
   const common = { client: deps.caller, clock: deps.clock, note: deps.note, kill };
+  say.waiting(filter);
   return claimLoop({
     ...filter,
     ...common,
@@ -72,13 +88,17 @@ export function work<P>(
     strict: true,
     max,
     drain,
-    signal: AbortSignal.any([signal, hardStop]),
+    signal: AbortSignal.any([signal, kill, stops.first]),
+    onStopping: say.stopping,
     run: async (event, lease) => {
-      const finished = await handled(deps, handler as Handler, { event, lease, kill });
+      say.claimed(event);
+      const claimed = { event, lease, kill, late: stops.late };
+      const finished = await handled(deps, handler as Handler, claimed);
+      say.finished(finished);
       if (options.onFinished) options.onFinished(finished);
-      else if (finished.error !== undefined) deps.note(failureText(finished));
+      else if (isFailure(finished)) deps.note(failureText(finished));
     },
-  });
+  }).finally(stops.release);
 }
 
 function refuseMisfits(given: {
@@ -104,16 +124,18 @@ interface Claimed {
   readonly event: FeedEvent;
   readonly lease: Lease;
   readonly kill: AbortSignal;
+  /** Fires when nobody waits for the handler any longer. */
+  readonly late: AbortSignal;
 }
 
 async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<Finished> {
   const event = claimed.event as unknown as WorkEvent;
-  const { lease, kill } = claimed;
+  const { lease, kill, late } = claimed;
   const run = new Run({ event, lease, run: deps.run, kill });
   let error: unknown;
   let decided: Verdict;
   try {
-    const result = await handler(event, run);
+    const result = await unless(late, handler(event, run));
     decided = { ack: true, ...(result !== undefined && { result }), ...run.spent };
     if (run.parked) deps.note(swallowed(run.parked, 'returned'));
   } catch (thrown) {
@@ -124,6 +146,21 @@ async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<
   const failed = error === undefined ? {} : { error };
   if (run.parked) return { event, ...(await parkedOutcome(lease)) };
   return { event, ...(await closed(lease, decided)), ...failed };
+}
+
+/** What the handler returns, or a rejection when the signal fires first. */
+function unless(signal: AbortSignal, handling: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', end, { once: true });
+    void Promise.resolve(handling)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', end));
+  });
+}
+
+function isFailure({ error, outcome }: Finished): boolean {
+  return error !== undefined && outcome !== 'returned';
 }
 
 /** Without an `onFinished`, nobody else would learn of it. */

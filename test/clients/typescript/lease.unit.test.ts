@@ -91,7 +91,9 @@ describe('the lease of an event', () => {
   it('is lost when the server says so', async () => {
     const { clock, calls, svc } = stage({
       '/v1/inbox/extend': () => {
-        throw errorOf(answeredFailure(409, { error: { code: 'LEASE_EXPIRED', message: 'Expired.' } }));
+        throw errorOf(
+          answeredFailure(409, { error: { code: 'LEASE_EXPIRED', message: 'Expired.' } }),
+        );
       },
     });
     const working = svc.work(

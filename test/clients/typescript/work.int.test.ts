@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Finished, WorkOptions } from '../../../clients/typescript/work/worker.ts';
 import { Permanent } from '../../../clients/typescript/work/parked.ts';
 import { Svc } from '../../../clients/typescript/svc.ts';
+import { SvcError } from '../../../clients/typescript/core/errors.ts';
 import { promised } from './promised.ts';
 import { LossyProxy } from '../../helpers/lossy-proxy.ts';
 import { ParkStage } from '../../shared/operations/inbox/park-stage.ts';
@@ -107,6 +108,45 @@ describe('a worker', () => {
     [{ concurrency: 0 }, /concurrency/],
   ])('refuses %j at the start', (options, message) => {
     expect(() => svc.work({}, () => undefined, options)).toThrow(message);
+  });
+
+  it.each([
+    [{ typ: 'order.*' }, 'A filter has no `typ`. Did you mean `type`?'],
+    [{ soruce: 'shop' }, 'A filter has no `soruce`. Did you mean `source`?'],
+    [{ unrelated: 1 }, 'A filter has no `unrelated`.'],
+  ])('refuses the misspelt filter %j, which would fit every event', async (filter, message) => {
+    expect(() => svc.work(filter as object, () => undefined)).toThrow(message);
+    await expect(svc.inbox.wait(filter as object)).rejects.toThrow(message);
+    // The compiler refuses it before.
+    // @ts-expect-error -- it's `type`
+    expect(() => svc.work({ typ: 'order.*' }, () => undefined)).toThrow(SvcError);
+    // @ts-expect-error -- it's `type`
+    await expect(svc.inbox.wait({ typ: 'order.*' })).rejects.toThrow(SvcError);
+  });
+
+  it('says in a line each what it waits for, claims and finishes', async () => {
+    const ids = [await stage.arrived(), await stage.arrived(), await stage.arrived()];
+    const lines: string[] = [];
+    await svc.work(
+      { type: 'webhook.*' },
+      async ({ id }, { ask }) => {
+        if (id === ids[1]) throw new Permanent('No such\norder \u001b[31m.');
+        if (id === ids[2]) await ask.human('Which region?');
+      },
+      once({ max: 3, log: (line) => lines.push(line) }),
+    );
+    const [first, second, third] = ids;
+    const { waiting_for: waits = [] } = await stage.event(String(third));
+    const claimed = (id = '') => `${id} claimed: webhook.received from open`;
+    expect(lines).toEqual([
+      'Waiting for webhook.* events …',
+      claimed(first),
+      `${first} done`,
+      claimed(second),
+      `${second} dead: No such order �[31m.`,
+      claimed(third),
+      `${third} parked until ${waits[0]?.id}`,
+    ]);
   });
 
   it('finishes what it began when it is stopped', async () => {
