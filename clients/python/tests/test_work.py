@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+import time
 import unittest
 from typing import Any
 
@@ -156,6 +157,31 @@ class Working(Live):
         with self.assertRaisesRegex(ValueError, "shorter than the lease"):
             self.svc.work(None, print, lease_seconds=30, beat_seconds=30)
 
+    def test_a_misspelt_filter_is_refused(self) -> None:
+        with self.assertRaisesRegex(ValueError, "no 'typ'. Did you mean 'type'?"):
+            self.svc.work({"typ": "order.*"}, print)
+
+    def test_says_in_a_line_each_what_it_does(self) -> None:
+        first, second = self.deliver(n=1), self.deliver(n=2)
+        lines: Any = []
+
+        def handler(event: Any, ctx: Any) -> None:
+            if event["payload"]["n"] == 2:
+                raise Permanent("No such\norder \x1b[31m.")
+
+        with self.assertLogs("svc_agents", "WARNING"):
+            self.drain(handler, log=lines.append)
+        self.assertEqual(
+            lines,
+            [
+                f"Waiting for events from {self.source} …",
+                f"{first} claimed: webhook.received from {self.source}",
+                f"{first} done",
+                f"{second} claimed: webhook.received from {self.source}",
+                f"{second} dead: svc_agents.errors.Permanent: No such order \ufffd[31m.",
+            ],
+        )
+
     def test_handlers_run_side_by_side(self) -> None:
         for number in range(3):
             self.deliver(n=number)
@@ -184,6 +210,30 @@ class Working(Live):
             self.svc.work({"source": self.source}, handler)
         event = self.svc.inbox.get(event_id)
         self.assertEqual((event["status"], event["attempts"]), ("pending", 0))
+
+    def test_a_second_ctrl_c_gives_the_events_of_all_threads_back(self) -> None:
+        ids = [self.deliver(n=1), self.deliver(n=2)]
+        meeting, end, lines = threading.Barrier(3, timeout=20), threading.Event(), []
+        self.addCleanup(end.set)
+
+        def handler(event: Any, ctx: Any) -> None:
+            meeting.wait()
+            end.wait(60)
+
+        def interrupt() -> None:
+            meeting.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+            while not any("Press Ctrl-C again" in line for line in lines):
+                time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.svc.work({"source": self.source}, handler, concurrency=2, log=lines.append)
+        self.assertIn("Waiting for 2 running handlers. Press Ctrl-C again to give their events back.", lines)
+        for event_id in ids:
+            event = self.svc.inbox.get(event_id)
+            self.assertEqual((event["status"], event["attempts"]), ("pending", 0))
 
 
 class AsyncWorking(Live):

@@ -14,6 +14,7 @@ from ._async_work import AsyncHandler, AsyncWorker, OnFinished, stopping
 from ._effects import Call, Clock, Send, Sleep, Steps, Stop
 from ._lost import Lost
 from ._operation import CallOptions
+from ._progress import Progress
 from ._transport import AsyncTransport
 from ._working import settings_of
 from .answers import Outcome
@@ -165,17 +166,19 @@ class AsyncSvc(_api.Methods):
         drain: bool = False,
         stop: Optional[asyncio.Event] = None,
         on_finished: Optional[OnFinished] = None,
+        log: Optional[Callable[[str], None]] = None,
     ) -> None:
         """
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
-        Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB of JSON. If it raises, the event is
-        tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. With `drain` it stops
-        when nothing is pending, with `max` after so many events.
+        Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB
+        of JSON. If it raises, the event is tried again later, and is dead after the fifth time; `Permanent` makes it
+        dead at once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line
+        when it waits, claims and finishes (default: standard error, if that's a terminal).
         """
         settings = settings_of(filter, concurrency, lease_seconds, beat_seconds, max, drain)
-        ending = Stop()
-        async with stopping(ending, stop):
-            await AsyncWorker(self, settings, handler, on_finished).run(ending)
+        ending, progress = Stop(), Progress(log)
+        async with stopping(ending, stop, progress):
+            await AsyncWorker(self, settings, handler, on_finished, progress).run(ending)
 
     async def once(self, scope: str, name: str, step: Callable[[], Union[Any, Awaitable[Any]]]) -> Any:
         """Runs a step once per scope, such as a date, and returns its result as JSON."""

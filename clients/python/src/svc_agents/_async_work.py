@@ -12,6 +12,7 @@ from ._contexts import AsyncContext
 from ._effects import Stop
 from ._lease import Lease, take
 from ._lost import Lost
+from ._progress import Progress
 from ._working import Finished, LostClaims, Settings, Work, next_event
 
 if TYPE_CHECKING:
@@ -30,17 +31,20 @@ class AsyncWorker:
         settings: Settings,
         handler: AsyncHandler,
         on_finished: Optional[OnFinished],
+        progress: Progress,
     ) -> None:
         self._svc = svc
         self._settings = settings
         self._handler = handler
         self._on_finished = on_finished or (lambda finished: None)
+        self._progress = progress
         self._tasks: Set["asyncio.Task[None]"] = set()
         self._failures: List[BaseException] = []
 
     async def run(self, stop: Stop) -> None:
         """Until it's stopped, or `most` events are done, or nothing is pending. Cancelled, it gives its events back."""
         settings, lost_claims, taken = self._settings, LostClaims(), 0
+        self._progress.waiting(settings.filter)
         try:
             while settings.most is None or taken < settings.most:
                 if len(self._tasks) >= settings.concurrency:
@@ -96,23 +100,28 @@ class AsyncWorker:
     async def _handle(self, lease: Lease) -> None:
         run = self._svc._run
         keeper = asyncio.ensure_future(run(lease.keep()))
+        self._progress.claimed(lease.event)
         work = Work(self._svc._core, lease)
         context = AsyncContext(work, run, Lost(lease.lost, lambda: lease.is_over))
         try:
             finished = await run(work.run(lambda: self._handler(context.event, context)))
+            self._progress.finished(finished)
             self._on_finished(finished)
         except asyncio.CancelledError:
-            pass  # The event was given back.
+            self._progress.given_back(lease.event)
         except BaseException as error:
             self._failures.append(error)
         finally:
             lease.released.fire()
+            self._progress.ended()
             keeper.cancel()
             await asyncio.wait([keeper])
 
 
 @contextlib.asynccontextmanager
-async def stopping(stop: Stop, outside: Optional[asyncio.Event]) -> AsyncIterator[None]:
+async def stopping(
+    stop: Stop, outside: Optional[asyncio.Event], progress: Progress
+) -> AsyncIterator[None]:
     """SIGINT or SIGTERM stops the worker after the running handlers; the second one cancels them."""
     loop, me = asyncio.get_running_loop(), asyncio.current_task()
     watching = asyncio.ensure_future(_watch(stop, outside)) if outside else None
@@ -123,6 +132,8 @@ async def stopping(stop: Stop, outside: Optional[asyncio.Event]) -> AsyncIterato
     def stopped() -> None:
         if stop.is_set and me is not None:
             me.cancel()
+        else:
+            progress.stopping()
         stop.fire()
 
     for one in signals:

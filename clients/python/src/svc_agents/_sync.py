@@ -11,6 +11,7 @@ from ._core import MAX_RETRIES, TIMEOUT, Core
 from ._effects import Clock, Send, Sleep, Steps, Stop
 from ._lost import Lost
 from ._operation import CallOptions
+from ._progress import Progress
 from ._sync_work import Handler, OnFinished, Worker, stopping
 from ._transport import SocketTransport
 from ._working import settings_of
@@ -166,17 +167,19 @@ class Svc(_api.Methods):
         drain: bool = False,
         stop: Optional[threading.Event] = None,
         on_finished: Optional[OnFinished] = None,
+        log: Optional[Callable[[str], None]] = None,
     ) -> None:
         """
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
         Ctrl-C or SIGTERM. What the handler returns is the ack's result, up to 4 KB of JSON. If it raises, the event is
         tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. With `drain` it stops
-        when nothing is pending, with `max` after so many events.
+        when nothing is pending, with `max` after so many events. `log` gets a line when it waits, claims and finishes
+        (default: standard error, if that's a terminal).
         """
         settings = settings_of(filter, concurrency, lease_seconds, beat_seconds, max, drain)
-        ending = Stop()
-        with stopping(ending, stop):
-            Worker(self, settings, handler, on_finished).run(ending)
+        ending, progress = Stop(), Progress(log)
+        with stopping(ending, stop, progress):
+            Worker(self, settings, handler, on_finished, progress).run(ending)
 
     def once(self, scope: str, name: str, step: Callable[[], Any]) -> Any:
         """Runs a step once per scope, such as a date, and returns its result as JSON."""

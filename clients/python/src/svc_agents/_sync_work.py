@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional
 
 from ._contexts import Context
 from ._effects import Stop
 from ._lease import Lease, take
 from ._lost import Lost
+from ._progress import Progress
 from ._working import Finished, LostClaims, Settings, Work, next_event
+from .errors import SvcError
 
 if TYPE_CHECKING:
     from ._sync import Svc
+
+log = logging.getLogger("svc_agents")
 
 Handler = Callable[[Any, Context], Any]
 OnFinished = Callable[[Finished], None]
@@ -24,32 +29,64 @@ class Worker:
     """Claims one event after another, and hands each to the handler."""
 
     def __init__(
-        self, svc: "Svc", settings: Settings, handler: Handler, on_finished: Optional[OnFinished]
+        self,
+        svc: "Svc",
+        settings: Settings,
+        handler: Handler,
+        on_finished: Optional[OnFinished],
+        progress: Progress,
     ) -> None:
         self._svc = svc
         self._settings = settings
         self._handler = handler
         self._on_finished = on_finished or (lambda finished: None)
+        self._progress = progress
         self._free = threading.Semaphore(settings.concurrency)
+        self._leases: Dict[str, Lease] = {}
         self._threads: List[threading.Thread] = []
         self._failures: List[BaseException] = []
 
     def run(self, stop: Stop) -> None:
         """Until it's stopped, or `most` events are done, or nothing is pending. Sits out outages; raises refusals."""
-        settings, lost_claims, taken = self._settings, LostClaims(), 0
         try:
-            while settings.most is None or taken < settings.most:
-                self._free.acquire()
-                lease = None if self._failures else self._next(lost_claims, stop)
-                if lease is None:
-                    break
-                taken += 1
-                self._start(lease)
-        finally:
-            for thread in self._threads:
-                thread.join()
+            try:
+                self._claim(stop)
+            except Exception:
+                self._join()
+                raise
+            self._join()
+        except KeyboardInterrupt:
+            self._give_back()
+            raise
         if self._failures:
             raise self._failures[0]
+
+    def _claim(self, stop: Stop) -> None:
+        settings, lost_claims, taken = self._settings, LostClaims(), 0
+        self._progress.waiting(settings.filter)
+        while settings.most is None or taken < settings.most:
+            self._free.acquire()
+            lease = None if self._failures else self._next(lost_claims, stop)
+            if lease is None:
+                break
+            taken += 1
+            self._start(lease)
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _give_back(self) -> None:
+        """The threads end with the program, and what they'd still do through their contexts is refused."""
+        for lease in list(self._leases.values()):
+            lease.lost.fire()
+            lease.released.fire()
+            event = lease.event
+            try:
+                self._svc.inbox.nack(event["id"], lease_id=event["lease_id"], until=["now"])
+                self._progress.given_back(event)
+            except SvcError as error:
+                log.warning("%s: can't give it back: %s", event["id"], error)
 
     def _next(self, lost_claims: LostClaims, stop: Stop) -> Optional[Lease]:
         run, core, settings = self._svc._run, self._svc._core, self._settings
@@ -77,22 +114,31 @@ class Worker:
         run = self._svc._run
         keeper = threading.Thread(target=lambda: run(lease.keep()), name="svc lease", daemon=True)
         keeper.start()
+        self._leases[lease.event["id"]] = lease
+        self._progress.claimed(lease.event)
         work = Work(self._svc._core, lease)
         context = Context(work, run, Lost(lease.lost, lambda: lease.is_over))
         try:
             finished = run(work.run(lambda: self._handler(context.event, context)))
+            self._progress.finished(finished)
             self._on_finished(finished)
         except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                self._progress.given_back(lease.event)
             self._failures.append(error)
             if self._settings.concurrency == 1:
                 raise
         finally:
             lease.released.fire()
+            self._progress.ended()
+            self._leases.pop(lease.event["id"], None)
             self._free.release()
 
 
 @contextlib.contextmanager
-def stopping(stop: Stop, outside: Optional[threading.Event]) -> Iterator[None]:
+def stopping(
+    stop: Stop, outside: Optional[threading.Event], progress: Progress
+) -> Iterator[None]:
     """Ctrl-C or SIGTERM stops the worker after the running handlers; the second one interrupts them."""
     over = threading.Event()
     if outside is not None:
@@ -103,8 +149,8 @@ def stopping(stop: Stop, outside: Optional[threading.Event]) -> Iterator[None]:
         def stopped(number: int, frame: Any) -> None:
             for one in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(one, _interrupt)
-            # The main thread may hold the lock that `fire` needs, so another one takes it.
-            threading.Thread(target=stop.fire).start()
+            # The main thread may hold the locks that these need, so another one takes them.
+            threading.Thread(target=lambda: (stop.fire(), progress.stopping())).start()
 
         for one in (signal.SIGINT, signal.SIGTERM):
             kept.append((one, signal.signal(one, stopped)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import random
 import re
@@ -23,7 +24,7 @@ log = logging.getLogger("svc_agents")
 
 WAIT_SECONDS = 60
 DRAIN_WAIT_SECONDS = 1
-#: How much longer than its timeout a wait may be silent.
+FILTER_KEYS = ("source", "type", "mine")
 LEASE_LEAST, LEASE_MOST = 30, 3600
 CONCURRENCY_MOST = 64
 RESULT_MOST_BYTES = 4096
@@ -73,9 +74,8 @@ def settings_of(
     drain: bool,
 ) -> Settings:
     beat = lease_seconds / 2 if beat_seconds is None else beat_seconds
-    unknown = set(filter or {}) - {"source", "type", "mine"}
-    if unknown:
-        raise ValueError(f"A filter has source, type and mine, but not {', '.join(sorted(unknown))}.")
+    for key in filter or {}:
+        _refuse_unknown(key)
     if not 1 <= concurrency <= CONCURRENCY_MOST:
         raise ValueError(f"concurrency must be 1 to {CONCURRENCY_MOST}.")
     if not LEASE_LEAST <= lease_seconds <= LEASE_MOST:
@@ -83,6 +83,15 @@ def settings_of(
     if not 0 < beat < lease_seconds * (1 - DRIFT):
         raise ValueError("beat_seconds must be shorter than the lease, or every lease would be lost.")
     return Settings(dict(filter or {}), concurrency, lease_seconds, beat, most, drain)
+
+
+def _refuse_unknown(key: str) -> None:
+    """A misspelt key would let every event through."""
+    if key in FILTER_KEYS:
+        return
+    meant = difflib.get_close_matches(key, FILTER_KEYS, 1)
+    hint = f" Did you mean {meant[0]!r}?" if meant else ""
+    raise ValueError(f"A filter has no {key!r}.{hint} It has {', '.join(FILTER_KEYS)}.")
 
 
 def next_event(core: Core, settings: Settings, stop: Stop) -> Steps[Any]:

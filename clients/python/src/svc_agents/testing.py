@@ -128,12 +128,14 @@ class FakeSvc:
     def run(self, handler: Any, **options: Any) -> List[Finished]:
         """A worker handles what is pending now; returns what became of each event."""
         finished: List[Finished] = []
+        options = {"log": _silent, **options}
         self.svc.work(None, handler, drain=True, on_finished=finished.append, **options)
         return finished
 
     async def run_async(self, handler: Any, **options: Any) -> List[Finished]:
         """A worker handles what is pending now; returns what became of each event."""
         finished: List[Finished] = []
+        options = {"log": _silent, **options}
         await self.async_svc.work(None, handler, drain=True, on_finished=finished.append, **options)
         return finished
 
@@ -540,6 +542,10 @@ class _AsyncTransport:
 
 
 _UNPLAYED = object()
+
+
+def _silent(line: str) -> None:
+    """Tests read what became of the events."""
 
 
 def _fits(event: Mapping[str, Any], query: Mapping[str, str]) -> bool:
