@@ -6,10 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Decider } from '../clients/decider.ts';
 import { pythonWithClient } from '../clients/python.ts';
-import { keyOf, svc, svcUp } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
-import { freePort } from '../helpers/programs.ts';
-import { newProject, TeamGateway } from '../helpers/team.ts';
+import {
+  daemonVictim,
+  gatewayVictim,
+  teamVictim,
+  type StartVictim,
+  type Victim,
+} from './victims.ts';
 
 const ORDERS = Array.from({ length: 32 }, (_, number) => `order-${number}`);
 /** Between the kills the worker gets somewhere, but never through. */
@@ -24,58 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** A server that can be killed, and how its workers and people find it. */
-interface Victim {
-  readonly url: string;
-  readonly dataFolder: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly kill: () => Promise<void>;
-  readonly restart: () => Promise<void>;
-  readonly stop: () => Promise<unknown>;
-}
-
-async function daemon(): Promise<Victim> {
-  const home = join(folder.path, 'daemon');
-  let up = await svcUp(home);
-  const { base_url: url } = up;
-  const port = new URL(url).port;
-  return {
-    url,
-    dataFolder: join(home, 'data'),
-    env: { SVC_HOME: home, KEY: await keyOf(home) },
-    kill: async () => void process.kill(up.pid, 'SIGKILL'),
-    restart: async () => {
-      const told = await svc(home, ['up', '--port', port, '--json']);
-      up = JSON.parse(told) as typeof up;
-    },
-    stop: () => svc(home, ['down']),
-  };
-}
-
-async function gateway(): Promise<Victim> {
-  const dataFolder = join(folder.path, 'gateway');
-  const { apiKey } = await newProject(dataFolder, 'shop', 'owner@team.example');
-  const listen = `127.0.0.1:${await freePort()}`;
-  let running = await TeamGateway.start({ dataFolder, listen });
-  const { url } = running;
-  return {
-    url,
-    dataFolder,
-    env: {
-      SVC_HOME: join(folder.path, 'nobody'),
-      SVC_GATEWAY: url,
-      SVC_API_KEY: apiKey,
-      KEY: apiKey,
-    },
-    kill: () => running.end('SIGKILL'),
-    restart: async () => void (running = await TeamGateway.start({ dataFolder, listen })),
-    stop: () => running.end(),
-  };
-}
-
 /** Calls the server, again while it's away. */
 async function api<T>(
-  { url, env }: Victim,
+  { url, key }: Victim,
   method: string,
   path: string,
   body?: object,
@@ -84,7 +39,7 @@ async function api<T>(
     try {
       const answer = await fetch(new URL(path, url), {
         method,
-        headers: { authorization: `Bearer ${env['KEY']}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       });
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
@@ -134,20 +89,30 @@ async function expectOnce(victim: Victim, acts: string): Promise<void> {
   expect(await api(victim, 'POST', '/v1/ledger/verify', {})).toMatchObject({ ok: true });
 }
 
-describe.each([
-  ['the daemon', daemon],
-  ['a gateway', gateway],
-])('a Python worker while %s is killed again and again', (_name, start) => {
+const commands: Readonly<Record<string, () => string[]>> = {
+  Python: () => [python, 'test/fault/order-worker.py'],
+  TypeScript: () => [process.execPath, 'test/fault/order-worker.mjs'],
+};
+
+describe.each<[string, string, StartVictim]>([
+  ['Python', 'the daemon', daemonVictim],
+  ['Python', 'a gateway', gatewayVictim],
+  ['Python', 'a gateway or its replica or both', teamVictim],
+  ['TypeScript', 'a gateway', gatewayVictim],
+  ['TypeScript', 'a gateway or its replica or both', teamVictim],
+])('a %s worker while %s is killed again and again', (language, what, start) => {
   it('loses no order, and charges, asks and ships once', async () => {
-    const victim = await start();
-    const acts = join(victim.dataFolder, '..', `acts-${new URL(victim.url).port}`);
+    const place = join(folder.path, `${language} ${what}`.replaceAll(' ', '-'));
+    const victim = await start(place);
+    const acts = `${place}-acts`;
     const source = { type: 'webhook', name: 'shop', verification: 'none' };
     const { url: hook } = await api<{ url: string }>(victim, 'POST', '/v1/sources', source);
     const path = new URL(hook).pathname;
     for (const order of ORDERS) await api(victim, 'POST', path, { order });
     const decider = new Decider(victim.dataFolder, victim.url);
     const env = { ...process.env, ...victim.env, ACTS: acts };
-    const worker = spawn(python, ['test/fault/python-worker.py'], { env, stdio: 'inherit' });
+    const [program = '', ...args] = commands[language]?.() ?? [];
+    const worker = spawn(program, args, { env, stdio: 'inherit' });
     try {
       expect(await killUntilDone(victim, worker)).toBeGreaterThanOrEqual(KILLS_LEAST);
     } finally {
