@@ -9,7 +9,7 @@ import type { Caller, CallerOptions } from '../clients/typescript/core/caller.ts
 import { sleep } from '../clients/typescript/core/clock.ts';
 import { resolveConnection, type Connection } from '../clients/typescript/node/connection.ts';
 import { nodeTransport, type NodeAnswer } from '../clients/typescript/node/node-transport.ts';
-import { asCliError, CliError, failureOf } from './errors.ts';
+import { asCliError, CliError, failureOf, lostAnswer } from './errors.ts';
 
 /** Without a signal, Ctrl-C doesn't stop a call: an ack under way should finish. */
 export interface CallOptions extends CallerOptions {
@@ -41,6 +41,12 @@ export interface ClientOptions {
 const STARTING_MS = 3000;
 const STARTING_PAUSE_MS = 25;
 const RETRY_PAUSE_MS = 100;
+
+interface Tries {
+  /** The call may have arrived before its connection broke. */
+  lost: boolean;
+  readonly startingUntil: number;
+}
 
 /** Calls the daemon over its socket, or a gateway. */
 export class HttpClient implements Client {
@@ -89,22 +95,28 @@ export class HttpClient implements Client {
     // All tries share one key, so a repeat after a lost answer has one effect.
     if (!isRead(method)) headers['idempotency-key'] ??= crypto.randomUUID();
     const { signal = new AbortController().signal } = options;
-    const startingUntil = Date.now() + STARTING_MS;
-    for (let isRepeat = false; ;) {
+    const tries = { lost: false, startingUntil: Date.now() + STARTING_MS };
+    for (;;) {
       try {
         return await send({ ...options, headers });
       } catch (error) {
-        const failed = asCliError(error);
-        const isBroken = failed instanceof CliError && failed.cause !== undefined;
-        if (signal.aborted || !isBroken || !failed.retryable) throw failed;
-        const isStarting = !failed.sent && this.#isStarting() && Date.now() < startingUntil;
-        if (!isStarting && (isRepeat || !failed.sent)) {
-          throw isRepeat ? failureOf({ ...failed, message: failed.message, sent: true }) : failed;
-        }
-        isRepeat ||= failed.sent;
-        await sleep(isStarting ? STARTING_PAUSE_MS : RETRY_PAUSE_MS, signal);
+        if (signal.aborted) throw error;
+        await sleep(this.#pauseAfter(asCliError(error), tries), signal);
       }
     }
+  }
+
+  /** How long to wait before the next try; throws if another won't help. */
+  #pauseAfter(failed: unknown, tries: Tries): number {
+    // Only a connection that broke, or found nobody, has a cause.
+    if (!(failed instanceof CliError) || !failed.cause || !failed.retryable) throw failed;
+    if (failed.sent) {
+      if (tries.lost) throw failed;
+      tries.lost = true;
+      return RETRY_PAUSE_MS;
+    }
+    if (this.#isStarting() && Date.now() < tries.startingUntil) return STARTING_PAUSE_MS;
+    throw tries.lost ? lostAnswer(failed.message, failed.hint) : failed;
   }
 
   #resolve(): Connection {

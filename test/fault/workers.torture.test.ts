@@ -15,7 +15,7 @@ import {
   type Victim,
 } from './victims.ts';
 
-const ORDERS = Array.from({ length: 32 }, (_, number) => `order-${number}`);
+const ORDERS = Array.from({ length: 24 }, (_, number) => `order-${number}`);
 /** Between the kills the worker gets somewhere, but never through. */
 const KILL_AFTER_MS = { least: 300, most: 1000 };
 const KILLS_LEAST = 5;

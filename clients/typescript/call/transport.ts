@@ -1,5 +1,5 @@
 /** One request, ready to send. */
-export interface Exchange {
+interface Exchange {
   readonly method: string;
   /** The path and the query. */
   readonly path: string;

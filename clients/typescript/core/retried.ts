@@ -25,18 +25,19 @@ export async function retried<T>(
   { signal = NEVER, isLast, leftMs, after, clock }: Retrying,
 ): Promise<T> {
   const backoff = new Backoff(LONGEST_PAUSE_MS, clock);
-  let failure: unknown = after;
+  const pause = async (failure: SvcError): Promise<void> => {
+    if (isLast(failure, backoff.failures)) throw failure;
+    await backoff.pause(failure, signal, leftMs?.());
+    signal.throwIfAborted();
+  };
+  if (after) await pause(after);
   for (;;) {
-    if (failure !== undefined) {
-      signal.throwIfAborted();
-      if (!failedForNow(failure) || isLast(failure, backoff.failures)) throw failure;
-      await backoff.pause(failure, signal, leftMs?.());
-      signal.throwIfAborted();
-    }
     try {
       return await work();
     } catch (error) {
-      failure = error;
+      signal.throwIfAborted();
+      if (!failedForNow(error)) throw error;
+      await pause(error);
     }
   }
 }

@@ -137,14 +137,13 @@ describe('a worker', () => {
     );
     const [first, second, third] = ids;
     const { waiting_for: waits = [] } = await stage.event(String(third));
-    const claimed = (id = '') => `${id} claimed: webhook.received from open`;
     expect(lines).toEqual([
       'Waiting for webhook.* events …',
-      claimed(first),
+      `${first} claimed: webhook.received from open`,
       `${first} done`,
-      claimed(second),
+      `${second} claimed: webhook.received from open`,
       `${second} dead: No such order �[31m.`,
-      claimed(third),
+      `${third} claimed: webhook.received from open`,
       `${third} parked until ${waits[0]?.id}`,
     ]);
   });
