@@ -22,11 +22,15 @@ interface Stages {
 
 /** All workers of this program: a Ctrl-C is for each of them. */
 const workers = new Set<Stages>();
-let firstAt: number | null = null;
+let count = 0;
+let countedAt = -Infinity;
 let endedBy: NodeJS.Signals | null = null;
 let grace: NodeJS.Timeout | undefined;
 
-/** Listens for a worker until it's released. After a second Ctrl-C, the last one released ends the program by it. */
+/**
+ * Listens for a worker until it's released. After a second Ctrl-C, the last one released ends the program by it; a third
+ * ends it at once.
+ */
 export function interrupts(): Interrupts {
   const own: Stages = {
     first: new AbortController(),
@@ -35,7 +39,7 @@ export function interrupts(): Interrupts {
   };
   if (workers.size === 0) listen();
   workers.add(own);
-  if (firstAt !== null) own.first.abort();
+  if (count > 0) own.first.abort();
   return {
     first: own.first.signal,
     second: own.second.signal,
@@ -56,17 +60,21 @@ function unlisten(): void {
 }
 
 function interrupted(signal: NodeJS.Signals): void {
-  if (firstAt === null) {
-    firstAt = performance.now();
+  const now = performance.now();
+  if (now - countedAt < SAME_MS) return;
+  countedAt = now;
+  count += 1;
+  if (count === 1) {
     for (const { first } of workers) first.abort();
-  } else if (performance.now() - firstAt >= SAME_MS) {
-    // A third one ends the program at once.
-    unlisten();
+  } else if (count === 2) {
     endedBy = signal;
     for (const { second } of workers) second.abort();
     grace = setTimeout(() => {
       for (const { late } of workers) late.abort();
     }, GRACE_MS);
+  } else {
+    unlisten();
+    process.kill(process.pid, signal);
   }
 }
 
@@ -74,6 +82,8 @@ function ended(): void {
   unlisten();
   clearTimeout(grace);
   const signal = endedBy;
-  firstAt = endedBy = null;
+  count = 0;
+  countedAt = -Infinity;
+  endedBy = null;
   if (signal !== null) process.kill(process.pid, signal);
 }

@@ -94,9 +94,11 @@ export function work<P>(
       say.claimed(event);
       const claimed = { event, lease, kill, late: stops.late };
       const finished = await handled(deps, handler as Handler, claimed);
-      say.finished(finished);
-      if (options.onFinished) options.onFinished(finished);
-      else if (isFailure(finished)) deps.note(failureText(finished));
+      const isNoted = !options.onFinished && isFailure(finished);
+      // A terminal need not show it twice.
+      if (!isNoted || options.log) say.finished(finished);
+      if (isNoted) deps.note(failureText(finished));
+      options.onFinished?.(finished);
     },
   }).finally(stops.release);
 }
