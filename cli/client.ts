@@ -131,7 +131,7 @@ export class HttpClient implements Client {
   #target(): Target<NodeAnswer> {
     // The daemon's first start creates the key while a call waits for it.
     if (this.apiKey === '') this.#connection = this.#resolve();
-    const send = nodeTransport({ ...this.#connection, socketPath: this.#options.home.socketPath });
+    const send = nodeTransport(this.gateway ?? this.#options.home.socketPath);
     return {
       ...this.#connection,
       transport: async (exchange) => {

@@ -62,8 +62,7 @@ async function send(
   { method, path, body }: OperatorCall,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const transport = nodeTransport({ gateway: null, socketPath });
-  const { status, text } = await transport({
+  const { status, text } = await nodeTransport(socketPath)({
     method,
     path,
     headers: body === undefined ? {} : { 'content-type': 'application/json' },

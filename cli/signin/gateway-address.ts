@@ -1,4 +1,4 @@
-import { isLoopback } from '../../clients/typescript/node/connection.ts';
+import { isLoopback } from '../../clients/typescript/call/transport.ts';
 import { usageError } from '../errors.ts';
 
 const EXAMPLE = 'For example: --gateway https://svc.example.com';

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../clients/typescript/node/connection.ts';
+import { isLoopback } from '../../clients/typescript/call/transport.ts';
 import { triggerLine } from '../samples/trigger-line.ts';
 import type { Look } from './table.ts';
 import { plainText, safeLine, wrapText } from './terminal-text.ts';

@@ -2,7 +2,7 @@ import { askWith, type Ask } from './ask.ts';
 import { HttpCaller, type Target } from './call/http-caller.ts';
 import type { CallOptions, RunOperation } from './call/place.ts';
 import { operationRunner } from './call/run.ts';
-import { fetchTransport } from './call/transport.ts';
+import { gatewayTransport } from './call/transport.ts';
 import type { Caller } from './core/caller.ts';
 import { machineClock, type Clock } from './core/clock.ts';
 import { errorOf } from './errors.ts';
@@ -36,7 +36,7 @@ export interface SvcOptions {
   readonly timeout?: number | undefined;
   /** How often a call is tried again that failed only for now (default 3). */
   readonly maxRetries?: number | undefined;
-  /** Takes the place of the global `fetch`. */
+  /** Takes the place of the global `fetch`, and of what calls this machine. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** Takes the place of the environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -149,15 +149,15 @@ export class Svc extends Methods {
 
 /** Looks for what isn't given, once a call is made. */
 function callerOf(options: SvcOptions): Caller {
-  const { apiKey, gateway, fetch = globalThis.fetch, note = noteToConsole } = options;
+  const { apiKey, gateway, fetch, note = noteToConsole } = options;
   const agent = options.agent ?? (options.env ?? globalThis.process?.env)?.['SVC_AGENT'];
   const find = async (): Promise<Target> => {
     if (apiKey !== undefined && gateway !== undefined && options.profile === undefined) {
       const url = new URL(gateway);
-      return { gateway: url, apiKey, transport: fetchTransport(url, fetch) };
+      return { gateway: url, apiKey, transport: await gatewayTransport(url, fetch) };
     }
     const { findTarget } = await import('./node/find.ts');
-    return findTarget({ ...options, fetch });
+    return findTarget(options);
   };
   return new HttpCaller({ find, name: 'svc-client-typescript', agent, errorOf, note });
 }

@@ -26,8 +26,20 @@ export type Transport<A extends Answer = Answer> = (exchange: Exchange) => Promi
 
 type Fetch = typeof globalThis.fetch;
 
-/** Sends to a gateway. */
-export function fetchTransport(base: URL, fetch: Fetch): Transport {
+/** Sends to a gateway: with fetch, which keeps connections; on this machine without, as a program starts it slowly. */
+export async function gatewayTransport(gateway: URL, fetch?: Fetch): Promise<Transport> {
+  const isHere = gateway.protocol === 'http:' && isLoopback(gateway.hostname);
+  if (fetch || !isHere) return fetchTransport(gateway, fetch ?? globalThis.fetch);
+  const { nodeTransport } = await import('../node/node-transport.ts');
+  return nodeTransport(gateway);
+}
+
+/** Whether a URL's host is this machine, so that nothing crosses the network. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function fetchTransport(base: URL, fetch: Fetch): Transport {
   const prefix = base.origin + base.pathname.replace(/\/+$/, '');
   return async ({ path, method, headers, body, signal, timeoutMs }) => {
     const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));

@@ -2,6 +2,7 @@ import { readCredentials, type Credentials, type Profile } from '../../../daemon
 import type { Home } from '../../../daemon/home.ts';
 import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
+import { isLoopback } from '../call/transport.ts';
 import { SvcError } from '../core/errors.ts';
 
 /** Where calls go, and with which key. */
@@ -118,11 +119,6 @@ function read(file: string): Credentials | null {
 function mayGoTo(profile: Profile, gateway: URL): boolean {
   if (profile.gateway === null) return isLoopback(gateway.hostname);
   return URL.canParse(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
-}
-
-/** Whether a URL's host is this machine, so that nothing crosses the network. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function usageError(message: string, hint: string | null = null): SvcError {

@@ -1,6 +1,6 @@
 import { resolveHome } from '../../../daemon/home.ts';
 import type { Target } from '../call/http-caller.ts';
-import { fetchTransport } from '../call/transport.ts';
+import { gatewayTransport } from '../call/transport.ts';
 import { NO_KEY_HINT } from '../call/unanswered.ts';
 import { AuthenticationError } from '../errors.ts';
 import { resolveConnection } from './connection.ts';
@@ -11,14 +11,14 @@ interface Wanted {
   readonly gateway?: string | URL | undefined;
   readonly profile?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
 /**
  * Finds key, gateway or the daemon's socket as the command does; what is given wins. Waiting doesn't bring a key, so it
  * throws if there's none.
  */
-export function findTarget(wanted: Wanted): Target {
+export async function findTarget(wanted: Wanted): Promise<Target> {
   const { apiKey, gateway, profile, fetch } = wanted;
   const env = {
     ...(wanted.env ?? process.env),
@@ -33,8 +33,6 @@ export function findTarget(wanted: Wanted): Target {
     const how = hint ?? (url === null ? NO_KEY_HINT : null);
     throw new AuthenticationError({ code: 'UNAUTHENTICATED', message, hint: how });
   }
-  const transport = url
-    ? fetchTransport(url, fetch)
-    : nodeTransport({ gateway: null, socketPath: home.socketPath });
+  const transport = url ? await gatewayTransport(url, fetch) : nodeTransport(home.socketPath);
   return { ...connection, transport };
 }

@@ -6,21 +6,16 @@ export interface NodeAnswer extends Answer {
   readonly message: IncomingMessage;
 }
 
-/** Where to send: to a gateway, or to a socket on this machine. */
-interface To {
-  readonly gateway: URL | null;
-  readonly socketPath: string;
-}
-
-/** Sends over node:http, which a short program starts faster than fetch. */
-export function nodeTransport({ gateway, socketPath }: To): Transport<NodeAnswer> {
+/** Sends over node:http to a gateway, or to the socket at a path. A program starts it faster than fetch. */
+export function nodeTransport(to: URL | string): Transport<NodeAnswer> {
+  const gateway = to instanceof URL ? to : null;
   const isSecure = gateway?.protocol === 'https:';
   const prefix = gateway?.pathname.replace(/\/+$/, '') ?? '';
   return async ({ method, path, headers, body, signal, timeoutMs }) => {
     const send = isSecure ? (await import('node:https')).request : request;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const options: RequestOptions = {
-      ...(gateway ? tcpTarget(gateway) : { socketPath }),
+      ...(to instanceof URL ? tcpTarget(to) : { socketPath: to }),
       // Without it Node derives the name from the Host header, which takes 4 ms per program.
       ...(!isSecure && { servername: '' }),
       method,

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   AuthenticationError,
@@ -44,6 +47,42 @@ describe('a call', () => {
     await client.kv.set({ key: 'counted', value: 1, if_version: 0 });
     expect(proxy.lost).toBe(1);
     await proxy.down();
+  });
+
+  it('goes over the fetch that it is given', async () => {
+    const seen: string[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      seen.push(`${init?.method} ${String(input)}`);
+      return globalThis.fetch(input, init);
+    };
+    const proxy = await LossyProxy.open(test.url);
+    const client = new Svc({ apiKey: test.apiKey, gateway: proxy.url, fetch });
+    proxy.loseAnswersTo('PUT /v1/kv/fetched');
+    await client.kv.set({ key: 'fetched', value: 1, if_version: 0 });
+    expect(seen).toEqual(Array(2).fill(`PUT ${proxy.url}/v1/kv/fetched?if_version=0`));
+    const stop = new AbortController();
+    const waiting = client.inbox.wait({}, { signal: stop.signal });
+    await expect.poll(() => seen.length).toBe(3);
+    stop.abort(new Error('Enough.'));
+    await expect(waiting).rejects.toThrow('Enough.');
+    await proxy.down();
+  });
+
+  it.each([
+    ['fetch', { fetch: globalThis.fetch }],
+    ['node:http', {}],
+  ])('that nobody answers in time may have had its effect, over %s', async (_, how) => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const gateway = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const client = new Svc({ apiKey: 'k', gateway, maxRetries: 0, timeout: 50, ...how });
+    await expect(client.whoami()).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: 'No answer within 0.05 s.',
+      sent: true,
+    });
+    silent.closeAllConnections();
+    silent.close();
   });
 
   it('is not tried again if it says so, and fails as a lost connection', async () => {
