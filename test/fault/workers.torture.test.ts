@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Decider } from '../clients/decider.ts';
 import { pythonWithClient } from '../clients/python.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
@@ -15,10 +15,12 @@ import {
   type Victim,
 } from './victims.ts';
 
-const ORDERS = Array.from({ length: 24 }, (_, number) => `order-${number}`);
+const ORDERS = Array.from({ length: 32 }, (_, number) => `order-${number}`);
 /** Between the kills the worker gets somewhere, but never through. */
 const KILL_AFTER_MS = { least: 300, most: 1000 };
-const KILLS_LEAST = 5;
+/** A gateway, its replica, and both of them. */
+const KILLS_LEAST = 3;
+const FAST_KILLS = 5;
 const PATIENCE_MS = 240_000;
 
 const folder = temporaryFolder();
@@ -72,7 +74,7 @@ async function killUntilDone(victim: Victim, worker: ChildProcess): Promise<numb
     kills += 1;
     await victim.restart();
     // Later on the work may end: on a slow machine it would never get there otherwise.
-    if (kills >= KILLS_LEAST) await sleep(kills * 500);
+    if (kills >= FAST_KILLS) await sleep(kills * 500);
   }
   throw new Error('The orders were not done in time.');
 }
@@ -104,6 +106,7 @@ describe.each<[string, string, StartVictim]>([
   it('loses no order, and charges, asks and ships once', async () => {
     const place = join(folder.path, `${language} ${what}`.replaceAll(' ', '-'));
     const victim = await start(place);
+    onTestFinished(async () => void (await victim.stop()));
     const acts = `${place}-acts`;
     const source = { type: 'webhook', name: 'shop', verification: 'none' };
     const { url: hook } = await api<{ url: string }>(victim, 'POST', '/v1/sources', source);
@@ -122,6 +125,5 @@ describe.each<[string, string, StartVictim]>([
       await decider.stop();
     }
     await expectOnce(victim, acts);
-    await victim.stop();
   });
 });
