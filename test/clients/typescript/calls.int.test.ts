@@ -52,7 +52,8 @@ describe('a call', () => {
   it('goes over the fetch that it is given', async () => {
     const seen: string[] = [];
     const fetch: typeof globalThis.fetch = (input, init) => {
-      seen.push(`${init?.method} ${String(input)}`);
+      const { href } = new URL(input instanceof Request ? input.url : input);
+      seen.push(`${init?.method} ${href}`);
       return globalThis.fetch(input, init);
     };
     const proxy = await LossyProxy.open(test.url);
