@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { TestGateway, temporaryFolder } from '../helpers/gateway.ts';
+import { readMailConfig } from '../../gateway/mail/read-mail-config.ts';
 import { LOOPBACK } from '../gateway/callbacks/callback-receiver.ts';
 
 interface Ran {
@@ -95,7 +96,11 @@ export class Harness {
   }
 
   async #open(): Promise<TestGateway> {
-    this.#gateway = await TestGateway.start({ callbackAllow: LOOPBACK });
+    this.#gateway = await TestGateway.start({
+      callbackAllow: LOOPBACK,
+      signIn: true,
+      messaging: { mail: readMailConfig({ SVC_MAIL_DOMAIN: 'inbox.example' }), telegram: null },
+    });
     this.#apiKey = this.#gateway.apiKey;
     return this.#gateway;
   }

@@ -3,5 +3,5 @@ import { describeParity } from './parity.ts';
 import { Harness } from './harness.ts';
 
 describe('a daemon that has the project', () => {
-  describeParity((agent) => Harness.local(agent));
+  describeParity((agent) => Harness.local(agent), { isLocal: true });
 });

@@ -121,7 +121,7 @@ async function withChannel(world: World): Promise<Json> {
 
 /** Somebody who is invited; another one each time, as an address is invited once. */
 async function withMember(world: World): Promise<Json> {
-  const email = `${crypto.randomUUID()}@example.com`;
+  const email = `p-${crypto.randomUUID()}@example.com`;
   const { member } = await world.get('member_invite', { email, role: 'member' });
   return { member_id: (member as Json)['id'] };
 }
@@ -188,7 +188,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   request_callback_secret: async (world) => (await world.get('request_callback_secret', {}), {}),
   channel_add: withoutChannel,
   channel_remove: withChannel,
-  member_invite: async () => ({ email: `${crypto.randomUUID()}@example.com` }),
+  member_invite: async () => ({ email: `p-${crypto.randomUUID()}@example.com` }),
   member_role: withMember,
   member_remove: withMember,
   kv_list: withWritten('kv_set'),
