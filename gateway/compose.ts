@@ -5,6 +5,7 @@ import { Admission } from '../shared/admission/admission.ts';
 import { systemClock, type Clock } from '../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../shared/kernel/context.ts';
 import type { Executor } from '../shared/kernel/executor.ts';
+import { once } from '../shared/lib/once.ts';
 import { makeFolder } from '../shared/host/make-folder.ts';
 import type { ControlStore } from './store/control-store.ts';
 import { VERSION } from '../shared/lib/version.ts';
@@ -35,6 +36,7 @@ import { MailCeilings } from './projects/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import type { ReplicaSource } from './replica/source.ts';
+import { mayOfferOAuth, type OAuthDeps, type OpenOAuth } from './auth/oauth/offer.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
 import { S3Client } from './blobs/s3-client.ts';
@@ -321,6 +323,7 @@ async function openHttp(
     server,
     checkAnswers: options.checkAnswers ?? false,
   });
+  const oauth = signIn !== null && mayOfferOAuth(server.urls.api) ? openOAuth(options, core) : null;
   const approvals = new ProjectApprovals({ projects, vault, clock });
   await messaging.connect(approvals);
   const inbox = new WebInbox({
@@ -329,6 +332,7 @@ async function openHttp(
     executor,
     isLocal: signIn === null,
     joining: signIn?.joining ?? null,
+    oauth,
     mailPerson: (message) => messaging.mail(message),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
@@ -350,6 +354,8 @@ async function openHttp(
     approvals,
     signIn,
     inbox,
+    oauth,
+    clock,
     vault,
     telegram: messaging.webhook,
     replicas: { authenticator, clock, source },
@@ -357,6 +363,14 @@ async function openHttp(
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
   return { executor, approvals, app };
+}
+
+/** Loads with the first request that needs it, because its package does. */
+function openOAuth({ callbackAllow: allow }: GatewayOptions, core: OAuthDeps): OpenOAuth {
+  return once(async () => {
+    const { OAuth } = await import('./auth/oauth/oauth.ts');
+    return new OAuth({ ...core, ...(allow && { allow }) });
+  });
 }
 
 /** A gateway on files never loads the client of a database server. */

@@ -3,7 +3,7 @@ import { profileOf } from '../../daemon/credentials.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { SCOPES, type Scope } from '../../shared/lib/scopes.ts';
+import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../shared/lib/scopes.ts';
 import { HttpClient, type Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
@@ -11,11 +11,6 @@ import { EXIT } from '../exit.ts';
 import { addressText } from '../signin/gateway-address.ts';
 import { removeProfile, storeClientProfile, storedProfiles } from '../signin/profiles.ts';
 import type { Setup } from './setup.ts';
-
-/** What an agent needs for its work, and nothing that gives it more rights. */
-const AGENT_SCOPES: readonly Scope[] = ['inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
-/** Those of them, and of the rest, whose tools only read. */
-const READING_SCOPES: readonly Scope[] = ['ledger:read', 'inbox:read', 'disk:read'];
 
 /** The scopes named by `--scopes`, or null. Throws a usage error for unknown ones. */
 export function typedScopes(text: string | undefined): readonly Scope[] | null {

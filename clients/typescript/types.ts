@@ -480,6 +480,8 @@ export interface Key {
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** The host of the app that a person let in by OAuth; null for other keys. */
+  readonly client: string | null;
 }
 
 export interface KeyPage {
@@ -644,6 +646,8 @@ export interface NewKey {
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** The host of the app that a person let in by OAuth; null for other keys. */
+  readonly client: string | null;
   /** The secret, shown only once. */
   readonly api_key: string;
 }

@@ -11,7 +11,7 @@ import type { Projects } from '../projects/projects.ts';
 export interface KnownCaller {
   readonly caller: Caller;
   readonly project: Project;
-  /** An ISO time; null if the key never expires. */
+  /** When the secret or its key expires, an ISO time; null if neither ever does. */
   readonly expiresAt: string | null;
 }
 
@@ -45,7 +45,8 @@ export class Authenticator {
     const now = this.#clock.now();
     const found = await findKey(project, hash, now);
     const caller = callerWith(found, { projectId: project.info.id, credentials, now });
-    return { caller, project, expiresAt: found.key?.expires_at ?? null };
+    const expiresAt = found.key?.secret_expires_at ?? found.key?.expires_at ?? null;
+    return { caller, project, expiresAt };
   }
 
   note({ caller, project }: KnownCaller): void {

@@ -5,6 +5,7 @@ import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
 import { acceptInvitation, dropInvitations } from './members.ts';
+import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
 import { operation } from './operation.ts';
 import {
   confirmChannel,
@@ -67,6 +68,10 @@ export const commands = {
   moveOverdue,
   muteKey,
   noteUse,
+  oauthConsent,
+  oauthExchange,
+  oauthRefresh,
+  oauthRevoke,
   operation,
   pinBlob,
   purgePayloads,

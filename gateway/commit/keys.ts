@@ -21,9 +21,7 @@ export const adminKey: Command<NewAdminKey, null> = {
       disk_prefixes: null,
       created_at: isoTime(now),
       created_by: null,
-      last_used_at: null,
       expires_at: null,
-      revoked_at: null,
     });
     await ledgerWriter.record(store, { op: 'key.created', subject: id }, now);
     return null;

@@ -117,9 +117,7 @@ async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
     disk_prefixes: null,
     created_at: isoTime(now),
     created_by: accountId,
-    last_used_at: null,
     expires_at: null,
-    revoked_at: null,
   });
   const inputDigest = ledgerWriter.digest(digested(key));
   await ledgerWriter.record(store, { op: 'key.created', subject: id, inputDigest }, now);

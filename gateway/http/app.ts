@@ -9,6 +9,7 @@ import {
 } from '../../shared/api/http.ts';
 import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import type { Executor } from '../../shared/kernel/executor.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { once } from '../../shared/lib/once.ts';
 import { ContentHost } from './links/content-host.ts';
 import type { Downloads } from './links/downloads.ts';
@@ -19,6 +20,7 @@ import type { Webhook } from '../channels/telegram/webhook.ts';
 import type { PayloadLinks } from './links/payload-links.ts';
 import { replicaRoutes, type ReplicaDeps } from './replica-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
+import type { OpenOAuth } from '../auth/oauth/offer.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
 import type { WebInbox } from '../web/inbox/inbox.ts';
@@ -34,6 +36,9 @@ interface AppDeps {
   /** Null if the gateway has no sign-in. */
   readonly signIn: SignIn | null;
   readonly inbox: WebInbox;
+  /** Null if the gateway offers no OAuth. */
+  readonly oauth: OpenOAuth | null;
+  readonly clock: Clock;
   readonly vault: Vault;
   /** Null if the gateway polls Telegram, or has no bot. */
   readonly telegram: Webhook | null;
@@ -60,9 +65,11 @@ export function httpApp(deps: AppDeps): Hono<HttpEnv> {
   }
   inboxRoutes(app, deps);
   if (deps.signIn) signInAppRoutes(app, deps, deps.signIn);
+  if (deps.oauth) oauthAppRoutes(app, { ...deps, oauth: deps.oauth });
   if (deps.telegram) telegramRoute(app, deps.telegram);
   app.route('/', replicaRoutes({ ...deps.replicas, server, onInternal }));
-  mountApi(app, { executor, server, onInternal, signIn: deps.signIn !== null });
+  const offers = { signIn: deps.signIn !== null, oauth: deps.oauth !== null };
+  mountApi(app, { executor, server, onInternal, ...offers });
   return app;
 }
 
@@ -105,6 +112,22 @@ function signInAppRoutes(
     return new Hono<HttpEnv>().use(identify).route('/', routes);
   });
   app.all('/s/:token', async (c) => (await pages()).fetch(c.req.raw, c.env));
+}
+
+const OAUTH_PATHS = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/*',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/register',
+];
+
+function oauthAppRoutes(app: Hono<HttpEnv>, deps: AppDeps & { readonly oauth: OpenOAuth }): void {
+  const routes = once(async () => (await import('./oauth-routes.ts')).oauthRoutes(deps));
+  for (const path of OAUTH_PATHS) {
+    app.all(path, async (c) => (await routes()).fetch(c.req.raw, c.env));
+  }
 }
 
 function telegramRoute(app: Hono<HttpEnv>, webhook: Webhook): void {

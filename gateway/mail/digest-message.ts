@@ -20,6 +20,7 @@ const NOUNS: Readonly<Record<RequestKind, string>> = {
   file_url: 'Public link',
   email_send: 'Email',
   channel: 'New approver',
+  member: 'Member',
 };
 
 /** One mail in place of many: what a key asked since it used up the mails that it may send at once. */

@@ -67,15 +67,20 @@ export function mountApi(
     server,
     onInternal,
     signIn = false,
+    oauth = false,
   }: {
     readonly executor: Executor;
     readonly server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>;
     readonly onInternal: OnInternalError;
     /** Whether the document describes the sign-in routes. */
     readonly signIn?: boolean;
+    /** Whether MCP clients can sign people in by OAuth. */
+    readonly oauth?: boolean;
   },
 ): void {
-  const document = once(() => JSON.stringify(openApiDocument(operations, server, { signIn })));
+  const document = once(() =>
+    JSON.stringify(openApiDocument(operations, server, { signIn, oauth })),
+  );
   app.get('/v1/openapi.json', (c) =>
     reply(c, document(), 200, { 'Content-Type': 'application/json' }),
   );
@@ -83,7 +88,12 @@ export function mountApi(
     throw methodNotAllowed(['GET']);
   });
   const allowedOrigin = isOwnOrigin(server.urls.api);
-  const options = { serverVersion: server.version, onInternal, allowedOrigin };
+  const options = {
+    serverVersion: server.version,
+    onInternal,
+    allowedOrigin,
+    ...(oauth && { oauthUrl: server.urls.mcp }),
+  };
   app.route('/mcp', mcpRoutes(executor, mcpTables(), options));
   app.route('/', restRoutes(executor, operations, onInternal));
 }

@@ -77,8 +77,14 @@ function sessionAt(session: SessionRecord | null, now: number): SessionRecord | 
 }
 
 function refuseUnusable(key: KeyRecord | null, nowIso: string): asserts key is KeyRecord {
-  if (!key || (key.expires_at !== null && key.expires_at <= nowIso)) {
-    throw new ServiceError('UNAUTHENTICATED');
-  }
+  if (!key || isExpired(key, nowIso)) throw new ServiceError('UNAUTHENTICATED');
   if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+}
+
+/** Whether a key, or the secret that it has now, has expired. */
+export function isExpired(
+  { expires_at: expires, secret_expires_at: secretExpires }: KeyRecord,
+  nowIso: string,
+): boolean {
+  return [expires, secretExpires].some((at) => at !== null && at <= nowIso);
 }

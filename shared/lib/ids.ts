@@ -182,6 +182,22 @@ export function newSecret(): string {
   return randomBase62(32);
 }
 
+/**
+ * A refresh token: its project, a secret that all refresh tokens of a grant share, and one of its own. 190 random bits
+ * each.
+ */
+export function newRefreshToken(projectId: string, family = newSecret()): string {
+  return `svc_refresh_${projectBody(projectId)}${family}${newSecret()}`;
+}
+
+const REFRESH_TOKEN = new RegExp(`^svc_refresh_(${BODY})([0-9A-Za-z]{32})[0-9A-Za-z]{32}$`);
+
+/** The parts of a refresh token, or null if the text isn't one. */
+export function parseRefreshToken(text: string): { projectId: string; family: string } | null {
+  const [, body, family] = REFRESH_TOKEN.exec(text) ?? [];
+  return body === undefined || family === undefined ? null : { projectId: `prj_${body}`, family };
+}
+
 /** Names one history of a database's log: 22 random base62 characters (131 bits). */
 export function newEpoch(): string {
   return randomBase62(22);

@@ -161,6 +161,11 @@ export const UI_LINK_MS = MINUTE_MS;
 export const UI_SESSION_MS = 12 * HOUR_MS;
 /** A session ends earlier if none of its pages was open for this long (give or take five minutes). */
 export const UI_IDLE_MS = HOUR_MS;
+/** How long an OAuth client has to exchange its code, and how long each access token works. */
+export const OAUTH_CODE_MS = MINUTE_MS;
+export const OAUTH_TOKEN_MS = HOUR_MS;
+/** How long the previous access token works after a renewal, for calls on their way. */
+export const OAUTH_OVERLAP_MS = MINUTE_MS;
 /** How many pages get live updates at once. */
 export const UI_STREAMS_PER_SESSION = 6;
 export const UI_STREAMS_PER_PROJECT = 100;

@@ -4,6 +4,7 @@ const SECRET_HEADERS =
 /** Keys, signing secrets, passwords, and addresses that are secrets themselves. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/svc_live_[0-9A-Za-z]+/g, 'svc_live_[redacted]'],
+  [/svc_refresh_[0-9A-Za-z]+/g, 'svc_refresh_[redacted]'],
   [/whsec_[0-9A-Za-z+/=_-]+/g, 'whsec_[redacted]'],
   [/\b(Bearer )[^\s"\\]+/gi, '$1[redacted]'],
   [/(\/[wacfus]\/)[0-9A-Za-z]{16,}/g, '$1[redacted]'],

@@ -28,6 +28,17 @@ export function limitProblem(scopes: readonly Scope[]): string | null {
 /** The scopes of a key that may do everything: `disk` includes `disk:read`. */
 export const FULL_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'disk:read');
 
+/** What an agent needs for its work, and nothing that gives it more rights. */
+export const AGENT_SCOPES: readonly Scope[] = [
+  'inbox:read',
+  'inbox:write',
+  'approvals',
+  'disk',
+  'send',
+];
+/** The scopes whose operations only read. */
+export const READING_SCOPES: readonly Scope[] = ['ledger:read', 'inbox:read', 'disk:read'];
+
 /**
  * Whether a key with these scopes may call something that needs `needed`; `any` needs only a valid key. Something that
  * only reads the disk needs less.

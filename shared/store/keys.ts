@@ -14,6 +14,10 @@ export interface KeyRecord {
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** The host of the OAuth client that the key belongs to; null for other keys. */
+  readonly client: string | null;
+  /** When the current secret ends although the key doesn't; null if it never does. */
+  readonly secret_expires_at: string | null;
 }
 
 interface KeyRow extends Row {
@@ -27,7 +31,15 @@ interface KeyRow extends Row {
   last_used_at: string | null;
   expires_at: string | null;
   revoked_at: string | null;
+  client: string | null;
+  secret_expires_at: string | null;
 }
+
+/** A key that nobody has used yet. */
+type NewKey = Omit<KeyRecord, 'last_used_at' | 'revoked_at' | 'client' | 'secret_expires_at'> & {
+  readonly hash: string;
+  readonly client?: string | null;
+};
 
 /** The agent that a key announced with session_hello, and when. */
 export interface SessionRecord {
@@ -44,7 +56,7 @@ export interface FoundKey {
 }
 
 const COLUMNS =
-  'id, name, last4, scopes, disk_prefixes, created_at, created_by, last_used_at, expires_at, revoked_at';
+  'id, name, last4, scopes, disk_prefixes, created_at, created_by, last_used_at, expires_at, revoked_at, client, secret_expires_at';
 
 const BY_HASH = `SELECT ${COLUMNS} FROM key WHERE hash = ?`;
 const BY_ID = `SELECT ${COLUMNS} FROM key WHERE id = ?`;
@@ -127,9 +139,9 @@ export class KeyRepository {
     await this.#tx.put('UPDATE key SET created_by = ? WHERE created_by = ?', [to, from]);
   }
 
-  async insert(key: KeyRecord & { readonly hash: string }): Promise<void> {
+  async insert(key: NewKey): Promise<void> {
     await this.#tx.put(
-      'INSERT INTO key (id, name, hash, last4, scopes, disk_prefixes, created_at, created_by, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO key (id, name, hash, last4, scopes, disk_prefixes, created_at, created_by, expires_at, client) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       [
         key.id,
         key.name,
@@ -140,6 +152,7 @@ export class KeyRepository {
         key.created_at,
         key.created_by,
         key.expires_at,
+        key.client ?? null,
       ],
     );
   }
@@ -160,6 +173,22 @@ export class KeyRepository {
       'UPDATE key SET previous_hash = hash, previous_valid_until = ?, hash = ?, last4 = ? WHERE id = ?',
       [secret.previousUntil, secret.hash, secret.last4, id],
     );
+  }
+
+  /** Like `rotate`, for a key whose secrets end on their own. */
+  async renew(
+    id: string,
+    secret: Parameters<KeyRepository['rotate']>[1] & {
+      readonly secretExpiresAt: string;
+      readonly expiresAt: string;
+    },
+  ): Promise<void> {
+    await this.rotate(id, secret);
+    await this.#tx.put('UPDATE key SET secret_expires_at = ?, expires_at = ? WHERE id = ?', [
+      secret.secretExpiresAt,
+      secret.expiresAt,
+      id,
+    ]);
   }
 
   /** Never moves the time back, because gateways report uses late and out of order. */

@@ -20,6 +20,7 @@ import { MemberRepository } from './members.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeBudgetRepository } from './notice-budgets.ts';
 import { NoticeRepository } from './notices.ts';
+import { OAuthGrantRepository } from './oauth-grants.ts';
 import { ParkRepository } from './parks.ts';
 import { PolicyRepository } from './policies.ts';
 import { RequestRepository } from './requests.ts';
@@ -40,6 +41,7 @@ export class Repositories {
   readonly #projectId: string;
   readonly #pinHolder: string | null;
   #keys: KeyRepository | undefined;
+  #oauthGrants: OAuthGrantRepository | undefined;
   #sources: SourceRepository | undefined;
   #sourceUse: SourceUseRepository | undefined;
   #events: EventRepository | undefined;
@@ -80,6 +82,10 @@ export class Repositories {
 
   get keys(): KeyRepository {
     return (this.#keys ??= new KeyRepository(this.#tx));
+  }
+
+  get oauthGrants(): OAuthGrantRepository {
+    return (this.#oauthGrants ??= new OAuthGrantRepository(this.#tx));
   }
 
   get mailThreads(): MailThreadRepository {

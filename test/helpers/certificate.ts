@@ -53,7 +53,7 @@ export function selfSigned(host: string): Certificate {
     algorithm,
     der(0x03, '00', sign('sha256', content, privateKey)),
   );
-  const lines = certificate.toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const lines = certificate.toString('base64').replaceAll(/.{64}(?=.)/g, '$&\n');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,

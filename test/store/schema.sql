@@ -359,7 +359,7 @@ CREATE TABLE key (
   -- After a rotation the old secret may go on for a while.
   previous_hash TEXT UNIQUE,
   previous_valid_until TEXT
-, disk_prefixes TEXT) STRICT, WITHOUT ROWID;
+, disk_prefixes TEXT, client TEXT, secret_expires_at TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE kv (
   id INTEGER PRIMARY KEY,
@@ -442,6 +442,19 @@ CREATE TABLE notice_budget (
   digest_at INTEGER,
   muted_until INTEGER,
   PRIMARY KEY (channel_id, key_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE oauth_grant (
+  key_id TEXT PRIMARY KEY REFERENCES key (id),
+  client_id TEXT NOT NULL,
+  resource TEXT NOT NULL,
+  redirect_uri TEXT NOT NULL,
+  ends_at TEXT NOT NULL,
+  code_hash TEXT NOT NULL UNIQUE,
+  code_challenge TEXT NOT NULL,
+  code_expires_at INTEGER NOT NULL,
+  family_hash TEXT UNIQUE,
+  refresh_hash TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE park (
@@ -667,6 +680,8 @@ CREATE INDEX notice_held ON notice (channel_id) WHERE status = 'held';
 CREATE INDEX notice_message ON notice (channel_id, message_id) WHERE message_id IS NOT NULL;
 
 CREATE INDEX notice_request ON notice (request_id, channel_id);
+
+CREATE INDEX oauth_grant_unused ON oauth_grant (code_expires_at) WHERE family_hash IS NULL;
 
 CREATE INDEX request_event ON request (event_id, id) WHERE event_id IS NOT NULL;
 

@@ -26,7 +26,7 @@ export function helpText(): string {
 
 /** The OpenAPI document. */
 export function openApiText(): string {
-  return json(openApiDocument(operations, SERVER, { signIn: true }));
+  return json(openApiDocument(operations, SERVER, { signIn: true, oauth: true }));
 }
 
 /** The tools that a key with every scope sees. */

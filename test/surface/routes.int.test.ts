@@ -235,6 +235,36 @@ describe('the door of tools', () => {
   });
 });
 
+function form(body: string): RequestInit {
+  return { method: 'POST', body, headers: FORM };
+}
+
+describe('how an app gets access', () => {
+  it('answers as promised', async () => {
+    const resource = '/.well-known/oauth-protected-resource';
+    expect((await promised('oauth_resource', resource)).status).toBe(200);
+    expect((await promised('oauth_resource_mcp', `${resource}/mcp?tools=inbox`)).status).toBe(200);
+    expect((await promised('oauth_resource_mcp', `${resource}/nonsense`)).status).toBe(404);
+    expect(
+      (await promised('oauth_resource_mcp_read_only', `${resource}/mcp/readonly`)).status,
+    ).toBe(200);
+    const server = '/.well-known/oauth-authorization-server';
+    expect((await promised('oauth_server', server)).status).toBe(200);
+    const client = '{"redirect_uris":["http://127.0.0.1/back"]}';
+    const registered = await promised('oauth_register', '/oauth/register', form(client));
+    expect(registered.status).toBe(201);
+    expect((await promised('oauth_register', '/oauth/register', form('{}'))).status).toBe(400);
+    expect((await promised('oauth_consent_page', '/ui/authorize')).status).toBe(401);
+    expect((await promised('oauth_consent', '/ui/authorize', form('csrf=x'))).status).toBe(401);
+    expect((await promised('oauth_token', '/oauth/token', form('grant_type=x'))).status).toBe(400);
+    expect((await promised('oauth_token', '/oauth/token', form('x'.repeat(20_000)))).status).toBe(
+      413,
+    );
+    expect((await promised('oauth_revoke', '/oauth/revoke', form('token=x'))).status).toBe(200);
+    expect((await promised('oauth_revoke', '/oauth/revoke')).status).toBe(405);
+  });
+});
+
 describe('what goes to a callback', () => {
   it('is as promised', async () => {
     const callback_url = `${world.callbackUrl}/doors`;

@@ -4,12 +4,13 @@ import type { View } from '../../view/output.ts';
 
 const ENDS = ['last_used_at', 'expires_at', 'revoked_at'];
 
-/** `svc key list`: with the prefixes of the disk, if one of the keys is limited. */
+/** `svc key list`: with the apps and the prefixes of the disk, if one of the keys has such. */
 export const run = showing(keyListView);
 
 function keyListView(answer: unknown): View {
   const items: unknown = isObject(answer) ? answer['items'] : null;
   const keys = Array.isArray(items) ? items.filter(isObject) : [];
-  if (!keys.some((key) => Array.isArray(key['disk_prefixes']))) return {};
-  return { columns: ['id', 'name', 'last4', 'scopes', 'disk_prefixes', ...ENDS] };
+  const apps = keys.some((key) => typeof key['client'] === 'string') ? ['client'] : [];
+  const limits = keys.some((key) => Array.isArray(key['disk_prefixes'])) ? ['disk_prefixes'] : [];
+  return { columns: ['id', 'name', ...apps, 'last4', 'scopes', ...limits, ...ENDS] };
 }

@@ -1,4 +1,4 @@
-import { findKey } from '../../../shared/kernel/authentication.ts';
+import { findKey, isExpired } from '../../../shared/kernel/authentication.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { Caller, ProjectInfo, Vault } from '../../../shared/kernel/context.ts';
@@ -100,8 +100,7 @@ export class AccessService {
     if (project.info.id !== projectId) return null;
     const now = this.#deps.clock.now();
     const { key } = await findKey(project, keyHash, now);
-    if (key?.id !== keyId || key.revoked_at !== null) return null;
-    if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
+    if (key?.id !== keyId || key.revoked_at !== null || isExpired(key, isoTime(now))) return null;
     // A limited key doesn't see everything that would be decided.
     const maySee = this.#deps.isLocal && key.disk_prefixes === null;
     const owner = await project.store.read(({ channels }) => channels.owner());

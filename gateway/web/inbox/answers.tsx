@@ -10,6 +10,7 @@ import type { Ctx } from '../pages/page-answers.tsx';
 import { PAGE_HEADERS } from '../pages/style.ts';
 import type { WebInbox } from './inbox.ts';
 import { PlainPage, type PageFrame } from './layout.tsx';
+import type { Session } from './sessions.ts';
 
 /** The dependencies of all routes of the web inbox. */
 export interface Ui {
@@ -39,9 +40,14 @@ export function cookieFor(publicUrl: string, root: string): Cookie {
     : { name: 'svc_ui', attributes: `Path=${root}; ${common}` };
 }
 
-export function secretIn({ cookie }: Ui, c: Ctx): string | null {
+function secretIn({ cookie }: Ui, c: Ctx): string | null {
   const secret = getCookie(c, cookie.name);
   return secret !== undefined && /^[\w-]{43}$/.test(secret) ? secret : null;
+}
+
+export async function sessionOf(ui: Ui, c: Ctx): Promise<Session | null> {
+  const secret = secretIn(ui, c);
+  return secret === null ? null : ui.inbox.sessions.find(secret);
 }
 
 export function setCookie({ cookie }: Ui, secret: string): string {

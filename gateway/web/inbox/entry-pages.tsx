@@ -12,15 +12,23 @@ interface SignInProps {
   readonly email: string;
   /** True right after signing out. */
   readonly isOut: boolean;
+  /** True if the person signs in to connect an app. */
+  readonly isConnecting: boolean;
 }
 
 /** The sign-in page for visitors without a session. */
-export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps): JSX.Element {
+export function SignInPage(shown: SignInProps): JSX.Element {
+  const { frame, csrf, problem, email, isOut, isConnecting } = shown;
+  const heading = isConnecting ? 'Sign in to connect an app' : 'Open your inbox';
   return (
     <PlainPage frame={frame} title="Sign in">
       <div>
-        <h1>{isOut ? 'You are signed out' : 'Open your inbox'}</h1>
-        <p class="lead">See what your agents ask and what happens in your project.</p>
+        <h1>{isOut ? 'You are signed out' : heading}</h1>
+        <p class="lead">
+          {isConnecting
+            ? 'Next, you see which app asks for access, and decide what it gets.'
+            : 'See what your agents ask and what happens in your project.'}
+        </p>
       </div>
       <Problem text={problem} />
       <section class="card stack" aria-labelledby="by-mail">
@@ -42,19 +50,24 @@ export function SignInPage({ frame, csrf, problem, email, isOut }: SignInProps):
           <button class="btn yes">Email me a link</button>
         </form>
       </section>
-      <section class="card stack" aria-labelledby="by-key">
-        <h2 id="by-key">Sign in with a machine’s key</h2>
-        <p>
-          Run <code class="mono">svc open</code> on a machine that is signed in. You’ll see what its
-          key can see, but a key can’t decide anything.
-        </p>
-      </section>
+      {!isConnecting && (
+        <section class="card stack" aria-labelledby="by-key">
+          <h2 id="by-key">Sign in with a machine’s key</h2>
+          <p>
+            Run <code class="mono">svc open</code> on a machine that is signed in. You’ll see what
+            its key can see, but a key can’t decide anything.
+          </p>
+        </section>
+      )}
     </PlainPage>
   );
 }
 
 /** The same for every address, so that it doesn't reveal who is an owner. */
-export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Element {
+export function MailedPage({
+  frame,
+  isConnecting,
+}: Pick<SignInProps, 'frame' | 'isConnecting'>): JSX.Element {
   return (
     <PlainPage frame={frame} title="Check your email">
       <div class="end good">
@@ -66,6 +79,7 @@ export function MailedPage({ frame }: { readonly frame: PageFrame }): JSX.Elemen
             without a mail server, the email is in the outbox:{' '}
             <code class="mono">svc outbox open</code>
           </p>
+          {isConnecting && <p>Open the link in this browser to go on with the app.</p>}
         </div>
       </div>
     </PlainPage>

@@ -16,10 +16,11 @@ import {
   message,
   newFrame,
   outdatedForm,
-  secretIn,
+  sessionOf,
   setCookie,
   type Ui,
 } from './answers.tsx';
+import { waitingRequest } from './authorize-cookie.ts';
 import { sessionCsrf } from './csrf.ts';
 import { EnterPage, MailedPage, SignInPage } from './entry-pages.tsx';
 import { JoinPage } from './join-page.tsx';
@@ -52,14 +53,18 @@ interface SignInShown {
   readonly problem?: string;
   readonly email?: string;
   readonly isOut?: boolean;
+  readonly isConnecting?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Also the answer, with status 401, to a page request without a session. */
 export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
-  const { status = 200, problem = null, email = '', isOut = false } = shown;
+  const { status = 200, problem = null, email = '', isOut = false, headers } = shown;
+  const { isConnecting = waitingRequest(ui, c) !== null } = shown;
   const frame = newFrame(ui);
   const csrf = ui.inbox.vault.sign(START);
-  return html(c, status, frame, <SignInPage {...{ frame, csrf, problem, email, isOut }} />);
+  const props = { frame, csrf, problem, email, isOut, isConnecting };
+  return html(c, status, frame, <SignInPage {...props} />, headers);
 }
 
 async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
@@ -80,7 +85,8 @@ async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
     return signInPage(ui, c, { status: error.status, problem, email });
   }
   const frame = newFrame(ui);
-  return html(c, 200, frame, <MailedPage frame={frame} />);
+  const isConnecting = waitingRequest(ui, c) !== null;
+  return html(c, 200, frame, <MailedPage frame={frame} isConnecting={isConnecting} />);
 }
 
 function isMail({ code }: ServiceError): boolean {
@@ -107,8 +113,7 @@ async function lookAtLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise
 
 /** Whether the browser that opens this link has a session for someone else. */
 async function isOtherSession(ui: Ui, c: Ctx, { holder }: Link): Promise<boolean> {
-  const secret = secretIn(ui, c);
-  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  const session = await sessionOf(ui, c);
   return session !== null && whoIs(session.holder) !== whoIs(holder);
 }
 
@@ -134,8 +139,10 @@ async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Re
   await endSession(ui, c);
   const [project, another] = await access.projectsOf(link);
   const page = c.req.query('page') ?? '';
+  const waiting = kind === 'owner' ? waitingRequest(ui, c) : null;
   const isDirect = project !== undefined && another === undefined && UI_PAGE.test(page);
-  const location = isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
+  const first = isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
+  const location = waiting === null ? first : `${ui.root}/authorize?${waiting}`;
   return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
 }
 
@@ -160,7 +167,7 @@ async function join(ui: Ui, c: Ctx): Promise<Response> {
   if (form instanceof Response) return form;
   const { joining, sessions } = ui.inbox;
   const joined = (await joining?.accept(token)) ?? null;
-  const secret = joined && (await sessions.beginFor(joined.address));
+  const secret = joined && (await sessions.beginFor(joined.address, clientAddress(c)));
   if (!joined || secret === null) return deadInvitation(ui, c);
   await endSession(ui, c);
   const location = `${ui.root}/p/${joined.project.slug}/members?joined=1`;
@@ -184,8 +191,7 @@ function deadLink(ui: Ui, c: Ctx): Promise<Response> {
 }
 
 async function signOut(ui: Ui, c: Ctx): Promise<Response> {
-  const secret = secretIn(ui, c);
-  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  const session = await sessionOf(ui, c);
   if (!session) return goTo(c, `${ui.root}/sign-in`, { 'Set-Cookie': clearCookie(ui) });
   const form = await checkedForm(ui, c, sessionCsrf(session));
   if (form instanceof Response) return form;
@@ -195,8 +201,7 @@ async function signOut(ui: Ui, c: Ctx): Promise<Response> {
 
 /** Ends the browser's previous session, whose cookie is gone. */
 async function endSession(ui: Ui, c: Ctx): Promise<void> {
-  const secret = secretIn(ui, c);
-  const session = secret === null ? null : await ui.inbox.sessions.find(secret);
+  const session = await sessionOf(ui, c);
   if (session) await ui.inbox.sessions.end(session);
 }
 

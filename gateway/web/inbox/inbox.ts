@@ -6,6 +6,7 @@ import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService, Sent } from '../../lib/approvals.ts';
 import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
 import type { Joining } from '../../auth/joining.ts';
+import type { OpenOAuth } from '../../auth/oauth/offer.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { AccessService } from './access.ts';
@@ -28,6 +29,8 @@ interface WebInboxDeps {
   readonly isLocal: boolean;
   /** Takes invited people in; null where nobody signs in. */
   readonly joining: Joining | null;
+  /** Null if the gateway offers no OAuth. */
+  readonly oauth: OpenOAuth | null;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -48,6 +51,7 @@ export class WebInbox {
   readonly mailDomain: string | null;
   readonly isLocal: boolean;
   readonly joining: Joining | null;
+  readonly oauth: OpenOAuth | null;
 
   constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
@@ -75,5 +79,6 @@ export class WebInbox {
     this.mailDomain = server.mail.domain;
     this.isLocal = isLocal;
     this.joining = deps.joining;
+    this.oauth = deps.oauth;
   }
 }

@@ -17,6 +17,8 @@ export interface Key {
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** The host of the app that the key belongs to; null for other keys. */
+  readonly client: string | null;
 }
 
 /** The answer that contains the secret. */

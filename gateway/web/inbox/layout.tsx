@@ -19,10 +19,12 @@ export interface PageFrame {
 interface HtmlProps {
   readonly frame: PageFrame;
   readonly title: string;
+  /** Where the browser goes at once. It isn't the answer to a form, so no policy for forms applies to it. */
+  readonly goesTo?: string;
   readonly children?: Child;
 }
 
-function Head({ frame, title }: Omit<HtmlProps, 'children'>): JSX.Element {
+function Head({ frame, title, goesTo }: Omit<HtmlProps, 'children'>): JSX.Element {
   const { root, nonce } = frame;
   return (
     <head>
@@ -32,6 +34,7 @@ function Head({ frame, title }: Omit<HtmlProps, 'children'>): JSX.Element {
       <meta name="robots" content="noindex, nofollow" />
       <meta name="referrer" content="no-referrer" />
       <meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no" />
+      {goesTo !== undefined && <meta http-equiv="refresh" content={`0; url=${goesTo}`} />}
       <title>{title}</title>
       <link rel="stylesheet" href={`${root}/style.css?v=${STYLE_VERSION}`} nonce={nonce} />
       <script defer src={`${root}/script.js?v=${SCRIPT_VERSION}`} nonce={nonce} />
@@ -40,10 +43,10 @@ function Head({ frame, title }: Omit<HtmlProps, 'children'>): JSX.Element {
 }
 
 /** A page outside any project, for signing in or for a refusal. */
-export function PlainPage({ frame, title, children }: HtmlProps): JSX.Element {
+export function PlainPage({ frame, title, goesTo, children }: HtmlProps): JSX.Element {
   return (
     <html lang="en">
-      <Head frame={frame} title={`${title} · svc`} />
+      <Head frame={frame} title={`${title} · svc`} {...(goesTo !== undefined && { goesTo })} />
       <body>
         <header class="bar plain">
           <p class="brand">

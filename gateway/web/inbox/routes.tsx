@@ -23,9 +23,10 @@ import {
   newFrame,
   nothingHere,
   outdatedForm,
-  secretIn,
+  sessionOf,
   type Ui,
 } from './answers.tsx';
+import { authorizeRoutes } from './authorize.tsx';
 import { sessionCsrf } from './csrf.ts';
 import { ProjectsPage } from './entry-pages.tsx';
 import { entryRoutes, signInPage } from './entry.tsx';
@@ -54,6 +55,7 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
   app.get('/ui/script.js', (c) => asset(c, SCRIPT, 'text/javascript'));
   app.get('/ui/live', (c) => live(ui, c));
   app.route('/', entryRoutes(ui));
+  if (inbox.oauth) app.route('/', authorizeRoutes(ui, inbox.oauth));
   app.get('/ui/p/:slug', (c) => start(ui, c));
   for (const page of UI_PAGES) {
     for (const path of [`/ui/p/:slug/${page.path}`, `/ui/p/:slug/${page.path}/:id`]) {
@@ -74,11 +76,6 @@ function asset(c: Ctx, text: string, type: string): Response {
     'X-Content-Type-Options': 'nosniff',
     'Cross-Origin-Resource-Policy': 'same-origin',
   });
-}
-
-async function sessionOf(ui: Ui, c: Ctx): Promise<Session | null> {
-  const secret = secretIn(ui, c);
-  return secret === null ? null : ui.inbox.sessions.find(secret);
 }
 
 /** Redirects to the first page of the only project, or lets a member of several choose. */

@@ -142,7 +142,7 @@ export class Sessions {
   }
 
   /** A session for the reader of an address, who proved it in another way; returns its secret. */
-  async beginFor(email: string): Promise<string | null> {
+  async beginFor(email: string, from: string): Promise<string | null> {
     const token = newSecret();
     const now = this.#deps.clock.now();
     const address = comparableAddress(email);
@@ -158,7 +158,7 @@ export class Sessions {
       expires_at: now + UI_LINK_MS,
     };
     await this.#deps.store.addLink(row, null);
-    return this.begin({ token, holder: { kind: 'owner', address } });
+    return this.begin({ token, holder: { kind: 'owner', address } }, from);
   }
 
   /** Deletes a link that couldn't be mailed, or that nobody wants: it doesn't count any more. */

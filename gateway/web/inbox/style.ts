@@ -85,8 +85,8 @@ kbd{font:600 .8125rem var(--mono);white-space:pre}
 .said>.code{margin-top:.25rem}
 .rows .inner a{padding:0;gap:.375rem;text-decoration:underline;font-size:.8125rem}
 .stack>[type=hidden]:first-child+*{margin-top:0}
-.plain{list-style:none;padding:0}
-.plain li+li{margin-top:.25rem}
+ul.plain{list-style:none;padding:0}
+ul.plain li+li{margin-top:.25rem}
 .ways{display:flex;flex-wrap:wrap;gap:.5rem}
 p.ways{margin-top:.5rem;gap:.25rem 1.25rem;align-items:center}
 p.ways a,.rows .inner a{display:inline-flex;align-items:center;min-height:2.75rem}

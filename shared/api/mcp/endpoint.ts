@@ -25,6 +25,7 @@ import {
   shownError,
   type HttpEnv,
 } from '../http.ts';
+import { challenge } from './challenge.ts';
 import { idOf, messageOf, readJson, type Message } from './body.ts';
 import { hold, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
@@ -296,7 +297,12 @@ export class Endpoint {
       return replied(visit, errorJson(id, { code, message }), 200, headers);
     }
     const shown = shownError(error, c.get('requestId'), logOf(c, this.#options.onInternal));
-    const all = { ...headers, ...shown.headers() };
+    const { oauthUrl } = this.#options;
+    const signIn =
+      shown.status === 401 &&
+      oauthUrl !== undefined &&
+      challenge(oauthUrl, c.env.incoming.url ?? '/');
+    const all = { ...headers, ...shown.headers(), ...signIn };
     return replied(visit, errorJson(id, errorOf(shown)), shown.status, all);
   }
 }

@@ -9,6 +9,8 @@ export interface McpOptions {
   readonly onInternal: OnInternalError;
   /** Checks the Origin that browsers send; without this function, all origins are refused. */
   readonly allowedOrigin?: (origin: string) => boolean;
+  /** The address of MCP, if clients can sign people in by OAuth: a 401 says where to begin. */
+  readonly oauthUrl?: string;
   /** How long a held call waits without output before its answer becomes a stream. */
   readonly streamAfterMs?: number;
   /** How often a stream says that the call is still running. */

@@ -51,7 +51,7 @@ const TAGS: Readonly<Record<string, string>> = {
 export function openApiDocument(
   operations: readonly Operation[],
   server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>,
-  { signIn = false }: { readonly signIn?: boolean } = {},
+  { signIn = false, oauth = false }: { readonly signIn?: boolean; readonly oauth?: boolean } = {},
 ): Json {
   const paths: Record<string, Json> = {};
   const schemas = new Schemas();
@@ -75,7 +75,7 @@ export function openApiDocument(
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
     tags: tagsOf(operations, signIn),
-    paths: { ...paths, ...(signIn && signInPaths(schemas)), ...routePaths(server) },
+    paths: { ...paths, ...(signIn && signInPaths(schemas)), ...routePaths(server, oauth) },
     webhooks: outgoingWebhooks(schemas),
     components: {
       securitySchemes: {

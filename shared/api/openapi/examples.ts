@@ -135,6 +135,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         last_used_at: null,
         expires_at: null,
         revoked_at: null,
+        client: null,
       },
     ],
     next_cursor: null,

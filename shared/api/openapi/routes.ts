@@ -2,6 +2,7 @@ import type { ServerInfo } from '../../kernel/context.ts';
 import { eventSchema } from '../../kernel/envelope.ts';
 import type { Schemas } from './schemas.ts';
 import { linkPaths } from './links.ts';
+import { oauthPaths } from './oauth.ts';
 import { pagePaths } from './pages.ts';
 import { replicaPaths } from './replica.ts';
 import { uiPaths } from './ui.ts';
@@ -21,7 +22,7 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
 type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 
 /** The paths that belong to no operation: for senders, links, people and agents' tools, and this document. */
-export function routePaths(server: Described): Record<string, Json> {
+export function routePaths(server: Described, oauth: boolean): Record<string, Json> {
   const { hooks, mcp } = server.urls;
   const mcpServers = [{ url: baseOf(mcp), description: 'MCP' }];
   return {
@@ -32,6 +33,7 @@ export function routePaths(server: Described): Record<string, Json> {
     ...pagePaths(),
     ...uiPaths(),
     ...replicaPaths(),
+    ...(oauth && oauthPaths()),
     '/v1/openapi.json': { get: DOCUMENT },
   };
 }

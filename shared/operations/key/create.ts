@@ -77,6 +77,7 @@ export const keyCreate = defineOperation({
       last_used_at: null,
       expires_at: expires_at ?? null,
       revoked_at: null,
+      client: null,
     };
     await store.keys.insert({ ...key, hash: hashApiKey(apiKey) });
     return { ...key, api_key: apiKey };

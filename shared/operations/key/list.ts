@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { listCursor, listLimit } from '../fields.ts';
-import { keyView } from './view.ts';
+import { keyView, toKeyView } from './view.ts';
 
 export const keyList = defineOperation({
   name: 'key_list',
@@ -20,17 +20,16 @@ export const keyList = defineOperation({
   cli: {
     usage: 'key list',
     examples: ['key list'],
-    columns: ['id', 'name', 'last4', 'scopes', 'last_used_at', 'expires_at', 'revoked_at'],
   },
   example: {},
 }).read(async ({ caller, store }, { cursor, limit }) => {
   const after = decodeIdCursor(cursor, /^key_[0-9a-z]{26}$/);
   if (!caller.scopes.includes('admin')) {
     const own = await store.keys.find(caller.keyId);
-    return { items: own ? [own] : [], next_cursor: null };
+    return { items: own ? [toKeyView(own)] : [], next_cursor: null };
   }
   const rows = await store.keys.page(after, limit + 1);
-  const items = rows.slice(0, limit);
+  const items = rows.slice(0, limit).map(toKeyView);
   const last = items.at(-1);
   return { items, next_cursor: rows.length > limit && last ? encodeCursor(last.id) : null };
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { endKey } from './end.ts';
 import { isLastAdmin } from './last-admin.ts';
 import { keyId } from './view.ts';
 
@@ -31,9 +32,7 @@ export const keyRevoke = defineOperation({
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
-    await store.keys.revoke(key_id, nowIso);
-    await store.fileLinks.revokeKey(key_id);
-    emit({ kind: 'key_ended', keyId: key_id });
+    await endKey({ store, emit, now }, key_id);
     return { id: key_id, revoked_at: nowIso };
   },
 });

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
-import { notFound, ServiceError } from '../../lib/errors.ts';
+import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { keyId, newKeyView } from './view.ts';
+import { keyId, newKeyView, toKeyView } from './view.ts';
 
 /** The old secret must work long enough for the caller to repeat the call if the answer gets lost. */
 const OWN_GRACE_SECONDS = 60;
@@ -49,6 +49,10 @@ export const keyRotate = defineOperation({
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+    if (key.client !== null) {
+      const message = `${key.client} renews the secret of this key itself. Revoke the key to end its access.`;
+      throw invalid({ path: 'key_id', message });
+    }
     // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
     const missing = key.scopes.find((scope) => !mayGrant(caller.scopes, scope));
     if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
@@ -61,6 +65,6 @@ export const keyRotate = defineOperation({
       previousUntil: isoTime(now + graceSeconds * 1000),
     });
     emit({ kind: 'keys_changed' });
-    return { ...key, last4: last4(apiKey), api_key: apiKey };
+    return { ...toKeyView(key), last4: last4(apiKey), api_key: apiKey };
   },
 });

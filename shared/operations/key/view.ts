@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { SCOPES } from '../../lib/scopes.ts';
+import type { KeyRecord } from '../../store/keys.ts';
 
 /** A key as callers see it, with only the last four characters of the secret. */
 export const keyView = named(
@@ -19,8 +20,17 @@ export const keyView = named(
     last_used_at: z.string().nullable(),
     expires_at: z.string().nullable(),
     revoked_at: z.string().nullable(),
+    client: z
+      .string()
+      .nullable()
+      .describe('The host of the app that a person let in by OAuth; null for other keys.'),
   }),
 );
+
+export function toKeyView(record: KeyRecord): z.output<typeof keyView> {
+  const { secret_expires_at: _, ...key } = record;
+  return key;
+}
 
 /** A key with its secret, which callers see only in this answer. */
 export const newKeyView = named(

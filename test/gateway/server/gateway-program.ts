@@ -8,7 +8,7 @@ import { unroutable } from '../../../shared/api/http.ts';
 
 /**
  * A gateway in a process of its own, which can be killed: `gateway-program.ts FOLDER OPEN_MAX`, with the settings of mail in
- * the environment. Prints its address as soon as it answers.
+ * the environment, and SVC_TEST_SIGN_IN for sign-in. Prints its address as soon as it answers.
  */
 const [folder = '', max = '256'] = process.argv.slice(2);
 const server = createServer({ keepAliveTimeout: 0 });
@@ -19,6 +19,7 @@ const gateway = await Gateway.open({
   urls: { api: url, mcp: `${url}/mcp`, hooks: url },
   ratePerMinute: 0,
   openProjectsMax: Number(max),
+  signIn: process.env['SVC_TEST_SIGN_IN'] !== undefined,
   deletionClock: { asOf: (now) => now, waitMs: () => 0 },
   messaging: { mail: readMailConfig(process.env), telegram: null },
   log: pino({ level: 'error' }, pino.destination(2)),

@@ -68,6 +68,8 @@ class Key(TypedDict):
     last_used_at: Optional[str]
     expires_at: Optional[str]
     revoked_at: Optional[str]
+    #: The host of the app that a person let in by OAuth; null for other keys.
+    client: Optional[str]
 
 
 class KeyPage(TypedDict):
@@ -87,6 +89,8 @@ class NewKey(TypedDict):
     last_used_at: Optional[str]
     expires_at: Optional[str]
     revoked_at: Optional[str]
+    #: The host of the app that a person let in by OAuth; null for other keys.
+    client: Optional[str]
     #: The secret, shown only once.
     api_key: str
 

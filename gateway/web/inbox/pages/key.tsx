@@ -70,7 +70,10 @@ function mayEnd(context: PageContext, key: Key): boolean {
 /** Rotating a key shows its secret, so it needs all scopes of that key. */
 function mayRotate(context: PageContext, key: Key): boolean {
   return (
-    mayEnd(context, key) && key.scopes.every((scope) => mayGrant(context.access.scopes, scope))
+    // An app renews its secret itself.
+    key.client === null &&
+    mayEnd(context, key) &&
+    key.scopes.every((scope) => mayGrant(context.access.scopes, scope))
   );
 }
 
@@ -198,6 +201,12 @@ function About({
     <section class="card" aria-labelledby="about">
       <h2 id="about">About this key</h2>
       <dl class="facts">
+        {apiKey.client !== null && (
+          <Fact name="App">
+            <AgentText text={apiKey.client} reading="exact" />, let in by a person. It renews its
+            secret every hour.
+          </Fact>
+        )}
         <Fact name="Ends in">
           <span class="mono">{endOfKey(apiKey)}</span>
         </Fact>

@@ -103,7 +103,7 @@ function KeyRow({
   readonly context: PageContext;
   readonly apiKey: Key;
 }): JSX.Element {
-  const { id, name, scopes, disk_prefixes: prefixes } = apiKey;
+  const { id, name, client, scopes, disk_prefixes: prefixes } = apiKey;
   const { expires_at: expires, last_used_at: last } = apiKey;
   const [text, tone] = keyState(apiKey, context.now);
   return (
@@ -111,9 +111,16 @@ function KeyRow({
       <span class="what">
         <AgentText text={name} reading="line" /> <span class="mono soft">{endOfKey(apiKey)}</span>
         {id === context.access.actor && <span class="tag">This session</span>}
+        {client !== null && <span class="tag">App</span>}
       </span>
       <Chip text={text} tone={tone} />
       <span class="meta">
+        {client !== null && (
+          <>
+            of the app at <AgentText text={client} reading="exact" />
+            {' · '}
+          </>
+        )}
         <span class="mono">{scopes.join(', ')}</span>
         {prefixes !== null && (
           <>

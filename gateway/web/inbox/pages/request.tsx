@@ -56,7 +56,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
   if (form === null) return shown(context, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
   const mute = readMute(form);
   if (mute !== null) {
-    await context.inbox.approvals.mute(seen.ownerToken, mute);
+    await context.inbox.approvals.mute(seen.token, mute);
     return { to: context.at('requests', context.id) };
   }
   const read = form.confirm === undefined ? readChoice(form) : confirmed(context, seen, form);

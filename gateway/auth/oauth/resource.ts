@@ -1,0 +1,28 @@
+import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
+
+const CHARS_MAX = 1000;
+
+/** An MCP address of this gateway, for which a client wants tokens (RFC 8707). */
+export interface Resource {
+  /** In one canonical form. */
+  readonly url: string;
+  /** The scopes that make sense there. */
+  readonly scopes: readonly Scope[];
+  /** Those that a client gets unless the person changes it. */
+  readonly usual: readonly Scope[];
+}
+
+/** Reads `/mcp`, `/mcp/readonly`, and either with `?tools=`. Null for any other address. */
+export function resourceOf(text: string, mcpUrl: string): Resource | null {
+  if (text.length > CHARS_MAX || text.includes('#') || !URL.canParse(text)) return null;
+  const [own, asked] = [new URL(mcpUrl), new URL(text)];
+  const path = asked.pathname.replace(/\/$/, '');
+  const readOnly = path === `${own.pathname}/readonly`;
+  const isOurs = asked.origin === own.origin && asked.username === '' && asked.password === '';
+  if (!isOurs || !(readOnly || path === own.pathname)) return null;
+  if ([...asked.searchParams.keys()].some((name) => name !== 'tools')) return null;
+  const url = `${own.origin}${path}${asked.search}`;
+  return readOnly
+    ? { url, scopes: READING_SCOPES, usual: READING_SCOPES }
+    : { url, scopes: SCOPES, usual: AGENT_SCOPES };
+}

@@ -1,0 +1,213 @@
+import { hash } from 'node:crypto';
+import { Hono } from 'hono';
+import type { HttpEnv } from '../../../shared/api/http.ts';
+import { isSigned } from '../../../shared/kernel/links.ts';
+import { mayGrant, type Scope } from '../../../shared/lib/scopes.ts';
+import { hostOf, type Asked } from '../../auth/oauth/authorization.ts';
+import type { OAuth } from '../../auth/oauth/oauth.ts';
+import type { OpenOAuth } from '../../auth/oauth/offer.ts';
+import { isForeign } from '../pages/fence.ts';
+import { bodyOf, isForm, notAllowed, senderOf, type Ctx } from '../pages/page-answers.tsx';
+import type { Access } from './access.ts';
+import {
+  foreignForm,
+  goTo,
+  html,
+  message,
+  newFrame,
+  outdatedForm,
+  sessionOf,
+  type Ui,
+} from './answers.tsx';
+import { forgetRequest, keepRequest } from './authorize-cookie.ts';
+import { ConsentPage, LeavePage, LIFETIMES, ReturnPage } from './consent-page.tsx';
+import { sessionCsrf } from './csrf.ts';
+import { signInPage } from './entry.tsx';
+import { fieldsOf } from './refusal.ts';
+import type { Session } from './sessions.ts';
+
+const QUERY_MAX_CHARS = 6000;
+/** Some apps open this page in a window of theirs, and wait there for the person to come back. */
+const OPENABLE = { 'Cross-Origin-Opener-Policy': 'unsafe-none' };
+const DAY_MS = 86_400_000;
+
+/** The authorization endpoint, where a person lets an app in. It has the session of the web inbox. */
+export function authorizeRoutes(ui: Ui, open: OpenOAuth): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.get('/ui/authorize', async (c) => {
+    const visit = await visitOf(ui, c, open);
+    return visit instanceof Response ? visit : show(visit);
+  });
+  app.post('/ui/authorize', async (c) => {
+    if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
+    const visit = await visitOf(ui, c, open);
+    return visit instanceof Response ? visit : decide(visit);
+  });
+  app.all('/ui/authorize', notAllowed);
+  return app;
+}
+
+/** A person before an app's request. */
+interface Visit {
+  readonly ui: Ui;
+  readonly c: Ctx;
+  readonly oauth: OAuth;
+  readonly session: Session;
+  readonly address: string;
+  readonly asked: Asked;
+  /** The person's projects, at least one. */
+  readonly accesses: readonly Access[];
+}
+
+/** Only a person who has signed in learns anything about the app, so no stranger can use this address as a redirect. */
+async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Response> {
+  const query = new URL(c.req.url).search.slice(1);
+  if (query.length > QUERY_MAX_CHARS) return stop(ui, c, 'The app’s request is too long.');
+  const session = await sessionOf(ui, c);
+  if (session?.holder.kind !== 'owner') return enter(ui, c, { query, session });
+  const { inbox } = ui;
+  const oauth = await open();
+  oauth.limiter.take(`person|${session.idHash}`, inbox.clock.now());
+  const judged = await oauth.authorization.judge(new URLSearchParams(query));
+  if (judged.kind === 'stop') return stop(ui, c, judged.reason);
+  if (judged.kind === 'back') return goTo(c, judged.to, forgetRequest(ui));
+  const projects = await inbox.access.projectsOf(session);
+  const found = await Promise.all(
+    projects.map(({ slug }) => inbox.access.inProject(session, slug)),
+  );
+  const accesses = found.filter((access) => access !== null);
+  if (accesses.length === 0) {
+    return stop(ui, c, 'You don’t have a project here. Create one first: svc login');
+  }
+  const { address } = session.holder;
+  return { ui, c, oauth, session, address, asked: judged.asked, accesses };
+}
+
+function stop(ui: Ui, c: Ctx, text: string): Promise<Response> {
+  const shown = { status: 400, heading: 'This app can’t be connected', text };
+  return message(ui, c, shown, forgetRequest(ui));
+}
+
+/** Lets a person sign in first. */
+function enter(
+  ui: Ui,
+  c: Ctx,
+  { query, session }: { readonly query: string; readonly session: Session | null },
+): Promise<Response> {
+  if (session === null && senderOf(c).site === 'cross-site') {
+    // Browsers keep the session's cookie back if another site leads here, but not if this page does.
+    const frame = newFrame(ui);
+    const here = `${ui.root}/authorize?${query}`;
+    return html(c, 200, frame, <ReturnPage frame={frame} to={here} />, OPENABLE);
+  }
+  const isKey = session !== null;
+  return signInPage(ui, c, {
+    status: 401,
+    isConnecting: true,
+    headers: { ...OPENABLE, ...keepRequest(ui, query) },
+    ...(isKey && { problem: 'A key can’t let an app in. Sign in with your email address.' }),
+  });
+}
+
+interface Chosen {
+  readonly project: string | undefined;
+  readonly scopes: readonly Scope[];
+  readonly lifetime: string | undefined;
+}
+
+interface Shown {
+  readonly status?: number;
+  readonly problem?: string;
+  readonly chosen?: Chosen;
+  /** The page where keys can be revoked. */
+  readonly keysAt?: string;
+}
+
+function show(
+  visit: Visit,
+  { status = 200, problem, chosen, keysAt }: Shown = {},
+): Promise<Response> {
+  const { ui, c, asked, accesses, address } = visit;
+  const frame = newFrame(ui);
+  const page = (
+    <ConsentPage
+      frame={frame}
+      csrf={ui.inbox.vault.sign(consentText(visit))}
+      asked={asked}
+      host={hostOf(asked)}
+      address={address}
+      projects={accesses.map(({ project }) => project.info)}
+      offered={offered(visit)}
+      problem={problem ?? null}
+      keysAt={keysAt ?? null}
+      chosen={chosen ?? { project: undefined, scopes: usual(visit), lifetime: undefined }}
+    />
+  );
+  return html(c, status, frame, page, OPENABLE);
+}
+
+/** The scopes that the person may give in at least one project. */
+function offered({ asked, accesses }: Visit): Scope[] {
+  return asked.scopes.filter((scope) => accesses.some((one) => mayGrant(one.scopes, scope)));
+}
+
+/** What an agent needs of what is offered; if the app asks for other things, all of them but `admin`. */
+function usual(visit: Visit): Scope[] {
+  const needed = offered(visit).filter((scope) => visit.asked.resource.usual.includes(scope));
+  return needed.length > 0 ? needed : offered(visit).filter((scope) => scope !== 'admin');
+}
+
+/** The text that we sign for the form: the session, the request, and what the page said about the app. */
+function consentText({ session, c, asked }: Visit): string {
+  const { client, redirectUri } = asked;
+  const seen = JSON.stringify([new URL(c.req.url).search, client.name, client.host, redirectUri]);
+  return `${sessionCsrf(session)}|authorize|${hash('sha256', seen)}`;
+}
+
+async function decide(visit: Visit): Promise<Response> {
+  const { ui, c, oauth, asked } = visit;
+  if (!isForm(c)) return outdatedForm(ui, c);
+  const body = await bodyOf(c);
+  const form = fieldsOf(body, ['csrf', 'verb', 'project', 'lifetime']);
+  if (!isSigned(ui.inbox.vault, consentText(visit), form?.csrf ?? '')) return outdatedForm(ui, c);
+  if (form?.verb === 'deny') return leave(visit, oauth.authorization.denied(asked), 'Denied');
+  const sent = new Set(new URLSearchParams(body).getAll('scopes'));
+  const scopes = offered(visit).filter((scope) => sent.has(scope));
+  const chosen = { project: form?.project, scopes, lifetime: form?.lifetime };
+  return form?.verb === 'allow'
+    ? allow(visit, chosen)
+    : show(visit, { status: 400, problem: 'No button was pressed.', chosen });
+}
+
+async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
+  const { ui, accesses, oauth, asked, address } = visit;
+  const refuse = (problem: string, status = 400, more: Shown = {}): Promise<Response> =>
+    show(visit, { status, problem, chosen, ...more });
+  const { scopes } = chosen;
+  const access = accesses.find(({ project }) => project.info.slug === chosen.project);
+  const days = LIFETIMES.find(([value]) => value === chosen.lifetime)?.[0];
+  if (!access) return refuse('Choose a project.');
+  if (days === undefined) return refuse('Choose when the access ends.');
+  if (scopes.length === 0) return refuse('Choose at least one thing that the app may do.');
+  const missing = scopes.filter((scope) => !mayGrant(access.scopes, scope));
+  if (missing.length > 0) return refuse(`You don’t have ${missing.join(', ')} in this project.`);
+  const { project } = access;
+  const to = await oauth.authorization.grant(asked, {
+    project,
+    scopes,
+    address,
+    actor: access.actor,
+    lifetimeMs: Number(days) * DAY_MS,
+  });
+  if (to !== null) return leave(visit, to, 'Connected');
+  const keysAt = `${ui.root}/p/${project.info.slug}/keys`;
+  const problem = 'The project has as many active keys as it can have. Revoke one, then try again.';
+  return refuse(problem, 409, { keysAt });
+}
+
+/** Goes back to the app by a page and not by a redirect: browsers apply the policy for forms to each redirect after one. */
+function leave({ ui, c, asked }: Visit, to: string, heading: string): Promise<Response> {
+  const frame = newFrame(ui);
+  const page = <LeavePage frame={frame} heading={heading} host={hostOf(asked)} to={to} />;
+  return html(c, 200, frame, page, { ...OPENABLE, ...forgetRequest(ui) });
+}

@@ -1,0 +1,193 @@
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { ProjectInfo } from '../../../shared/kernel/context.ts';
+import type { Scope } from '../../../shared/lib/scopes.ts';
+import type { Asked } from '../../auth/oauth/authorization.ts';
+import { isLoopback } from '../../auth/oauth/redirect-uri.ts';
+import { Icon } from '../pages/icons.tsx';
+import { AgentText, CautionNote } from '../pages/request-copy.tsx';
+import { plainLine } from '../pages/text.ts';
+import { CheckBoxes, Choice } from './fields.tsx';
+import { SCOPE_LINES } from './key-queries.ts';
+import { PlainPage, type PageFrame } from './layout.tsx';
+import { Fact } from './parts.tsx';
+
+/** How long an app may have access, in days. */
+export const LIFETIMES = [
+  ['1', 'in a day'],
+  ['7', 'in a week'],
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+] as const;
+const USUAL_LIFETIME = '30';
+
+interface ConsentProps {
+  readonly frame: PageFrame;
+  readonly csrf: string;
+  readonly asked: Asked;
+  readonly host: string;
+  /** Who is signed in. */
+  readonly address: string;
+  readonly projects: readonly ProjectInfo[];
+  readonly offered: readonly Scope[];
+  readonly problem: string | null;
+  readonly keysAt: string | null;
+  readonly chosen: {
+    readonly project: string | undefined;
+    readonly scopes: readonly Scope[];
+    readonly lifetime: string | undefined;
+  };
+}
+
+/** Asks a person whether an app may use a project, and for what. */
+export function ConsentPage(props: ConsentProps): JSX.Element {
+  const { frame, asked, host, problem, keysAt } = props;
+  const { name } = asked.client;
+  return (
+    <PlainPage frame={frame} title="Connect an app">
+      <div>
+        <h1>Let this app use your project?</h1>
+        <p class="lead">Allow it only if you’ve just started this in the app.</p>
+      </div>
+      {problem !== null && (
+        <div class="note warn" role="alert">
+          <Icon name="warn" />
+          <div>
+            <p>
+              <strong>Nothing was allowed.</strong> {problem}
+            </p>
+            {keysAt !== null && (
+              <p>
+                <a href={keysAt}>Keys</a>
+              </p>
+            )}
+          </div>
+        </div>
+      )}
+      <CautionNote texts={[[name ?? '', 'line']]} writer="the app" />
+      <figure class="said">
+        <figcaption>The app says that its name is</figcaption>
+        <p class="summary">
+          <AgentText text={name ?? host} reading="line" />
+        </p>
+      </figure>
+      <section class="card" aria-labelledby="about">
+        <h2 id="about">What we know about it</h2>
+        <AboutApp {...props} />
+      </section>
+      <ConsentForm {...props} />
+      <p class="soft">
+        The app can’t decide requests for you. To end its access, revoke its key on the Keys page.
+      </p>
+    </PlainPage>
+  );
+}
+
+function AboutApp({ asked }: ConsentProps): JSX.Element {
+  const { client, redirectUri, resource } = asked;
+  const back = new URL(redirectUri);
+  return (
+    <dl class="facts">
+      {client.host !== null && (
+        <Fact name="Its website">
+          <AgentText text={client.host} reading="exact" />
+        </Fact>
+      )}
+      <Fact name="Sends you to">
+        <AgentText text={back.host} reading="exact" />
+        {isLoopback(back) && ', a program on this computer'}
+      </Fact>
+      <Fact name="Uses">
+        <AgentText text={resource.url} reading="exact" />
+      </Fact>
+    </dl>
+  );
+}
+
+function ConsentForm({ csrf, address, projects, offered, chosen }: ConsentProps): JSX.Element {
+  const [first, another] = projects;
+  return (
+    <form method="post" class="card stack">
+      <input type="hidden" name="csrf" value={csrf} />
+      <p>
+        Signed in as <AgentText text={address} reading="exact" />
+      </p>
+      {another === undefined ? (
+        <>
+          <input type="hidden" name="project" value={first?.slug} />
+          <p>
+            Project: <AgentText text={first?.name ?? ''} reading="line" />
+          </p>
+        </>
+      ) : (
+        <Choice
+          name="project"
+          label="Project"
+          value={chosen.project ?? first?.slug}
+          choices={projects.map(({ slug, name }) => [slug, `${plainLine(name)} (${slug})`])}
+        />
+      )}
+      <CheckBoxes
+        name="scopes"
+        label="What it may do"
+        values={chosen.scopes}
+        choices={offered.map((scope) => [scope, SCOPE_LINES[scope]])}
+      />
+      <Choice
+        name="lifetime"
+        label="The access ends"
+        value={chosen.lifetime ?? USUAL_LIFETIME}
+        choices={LIFETIMES}
+      />
+      <button class="btn yes" name="verb" value="allow">
+        Allow
+      </button>
+      <button class="btn no" name="verb" value="deny">
+        Deny
+      </button>
+    </form>
+  );
+}
+
+/** Leads back to the app. */
+export function LeavePage({
+  frame,
+  heading,
+  host,
+  to,
+}: {
+  readonly frame: PageFrame;
+  readonly heading: string;
+  readonly host: string;
+  readonly to: string;
+}): JSX.Element {
+  return (
+    <PlainPage frame={frame} title={heading} goesTo={to}>
+      <h1>{heading}</h1>
+      <p>
+        You’re going back to <AgentText text={host} reading="exact" />. You can close this page.
+      </p>
+      <a class="btn" href={to}>
+        Go back to the app
+      </a>
+    </PlainPage>
+  );
+}
+
+/** Loads the same address again, as if the person had come from our own page. */
+export function ReturnPage({
+  frame,
+  to,
+}: {
+  readonly frame: PageFrame;
+  readonly to: string;
+}): JSX.Element {
+  return (
+    <PlainPage frame={frame} title="Connect an app" goesTo={to}>
+      <h1>Connect an app</h1>
+      <a class="btn" href={to}>
+        Continue
+      </a>
+    </PlainPage>
+  );
+}
