@@ -1,6 +1,7 @@
 import { isObject } from '../shared/lib/guards.ts';
 import type { CommandContext } from './command.ts';
 import { triggerLine } from './samples/trigger-line.ts';
+import { storedProfiles } from './signin/profiles.ts';
 
 /** What a project has already, as far as the key may read it. */
 interface Progress {
@@ -9,6 +10,8 @@ interface Progress {
   readonly hasEvents: boolean;
   readonly hasPending: boolean;
   readonly hasRequests: boolean;
+  /** Whether `svc mcp install` has set up a client. */
+  readonly hasClient: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,7 +24,7 @@ export async function nextSteps(context: CommandContext): Promise<string[]> {
 }
 
 /** Whatever can't be read counts as missing: its command is suggested. */
-async function progressOf({ client, signal }: CommandContext): Promise<Progress> {
+async function progressOf({ client, home, signal }: CommandContext): Promise<Progress> {
   const itemsOf = async (path: string, query: Record<string, string>): Promise<Fields[]> => {
     try {
       const answer = await client().call('GET', path, { query, signal, timeoutMs: WITHIN_MS });
@@ -42,20 +45,29 @@ async function progressOf({ client, signal }: CommandContext): Promise<Progress>
     hasEvents: pending.length > 0 || sources.some(({ last_event_at: at }) => at !== null),
     hasPending: pending.length > 0,
     hasRequests: requests.length > 0,
+    hasClient: isClientStored(home.credentialsFile),
   };
+}
+
+function isClientStored(file: string): boolean {
+  try {
+    return Object.values(storedProfiles(file).profiles).some((one) => one.client !== undefined);
+  } catch {
+    return false;
+  }
 }
 
 const FIRST_SOURCE = 'svc source add github --verification github';
 const FIRST_TRIGGER = 'svc trigger github.pull_request.opened';
 
 /** At most four. */
-function stepsAfter({ source, hasEvents, hasPending, hasRequests }: Progress): string[] {
+function stepsAfter({ source, hasEvents, hasPending, hasRequests, hasClient }: Progress): string[] {
   return [
     ...(source ? [] : [FIRST_SOURCE]),
     ...(hasEvents ? [] : [source ? triggerLine(source) : FIRST_TRIGGER, 'svc inbox wait']),
     ...(hasPending ? ["svc inbox work --exec 'jq -r .type' --max 1"] : []),
     ...(hasRequests ? [] : ['svc ask approval deploy "Deploy v2" && echo deployed']),
-    'svc mcp install claude-code',
+    ...(hasClient ? [] : ['svc mcp install claude-code']),
     'svc open',
   ].slice(0, 4);
 }

@@ -37,9 +37,11 @@ function answerLines(answer: Asked, { approved, names, next, parked }: Told, loo
     const ends =
       typeof expires === 'string' ? ` The request expires ${age(expires, look.now)}.` : '';
     const pairs: Pair[] = [['Request', plainText(id)]];
+    const sentence = parked === null ? decisionSentence(answer, names) : parkedText(parked);
+    const lines = wrapText(`${sentence}${ends}`, Math.min(look.columns, WIDEST_TEXT) - 2);
     return [
-      `${mark} ${parked === null ? decisionSentence(answer, names) : parkedText(parked)}${ends}`,
-      ...pairLines(next === null ? pairs : [...pairs, ['Next', next]], look, '  '),
+      ...lines.map((line, at) => `${at === 0 ? mark : ' '} ${line}`),
+      ...pairLines(next === null ? pairs : [...pairs, ['Next', look.typed(next)]], look, '  '),
     ];
   }
   return [

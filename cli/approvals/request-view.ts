@@ -29,9 +29,11 @@ export function channelsIn(record: unknown): string[] {
 function requestLines(record: Asked, names: Names, look: Look): string[] {
   const { decided_at: at, request_id: id, hint, status } = record;
   const when = typeof at === 'string' ? look.faint(` (${age(at, look.now)})`) : '';
-  const next: Pair[] = status === 'pending' ? [['Next', `svc request watch ${plainText(id)}`]] : [];
+  const watch = look.typed(`svc request watch ${plainText(id)}`);
+  const next: Pair[] = status === 'pending' ? [['Next', watch]] : [];
   const isAdvice = status !== 'pending' && withdrawalOf(record) === null;
-  const advice = isAdvice && typeof hint === 'string' ? [`  ${safeLine(typedNames(hint))}`] : [];
+  const advice =
+    isAdvice && typeof hint === 'string' ? [`  ${safeLine(look.typed(typedNames(hint)))}`] : [];
   return [
     `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
     ...advice,

@@ -46,8 +46,8 @@ export interface McpClient {
   readonly http: ((url: string, headers: Readonly<Record<string, string>>) => EntryFields) | null;
   /** The folder in which it looks for skills. */
   readonly skills: { readonly user: PathOf; readonly project: PathOf } | null;
-  /** What the user still has to do. */
-  readonly next: string;
+  /** What the user still has to do; `project` if it differs there. */
+  readonly next: { readonly user: string; readonly project?: string };
 }
 
 /** The folder in which desktop programs keep their settings. */
@@ -80,7 +80,10 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
       ...inFolders('.claude'),
       user: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || join(home, '.claude'), 'skills'),
     },
-    next: 'Restart Claude Code (in this folder, for a project) and approve the server; /mcp shows it.',
+    next: {
+      user: 'Restart Claude Code; /mcp shows the server.',
+      project: 'Start Claude Code in this folder and approve the server; /mcp shows it.',
+    },
   },
   'claude-desktop': {
     ...JSON_CLIENT,
@@ -89,7 +92,7 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     typed: false,
     http: null,
     skills: null,
-    next: 'Quit and restart Claude Desktop; Settings > Developer shows the server.',
+    next: { user: 'Quit and restart Claude Desktop; Settings > Developer shows the server.' },
   },
   codex: {
     title: 'Codex',
@@ -103,7 +106,10 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     typed: false,
     http: (url, headers) => ({ url, http_headers: headers }),
     skills: inFolders('.agents'),
-    next: 'Restart Codex; /mcp shows the server. Codex reads project files only in folders it trusts.',
+    next: {
+      user: 'Restart Codex; /mcp shows the server.',
+      project: 'Start Codex in this folder and trust it; /mcp shows the server.',
+    },
   },
   cursor: {
     ...JSON_CLIENT,
@@ -115,7 +121,7 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     typed: true,
     http: (url, headers) => ({ url, headers }),
     skills: inFolders('.cursor'),
-    next: 'Restart Cursor and turn the server on in its settings.',
+    next: { user: 'Restart Cursor and turn the server on in its settings.' },
   },
   gemini: {
     ...JSON_CLIENT,
@@ -127,7 +133,10 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     typed: false,
     http: (url, headers) => ({ httpUrl: url, headers }),
     skills: inFolders('.gemini'),
-    next: 'Restart Gemini CLI; /mcp shows the server. It starts servers only in folders it trusts.',
+    next: {
+      user: 'Restart Gemini CLI in a folder that it trusts; /mcp shows the server.',
+      project: 'Start Gemini CLI in this folder and trust it; /mcp shows the server.',
+    },
   },
   vscode: {
     ...JSON_CLIENT,
@@ -143,7 +152,7 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
       user: ({ home }) => join(home, '.copilot', 'skills'),
       project: ({ project }) => join(project, '.github', 'skills'),
     },
-    next: 'In VS Code, run "MCP: List Servers" and start the server.',
+    next: { user: 'In VS Code, run "MCP: List Servers" and start the server.' },
   },
   windsurf: {
     ...JSON_CLIENT,
@@ -152,7 +161,7 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     typed: false,
     http: (url, headers) => ({ serverUrl: url, headers }),
     skills: null,
-    next: 'In Windsurf, open the MCP servers of Cascade and refresh.',
+    next: { user: 'In Windsurf, open the MCP servers of Cascade and refresh.' },
   },
 };
 

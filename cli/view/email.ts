@@ -26,7 +26,7 @@ function emailLines(answer: Fields, messages: readonly Fields[], look: Look): st
           ['Asked', timeText(at, look.now)],
         ]
       : [];
-  const next = nextPairs(answer);
+  const next = nextPairs(answer).map(([name, text]): Pair => [name, look.typed(text)]);
   return [
     sentence(status, messages, look),
     '',

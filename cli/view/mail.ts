@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
+import { mailboxText } from '../../shared/rules/gist.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';
 import { table, timeText, type Look } from './table.ts';
@@ -16,13 +17,6 @@ export function mailBlocks(event: Fields, look: Look): string[] {
     ...fileLines(String(id), records(attachments), look),
     ...blockedLines(records(blocked), look),
   ];
-}
-
-/** `Ines Ferreira <ines@example.com>`, or the bare address. */
-export function mailboxText(one: unknown): string {
-  if (!isObject(one)) return '(nobody)';
-  const [name, address] = [plainText(one['name'] ?? ''), plainText(one['address'] ?? '')];
-  return name === '' ? address : `${name} <${address}>`;
 }
 
 function mailLines(payload: Fields, look: Look): string[] {

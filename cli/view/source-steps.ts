@@ -12,8 +12,16 @@ interface Setup {
   readonly steps: readonly string[];
 }
 
+/** The secret of a new source: made by svc and to be shown, given by the user, or of no interest. */
+export interface NewSecret {
+  readonly made: string | null;
+  readonly isGiven: boolean;
+}
+
+const NO_SECRET: NewSecret = { made: null, isGiven: false };
+
 /** How to connect the sender of this source, with its real address, and its secret if it was just made. */
-export function setupLines(source: Fields, look: Look, secret: string | null = null): string[] {
+export function setupLines(source: Fields, look: Look, secret = NO_SECRET): string[] {
   const { title, steps } = setupOf(source, secret);
   const width = Math.min(look.columns, WIDEST_TEXT) - 5;
   // A command gets a line of its own, so that it can be copied.
@@ -35,18 +43,18 @@ export function setupLines(source: Fields, look: Look, secret: string | null = n
   ];
 }
 
-function setupOf(source: Fields, secret: string | null): Setup {
+function setupOf(source: Fields, { made, isGiven }: NewSecret): Setup {
   const { type, verification } = source;
   if (type === 'email') return emailSetup(source);
   switch (verification) {
     case 'github':
-      return githubSetup(source, secret);
+      return githubSetup(source, made);
     case 'stripe':
-      return stripeSetup(source);
+      return stripeSetup(source, isGiven);
     case 'standard_webhooks':
-      return standardSetup(source);
+      return standardSetup(source, isGiven);
     case 'hmac_sha256':
-      return hmacSetup(source, secret);
+      return hmacSetup(source, made);
     default:
       return openSetup(source);
   }
@@ -67,31 +75,32 @@ function githubSetup({ name, url }: Fields, secret: string | null): Setup {
   };
 }
 
-function stripeSetup({ name, url }: Fields): Setup {
+function stripeSetup({ name, url }: Fields, isGiven: boolean): Setup {
   return {
     title: 'Set up Stripe',
     steps: [
       'In the Dashboard, open Developers → Webhooks and add an endpoint.',
       `Endpoint URL: ${plainText(url)}`,
       'Choose the events and create the endpoint.',
-      `Stripe shows its signing secret, whsec_…. Store it:\n${storeSecret(name)}`,
+      `Stripe shows its signing secret, whsec_…. ${storeSecret(name, isGiven)}`,
     ],
   };
 }
 
-function standardSetup({ name, url }: Fields): Setup {
+function standardSetup({ name, url }: Fields, isGiven: boolean): Setup {
   return {
     title: 'Set up the sender (Svix or any other that signs Standard Webhooks)',
     steps: [
       `In its webhook settings, add an endpoint with this URL: ${plainText(url)}`,
-      `The sender shows a signing secret, whsec_…. Store it:\n${storeSecret(name)}`,
+      `The sender shows a signing secret, whsec_…. ${storeSecret(name, isGiven)}`,
     ],
   };
 }
 
 /** The sender makes its secret only when it knows the URL, so it's stored afterwards. */
-function storeSecret(name: unknown): string {
-  return `svc source rotate ${plainText(name)} --secret - --previous-valid-seconds 0`;
+function storeSecret(name: unknown, isGiven: boolean): string {
+  const when = isGiven ? "If it isn't the one you gave svc, store it:" : 'Store it:';
+  return `${when}\nsvc source rotate ${plainText(name)} --secret - --previous-valid-seconds 0`;
 }
 
 function hmacSetup({ url, signature_header: header }: Fields, secret: string | null): Setup {

@@ -47,7 +47,13 @@ export function typedCommands(
   if (!text.includes('svc ')) return text;
   const word = ownCommand();
   if (word === 'svc') return text;
-  const nouns = [...new Set(commands.map(({ words }) => words[0])), 'help', '<command>'];
+  const nouns = [
+    ...new Set(commands.map(({ words }) => words[0])),
+    'help',
+    '--help',
+    '--version',
+    '<command>',
+  ];
   const started = new RegExp(`(?<![\\w./-])svc(?= (?:${nouns.join('|')})(?![\\w-]))`, 'g');
   return text.replace(started, () => word);
 }

@@ -1,15 +1,19 @@
 // Written by `npm run surface` from the operations. Do not edit.
 
+/** Why a call was refused. */
 export interface ApiError {
+  /** The refusal. */
   readonly error: {
     readonly code: ErrorCode;
+    /** What happened, in one sentence. */
     readonly message: string;
+    /** What to do next. */
     readonly hint: string | null;
-    /** Depends on the code: `fields` (path, message) of VALIDATION_FAILED, `scope`, `retry_after`, `limit` with `used`, and `of` for whose limit it is, … */
-    readonly details?: Readonly<Record<string, unknown>> | undefined;
+    readonly details?: ErrorDetails | undefined;
   };
 }
 
+/** What went wrong: decide by this, never by the message. */
 export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'KEY_REVOKED'
@@ -61,8 +65,45 @@ export type ErrorCode =
   | 'IDEMPOTENCY_IN_PROGRESS'
   | (string & {});
 
+/** What a program needs to go on. Which members there are depends on the code. */
+export interface ErrorDetails {
+  /** VALIDATION_FAILED: the fields to mend, at most 20. */
+  readonly fields?: readonly FieldProblem[] | undefined;
+  /** SCOPE_MISSING: the scope that the key lacks. */
+  readonly scope?: string | undefined;
+  /** Seconds to wait before a repeat. */
+  readonly retry_after?: number | undefined;
+  /** The limit that was reached. */
+  readonly limit?: number | undefined;
+  /** TOO_MANY_WAITS: whose limit it is. */
+  readonly kind?: string | undefined;
+  /** How much of the limit is used. */
+  readonly used?: number | undefined;
+  /** SEND_LIMIT_REACHED: `day` or `month`. */
+  readonly window?: string | undefined;
+  /** POLICY_DENIED: the rule that denied it. */
+  readonly rule?: (string | null) | undefined;
+  /** POLICY_INVALID: the bad field of the document. */
+  readonly path?: string | undefined;
+  /** EVENT_NOT_CLAIMABLE: how the event stands. */
+  readonly status?: string | undefined;
+  /** CHANNEL_NOT_VERIFIED: the channel. */
+  readonly approver?: string | undefined;
+}
+
+/** What is wrong with one field. */
+export interface FieldProblem {
+  /** The field: `event_id`, `options[2]`, `upload.size`. */
+  readonly path: string;
+  /** A sentence about the field, such as `Must be at least 30.` */
+  readonly message: string;
+}
+
+/** How a request stands. */
 export interface AskAnswer {
+  /** `req_…`. */
   readonly request_id: string;
+  /** Only `approved` and `modified` mean yes. */
   readonly status:
     | 'pending'
     | 'approved'
@@ -74,37 +115,62 @@ export interface AskAnswer {
     | (string & {});
   /** The chosen option (`modified`) or the answer (`answered`). */
   readonly decision: string | null;
+  /** What the person added. */
   readonly comment: string | null;
+  /** What to do next. */
   readonly hint: string | null;
+  /** `channel:<id>` or `policy:<rule>`. */
   readonly decided_by: string | null;
+  /** As you gave it. */
   readonly state_ref: string | null;
+  /** Without a decision it expires then. */
   readonly expires_at: string;
+  /** While it is pending: when to call `GET /v1/requests/{id}` again. */
   readonly poll_after_seconds: number | null;
   /** The event waits for the answer. */
   readonly parked?: boolean | undefined;
 }
 
+/** A file of a mail. */
 export interface Attachment {
+  /** File name; `evt_…/name` names it in file operations. */
   readonly name: string;
+  /** Media type, as the mail states it. */
   readonly content_type: string;
+  /** Size after decoding. */
   readonly size_bytes: number;
+  /** How the HTML refers to it. */
   readonly content_id: string | null;
+  /** Shown inside the HTML. */
   readonly inline: boolean;
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string;
+  /** Link to the file, valid for an hour; only when the event is claimed or read alone. */
   readonly url?: string | undefined;
+  /** When the link ends. */
   readonly url_expires_at?: string | undefined;
 }
 
+/** The answer of auth_key_create. */
 export interface AuthKeyCreateAnswer {
+  /** The project of the key. */
   readonly project: {
+    /** `prj_…`. */
     readonly id: string;
+    /** Its name in addresses. */
     readonly slug: string;
+    /** What people call it. */
     readonly name: string;
+    /** When it was created. */
     readonly created_at: string;
   };
+  /** The new key. */
   readonly key: {
+    /** `key_…`. */
     readonly id: string;
+    /** What people call it. */
     readonly name: string;
+    /** What it may do. */
     readonly scopes: readonly (
       | 'admin'
       | 'ledger:read'
@@ -116,64 +182,94 @@ export interface AuthKeyCreateAnswer {
       | 'send'
       | (string & {})
     )[];
+    /** When it was created. */
     readonly created_at: string;
   };
   /** The secret, shown only once. */
   readonly api_key: string;
+  /** Addresses of this server. */
   readonly urls: {
+    /** Base of REST. */
     readonly api: string;
+    /** The MCP endpoint. */
     readonly mcp: string;
+    /** Base of webhook addresses. */
     readonly hooks: string;
   };
 }
 
+/** The answer of auth_poll. */
 export interface AuthPollAnswer {
+  /** Until then the call answers LOGIN_NOT_VERIFIED. */
   readonly status: 'confirmed';
+  /** The address, with most letters hidden. */
   readonly email_masked: string;
   /** Use the sign-in before this time. */
   readonly expires_at: string;
   /** Of this account. */
   readonly projects: readonly {
+    /** `prj_…`. */
     readonly id: string;
+    /** Its name in addresses. */
     readonly slug: string;
+    /** What people call it. */
     readonly name: string;
   }[];
 }
 
+/** The answer of auth_start. */
 export interface AuthStartAnswer {
   /** A secret: keep it to yourself. */
   readonly login_id: string;
   /** Show it: the person types it on the page behind the link. */
   readonly user_code: string;
+  /** The address, with most letters hidden. */
   readonly email_masked: string;
-  /** Seconds. */
+  /** Seconds until the link ends. */
   readonly expires_in: number;
+  /** When the link ends. */
   readonly expires_at: string;
   /** Seconds to let pass between polls. */
   readonly interval: number;
 }
 
+/** A file of a mail that was not stored. */
 export interface BlockedAttachment {
+  /** File name, as the mail states it. */
   readonly name: string;
+  /** Media type, as the mail states it. */
   readonly content_type: string;
+  /** Size after decoding. */
   readonly size_bytes: number;
+  /** Why it was not stored. */
   readonly reason: 'executable' | 'encrypted_archive' | 'too_large' | 'too_many' | (string & {});
 }
 
+/** A person who can be asked, by mail or Telegram. */
 export interface Channel {
+  /** `chn_…`. */
   readonly id: string;
+  /** How the person is reached. */
   readonly kind: 'email' | 'telegram' | (string & {});
+  /** A short name. */
   readonly label: string;
   /** Masked; null for Telegram. */
   readonly address: string | null;
+  /** Only an active channel is asked. */
   readonly status: 'added' | 'verified' | 'active' | 'removed' | (string & {});
+  /** Whether it is the owner's. */
   readonly owner: boolean;
+  /** When it was added. */
   readonly created_at: string;
+  /** When the person confirmed the address. */
   readonly verified_at: string | null;
+  /** When the owner approved it. */
   readonly activated_at: string | null;
+  /** When a person last decided through it. */
   readonly last_used_at: string | null;
 }
 
+/** The answer of `POST /v1/channels`. */
 export interface ChannelAddAnswer {
   readonly channel: Channel;
   /** Email: the masked address. */
@@ -184,57 +280,105 @@ export interface ChannelAddAnswer {
   readonly expires_at: string;
 }
 
+/** One page of a list. */
 export interface ChannelPage {
+  /** The owner's channel first. */
   readonly items: readonly Channel[];
+  /** Always null: the list has one page. */
   readonly next_cursor: null;
 }
 
+/** The answer of `DELETE /v1/channels/{id}`. */
 export interface ChannelRemoveAnswer {
+  /** `chn_…`. */
   readonly id: string;
+  /** Its links and buttons no longer work. */
   readonly status: 'removed';
+  /** When it was removed. */
   readonly removed_at: string;
 }
 
+/** An event with its lease. */
 export interface ClaimedEvent {
+  /** `evt_…`. */
   readonly id: string;
+  /** The owning project, `prj_…`. */
   readonly project: string;
+  /** Name of the source; `service` for events that the service writes. */
   readonly source: string;
+  /** `webhook` or `email` for received events. */
   readonly channel: string;
+  /** What happened: the type that the sender names, such as `invoice.paid`, or `webhook.received`, `email.received`. */
   readonly type: string;
+  /** When it arrived. */
   readonly received_at: string;
+  /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
+  /** The same content was received before under another id. */
   readonly suspected_replay: boolean;
+  /** Mail: the message that this one answers. */
   readonly reply_to: string | null;
+  /** Webhooks: the request headers, without credentials and signatures. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer. */
   readonly payload: unknown;
+  /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
+  /** The payload was deleted, 30 days after it arrived. */
   readonly payload_purged: boolean;
+  /** Mail: the conversation it belongs to. */
   readonly thread_id?: (string | null) | undefined;
+  /** Mail: a safe page with the HTML, valid for an hour. */
   readonly html_url?: (string | null) | undefined;
+  /** Mail: the attached files. */
   readonly attachments?: readonly Attachment[] | undefined;
+  /** Mail: attached files that were not stored. */
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
+  /** Where it is in the queue. */
   readonly status: 'pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | (string & {});
+  /** How often it failed or its lease ran out. */
   readonly attempts: number;
+  /** When a failed event is pending again. */
   readonly retry_at: string | null;
+  /** Failed and dead events: why, as the agent said it. */
+  readonly reason?: string | undefined;
+  /** What it is about, in one line; only in a brief list. */
+  readonly gist?: string | undefined;
+  /** Parked events only: what has to end before it is pending again. */
   readonly waiting_for?:
     | readonly {
+        /** What it waits for: a request, a mail, another event or a time. */
         readonly id: string;
+        /** How that stands. */
         readonly status: string;
+        /** When it ends at the latest. */
         readonly expires_at: string;
       }[]
     | undefined;
+  /** When it was parked. */
   readonly parked_at?: string | undefined;
+  /** When it wakes at the latest. */
   readonly wakes_at?: string | undefined;
+  /** Proof of this claim; pass it on to ack, nack or extend. */
   readonly lease_id: string;
+  /** Ack, nack or extend before then, or others may claim it. */
   readonly lease_expires_at: string;
   readonly resumed?: Resumed | undefined;
 }
 
+/** A mail to one recipient. */
 export interface EmailMessage {
+  /** `msg_…`; replies name it in `reply_to`. */
   readonly message_id: string;
+  /** The recipient. */
   readonly to: string;
+  /** Missing for an address in `to`. */
+  readonly copy?: ('cc' | 'bcc' | (string & {})) | undefined;
+  /** How the delivery stands. */
   readonly status:
     | 'queued'
     | 'pending'
@@ -243,225 +387,394 @@ export interface EmailMessage {
     | 'bounced'
     | 'cancelled'
     | (string & {});
+  /** What went wrong, for good or until the next attempt. */
   readonly error?:
     | {
+        /** `delayed` until the next attempt; otherwise why it failed. */
         readonly code: string;
+        /** The reason in words. */
         readonly message: string;
       }
     | undefined;
 }
 
+/** The answer of `POST /v1/emails`. */
 export interface EmailSendAnswer {
+  /** `pending`: a person has to approve. `queued`: on its way. `cancelled`: refused. */
   readonly status: 'queued' | 'pending' | 'cancelled' | (string & {});
+  /** `bat_…`: this call. */
   readonly batch_id: string;
+  /** The request to people, if the policy asked them. */
   readonly request_id: string | null;
+  /** The conversation it belongs to. */
   readonly thread_id: string | null;
+  /** One per recipient. */
   readonly messages: readonly EmailMessage[];
 }
 
+/** The answer of `GET /v1/emails/{batch_id}`. */
 export interface EmailStatusAnswer {
+  /** `sent` once the last attempt is over, if any message went out. */
   readonly status: 'queued' | 'pending' | 'cancelled' | 'sent' | 'failed' | (string & {});
+  /** `bat_…`: this call. */
   readonly batch_id: string;
+  /** The request to people, if the policy asked them. */
   readonly request_id: string | null;
+  /** The conversation it belongs to. */
   readonly thread_id: string | null;
+  /** One per recipient. */
   readonly messages: readonly EmailMessage[];
+  /** As it was sent. */
   readonly subject: string;
+  /** The project's address. */
   readonly from: string;
+  /** When it was sent or asked for. */
   readonly created_at: string;
 }
 
+/** A webhook, a mail, or what the service reports. */
 export interface Event {
+  /** `evt_…`. */
   readonly id: string;
+  /** The owning project, `prj_…`. */
   readonly project: string;
+  /** Name of the source; `service` for events that the service writes. */
   readonly source: string;
+  /** `webhook` or `email` for received events. */
   readonly channel: string;
+  /** What happened: the type that the sender names, such as `invoice.paid`, or `webhook.received`, `email.received`. */
   readonly type: string;
+  /** When it arrived. */
   readonly received_at: string;
+  /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
+  /** The same content was received before under another id. */
   readonly suspected_replay: boolean;
+  /** Mail: the message that this one answers. */
   readonly reply_to: string | null;
+  /** Webhooks: the request headers, without credentials and signatures. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer. */
   readonly payload: unknown;
+  /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
+  /** The payload was deleted, 30 days after it arrived. */
   readonly payload_purged: boolean;
+  /** Mail: the conversation it belongs to. */
   readonly thread_id?: (string | null) | undefined;
+  /** Mail: a safe page with the HTML, valid for an hour. */
   readonly html_url?: (string | null) | undefined;
+  /** Mail: the attached files. */
   readonly attachments?: readonly Attachment[] | undefined;
+  /** Mail: attached files that were not stored. */
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
+  /** Where it is in the queue. */
   readonly status: 'pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | (string & {});
+  /** How often it failed or its lease ran out. */
   readonly attempts: number;
+  /** When a failed event is pending again. */
   readonly retry_at: string | null;
+  /** Failed and dead events: why, as the agent said it. */
+  readonly reason?: string | undefined;
+  /** What it is about, in one line; only in a brief list. */
+  readonly gist?: string | undefined;
+  /** Parked events only: what has to end before it is pending again. */
   readonly waiting_for?:
     | readonly {
+        /** What it waits for: a request, a mail, another event or a time. */
         readonly id: string;
+        /** How that stands. */
         readonly status: string;
+        /** When it ends at the latest. */
         readonly expires_at: string;
       }[]
     | undefined;
+  /** When it was parked. */
   readonly parked_at?: string | undefined;
+  /** When it wakes at the latest. */
   readonly wakes_at?: string | undefined;
 }
 
+/** One page of a list. */
 export interface EventPage {
+  /** Oldest first. */
   readonly items: readonly Event[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
+  /** Why the filter might never match. */
   readonly warnings?: readonly string[] | undefined;
 }
 
+/** An event with how it was finished. */
 export interface EventWithResult {
+  /** `evt_…`. */
   readonly id: string;
+  /** The owning project, `prj_…`. */
   readonly project: string;
+  /** Name of the source; `service` for events that the service writes. */
   readonly source: string;
+  /** `webhook` or `email` for received events. */
   readonly channel: string;
+  /** What happened: the type that the sender names, such as `invoice.paid`, or `webhook.received`, `email.received`. */
   readonly type: string;
+  /** When it arrived. */
   readonly received_at: string;
+  /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
+  /** The same content was received before under another id. */
   readonly suspected_replay: boolean;
+  /** Mail: the message that this one answers. */
   readonly reply_to: string | null;
+  /** Webhooks: the request headers, without credentials and signatures. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer. */
   readonly payload: unknown;
+  /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
+  /** The payload was deleted, 30 days after it arrived. */
   readonly payload_purged: boolean;
+  /** Mail: the conversation it belongs to. */
   readonly thread_id?: (string | null) | undefined;
+  /** Mail: a safe page with the HTML, valid for an hour. */
   readonly html_url?: (string | null) | undefined;
+  /** Mail: the attached files. */
   readonly attachments?: readonly Attachment[] | undefined;
+  /** Mail: attached files that were not stored. */
   readonly attachments_blocked?: readonly BlockedAttachment[] | undefined;
+  /** Where it is in the queue. */
   readonly status: 'pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | (string & {});
+  /** How often it failed or its lease ran out. */
   readonly attempts: number;
+  /** When a failed event is pending again. */
   readonly retry_at: string | null;
+  /** The reason of the latest `POST /v1/inbox/nack`, in any state. */
+  readonly reason: string | null;
+  /** What it is about, in one line; only in a brief list. */
+  readonly gist?: string | undefined;
+  /** Parked events only: what has to end before it is pending again. */
   readonly waiting_for?:
     | readonly {
+        /** What it waits for: a request, a mail, another event or a time. */
         readonly id: string;
+        /** How that stands. */
         readonly status: string;
+        /** When it ends at the latest. */
         readonly expires_at: string;
       }[]
     | undefined;
+  /** When it was parked. */
   readonly parked_at?: string | undefined;
+  /** When it wakes at the latest. */
   readonly wakes_at?: string | undefined;
   /** The result from `POST /v1/inbox/ack`, or null. */
   readonly result: unknown;
-  /** The reason of the latest `POST /v1/inbox/nack`. */
-  readonly reason: string | null;
 }
 
+/** A stored file, without its bytes. */
 export interface File {
+  /** Where it is stored. */
   readonly path: string;
+  /** `disk://…`, accepted wherever a path is. */
   readonly ref: string;
+  /** Size of the file. */
   readonly size_bytes: number;
+  /** Media type. */
   readonly content_type: string;
+  /** When it was last written. */
   readonly updated_at: string;
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** The answer of `DELETE /v1/files/{path}`. */
 export interface FileDeleteAnswer {
+  /** False if there was no such file. */
   readonly deleted: boolean;
 }
 
+/** The answer of `GET /v1/files/{path}`. */
 export interface FileGetAnswer {
+  /** Where it is stored. */
   readonly path: string;
+  /** `disk://…`, accepted wherever a path is. */
   readonly ref: string;
+  /** Size of the file. */
   readonly size_bytes: number;
+  /** Media type. */
   readonly content_type: string;
+  /** When it was last written. */
   readonly updated_at: string;
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
+  /** The bytes, up to 1 MB. */
   readonly content_base64?: string | undefined;
+  /** Above 1 MB: a link to the bytes, valid for 5 minutes without a key. */
   readonly download_url?: string | undefined;
+  /** When the link ends. */
   readonly expires_at?: string | undefined;
 }
 
+/** One page of a list. */
 export interface FilePage {
+  /** In byte order of their paths. */
   readonly items: readonly File[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `PUT /v1/files/{path}`. */
 export interface FilePutAnswer {
+  /** Where it is stored. */
   readonly path?: string | undefined;
+  /** `disk://…`, accepted wherever a path is. */
   readonly ref?: string | undefined;
+  /** Size of the file. */
   readonly size_bytes?: number | undefined;
+  /** Media type. */
   readonly content_type?: string | undefined;
+  /** When it was last written. */
   readonly updated_at?: string | undefined;
+  /** SHA-256 of the bytes, in hex. */
   readonly sha256?: string | undefined;
+  /** Rises with each write; pass as `if_version`. */
   readonly version?: number | undefined;
+  /** Only when an upload was opened. */
   readonly status?: 'uploading' | undefined;
+  /** Pass it as `complete`. */
   readonly upload_id?: string | undefined;
+  /** PUT the bytes here; no key needed. */
   readonly upload_url?: string | undefined;
+  /** Send exactly these headers. */
   readonly upload_headers?: Readonly<Record<string, string>> | undefined;
+  /** When the upload ends. */
   readonly expires_at?: string | undefined;
 }
 
+/** The answer of `POST /v1/file-urls`. */
 export interface FileUrlAnswer {
+  /** The public link; works without a key. */
   readonly url?: string | undefined;
+  /** When the link ends. */
   readonly expires_at?: string | undefined;
+  /** The link, for the ledger. */
   readonly link_id?: string | undefined;
+  /** Without a link: how the request to people stands. */
   readonly status?:
     | ('pending' | 'denied' | 'needs_context' | 'expired' | (string & {}))
     | undefined;
+  /** Pass it as `approval` once it is approved. */
   readonly request_id?: string | undefined;
+  /** What the person added. */
   readonly comment?: (string | null) | undefined;
 }
 
+/** The answer of `POST /v1/inbox/ack`. */
 export interface InboxAckAnswer {
+  /** `evt_…`. */
   readonly event_id: string;
+  /** Acked events stay done. */
   readonly status: 'done';
+  /** When it was acked first. */
   readonly acked_at: string;
 }
 
+/** The answer of `POST /v1/inbox/extend`. */
 export interface InboxExtendAnswer {
+  /** `evt_…`. */
   readonly event_id: string;
+  /** The lease, unchanged. */
   readonly lease_id: string;
+  /** When it now ends. */
   readonly lease_expires_at: string;
 }
 
+/** The answer of `POST /v1/inbox/nack`. */
 export interface InboxNackAnswer {
+  /** `evt_…`. */
   readonly event_id: string;
+  /** `failed` events are pending again at `retry_at`; `dead` ones stay. */
   readonly status: 'failed' | 'dead' | 'waiting' | 'pending' | (string & {});
+  /** Failures so far; the fifth is the last. */
   readonly attempts: number;
+  /** How often it was parked. */
   readonly parks?: number | undefined;
+  /** What has to end first. */
   readonly waiting_for?:
     | readonly {
+        /** A request, a mail, another event or a time. */
         readonly id: string;
+        /** How that stands. */
         readonly status: string;
+        /** When it ends at the latest. */
         readonly expires_at: string;
       }[]
     | undefined;
+  /** When it wakes at the latest. */
   readonly wakes_at?: string | undefined;
+  /** When it is pending again. */
   readonly retry_at: string | null;
 }
 
+/** The answer of `POST /v1/inbox/next`. */
 export interface InboxNextAnswer {
+  /** The claimed events; empty at the time-out. */
   readonly items: readonly ClaimedEvent[];
+  /** Why the filter might never match. */
   readonly warnings?: readonly string[] | undefined;
 }
 
+/** The answer of `POST /v1/inbox/replay`. */
 export interface InboxReplayAnswer {
+  /** Events that are pending again. */
   readonly event_ids: readonly string[];
+  /** Events left alone. */
   readonly skipped: readonly {
+    /** `evt_…`. */
     readonly event_id: string;
+    /** Why it was skipped. */
     readonly reason: string;
   }[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `POST /v1/inbox/requeue`. */
 export interface InboxRequeueAnswer {
+  /** `evt_…`. */
   readonly event_id: string;
+  /** It can be claimed. */
   readonly status: 'pending';
 }
 
+/** The answer of `GET /v1/inbox/wait`. */
 export interface InboxWaitAnswer {
+  /** The first match, not claimed; null at the time-out. */
   readonly event: Event | null;
+  /** Why the filter might never match. */
   readonly warnings?: readonly string[] | undefined;
 }
 
+/** An API key, without its secret. */
 export interface Key {
+  /** `key_…`. */
   readonly id: string;
+  /** What people call it. */
   readonly name: string;
+  /** The last characters of the secret. */
   readonly last4: string;
+  /** What it may do. */
   readonly scopes: readonly (
     | 'admin'
     | 'ledger:read'
@@ -475,110 +788,185 @@ export interface Key {
   )[];
   /** The only names on the disk that the key may use start with these. Null: all. */
   readonly disk_prefixes: readonly string[] | null;
+  /** When it was created. */
   readonly created_at: string;
+  /** The key that created it. */
   readonly created_by: string | null;
+  /** When it was last used. */
   readonly last_used_at: string | null;
+  /** When it ends; null means never. */
   readonly expires_at: string | null;
+  /** When it was revoked. */
   readonly revoked_at: string | null;
   /** The host of the app that a person let in by OAuth; null for other keys. */
   readonly client: string | null;
 }
 
+/** One page of a list. */
 export interface KeyPage {
+  /** Oldest first. */
   readonly items: readonly Key[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `DELETE /v1/keys/{id}`. */
 export interface KeyRevokeAnswer {
+  /** `key_…`. */
   readonly id: string;
+  /** When it stopped working. */
   readonly revoked_at: string;
 }
 
+/** The answer of `DELETE /v1/kv/{key}`. */
 export interface KvDeleteAnswer {
+  /** False if there was no such key. */
   readonly deleted: boolean;
 }
 
+/** A key with its value. */
 export interface KvEntry {
+  /** The key. */
   readonly key: string;
+  /** The stored JSON. */
   readonly value: unknown;
+  /** When the key ends; null means never. */
   readonly expires_at: string | null;
+  /** When it was last written. */
   readonly updated_at: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** The answer of `POST /v1/kv-incr`. */
 export interface KvIncrAnswer {
+  /** The key. */
   readonly key: string;
+  /** The value after adding. */
   readonly value: number;
+  /** When the key ends; null means never. */
   readonly expires_at: string | null;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** A key; with its value only if asked for. */
 export interface KvKey {
+  /** The key. */
   readonly key: string;
+  /** Size of the stored JSON. */
   readonly size_bytes: number;
+  /** When the key ends; null means never. */
   readonly expires_at: string | null;
+  /** When it was last written. */
   readonly updated_at: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
+  /** The stored JSON, if `values` was asked for. */
   readonly value?: unknown;
 }
 
+/** One page of a list. */
 export interface KvKeyPage {
+  /** In byte order. */
   readonly items: readonly KvKey[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `POST /v1/kv-mget`. */
 export interface KvMgetAnswer {
+  /** In the order of `keys`; null where a key is missing or expired. */
   readonly items: readonly (KvEntry | null)[];
 }
 
+/** The answer of `PUT /v1/kv/{key}`. */
 export interface KvSetAnswer {
+  /** The key. */
   readonly key: string;
+  /** Size of the stored JSON. */
   readonly size_bytes: number;
+  /** When the key ends; null means never. */
   readonly expires_at: string | null;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** The answer of `POST /v1/kv-touch`. */
 export interface KvTouchAnswer {
+  /** The key. */
   readonly key: string;
+  /** When the key ends; null means never. */
   readonly expires_at: string | null;
+  /** Unchanged by this call. */
   readonly version: number;
 }
 
+/** One entry of the hash-chained record. */
 export interface LedgerEntry {
+  /** Position in the chain, from 1. */
   readonly seq: number;
+  /** When it happened. */
   readonly at: string;
+  /** The operation, such as `inbox_ack`. */
   readonly op: string;
+  /** The agent, as it calls itself. */
   readonly agent: string | null;
+  /** The agent's platform. */
   readonly platform: string | null;
+  /** The API key; null for the service and for people. */
   readonly key_id: string | null;
+  /** Id of the object it touched. */
   readonly subject: string | null;
+  /** X-Request-Id of the call. */
   readonly request_id: string | null;
+  /** Whether it succeeded. */
   readonly outcome: 'ok' | 'error' | (string & {});
+  /** The error code, if it failed. */
   readonly code: string | null;
+  /** SHA-256 of the input. */
   readonly input_digest: string | null;
+  /** SHA-256 of the answer. */
   readonly result_digest: string | null;
+  /** `hash` of the entry before. */
   readonly prev_hash: string;
+  /** SHA-256 over the entry and `prev_hash`. */
   readonly hash: string;
 }
 
+/** One page of a list. */
 export interface LedgerEntryPage {
+  /** Newest first. */
   readonly items: readonly LedgerEntry[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: number | null;
 }
 
+/** The answer of `POST /v1/ledger/verify`. */
 export interface LedgerVerifyAnswer {
+  /** Whether the chain is intact. */
   readonly ok: boolean;
+  /** First entry checked. */
   readonly from_seq: number;
+  /** Last entry checked. */
   readonly to_seq: number;
+  /** How many entries. */
   readonly checked: number;
+  /** Whether it started at entry 1; otherwise it trusts the stored hash before it. */
   readonly anchored: boolean;
+  /** The first entry that does not fit. */
   readonly first_bad_seq: number | null;
+  /** What does not fit. */
   readonly reason:
     | ('hash_mismatch' | 'link_broken' | 'seq_gap' | 'truncated' | (string & {}))
     | null;
+  /** The newest entry of the chain. */
   readonly head: {
+    /** Its position. */
     readonly seq: number;
+    /** Its hash: keep it, to notice later changes. */
     readonly hash: string;
+    /** When it was written. */
     readonly at: string;
   } | null;
 }
@@ -599,17 +987,20 @@ export interface Member {
   readonly joined_at: string | null;
 }
 
+/** The answer of `POST /v1/members`. */
 export interface MemberInviteAnswer {
   readonly member: Member;
   /** The request that an owner decides first. */
   readonly request_id: string | null;
 }
 
+/** One page of a list. */
 export interface MemberPage {
   readonly items: readonly Member[];
   readonly next_cursor: null;
 }
 
+/** The answer of `DELETE /v1/members/{id}`. */
 export interface MemberRemoveAnswer {
   readonly id: string;
   readonly removed_at: string | null;
@@ -618,16 +1009,22 @@ export interface MemberRemoveAnswer {
   readonly request_id: string | null;
 }
 
+/** The answer of `POST /v1/members/{id}/role`. */
 export interface MemberRoleAnswer {
   readonly member: Member;
   /** The request that an owner decides first. */
   readonly request_id: string | null;
 }
 
+/** An API key with its secret. */
 export interface NewKey {
+  /** `key_…`. */
   readonly id: string;
+  /** What people call it. */
   readonly name: string;
+  /** The last characters of the secret. */
   readonly last4: string;
+  /** What it may do. */
   readonly scopes: readonly (
     | 'admin'
     | 'ledger:read'
@@ -641,10 +1038,15 @@ export interface NewKey {
   )[];
   /** The only names on the disk that the key may use start with these. Null: all. */
   readonly disk_prefixes: readonly string[] | null;
+  /** When it was created. */
   readonly created_at: string;
+  /** The key that created it. */
   readonly created_by: string | null;
+  /** When it was last used. */
   readonly last_used_at: string | null;
+  /** When it ends; null means never. */
   readonly expires_at: string | null;
+  /** When it was revoked. */
   readonly revoked_at: string | null;
   /** The host of the app that a person let in by OAuth; null for other keys. */
   readonly client: string | null;
@@ -652,22 +1054,33 @@ export interface NewKey {
   readonly api_key: string;
 }
 
+/** The policy in force. */
 export interface Policy {
+  /** Rises with each change; 0 means no policy. */
   readonly version: number;
+  /** The first rule whose conditions all match decides. */
   readonly rules: readonly PolicyRule[];
+  /** What the agent said about the change. */
   readonly note: string | null;
+  /** The channel that approved it. */
   readonly approved_by: string | null;
+  /** When it came into force. */
   readonly approved_at: string | null;
 }
 
+/** The answer of `POST /v1/policy/diff`. */
 export interface PolicyDiffAnswer {
   /** The version compared with. */
   readonly version: number;
+  /** False if nothing would change. */
   readonly changed: boolean;
   /** `+ …` added, `- …` removed, `  …` unchanged. */
   readonly lines: readonly string[];
+  /** Rules that can never decide, and the like. */
   readonly warnings: readonly {
+    /** Id of the rule. */
     readonly rule: string;
+    /** What is wrong with it. */
     readonly message: string;
   }[];
 }
@@ -676,7 +1089,9 @@ export interface PolicyDiffAnswer {
 export interface PolicyDocument {
   /** The first rule whose conditions all match decides; a rule without conditions matches everything. */
   readonly rules: readonly {
+    /** Made up if omitted. */
     readonly id?: string | undefined;
+    /** `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. */
     readonly effect:
       | 'allow'
       | 'deny'
@@ -686,22 +1101,30 @@ export interface PolicyDocument {
       | (string & {});
     /** Exact, or a prefix and `*`. */
     readonly action?: (string | readonly string[]) | undefined;
+    /** For links and mails, which have no action. */
     readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
+    /** Without its sign. */
     readonly amount_gt?: number | undefined;
     /** Without its sign. */
     readonly amount_lte?: number | undefined;
+    /** As stated by the agent. */
     readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
     /** `example.com`, `*.example.com`. */
     readonly recipient_domains?: readonly string[] | undefined;
     /** Channels to ask. */
     readonly approvers?: readonly string[] | undefined;
+    /** How many must approve. */
     readonly approvals?: number | undefined;
+    /** For people. */
     readonly description?: string | undefined;
   }[];
 }
 
+/** A rule in normal form: with an id, and lists where callers may write a single value. */
 export interface PolicyRule {
+  /** Its name in answers and in the ledger. */
   readonly id: string;
+  /** What happens if the rule decides. */
   readonly effect:
     | 'allow'
     | 'deny'
@@ -709,19 +1132,31 @@ export interface PolicyRule {
     | 'auto_approve'
     | 'auto_approve_notify'
     | (string & {});
+  /** Any of these: exact, or a prefix and `*`. */
   readonly action?: readonly string[] | undefined;
+  /** Any of these tools. */
   readonly tool?: readonly ('file_url' | 'email_send' | (string & {}))[] | undefined;
+  /** The amount is at most this, without its sign. */
   readonly amount_lte?: number | undefined;
+  /** The amount is more than this, without its sign. */
   readonly amount_gt?: number | undefined;
+  /** Any of these. */
   readonly risk?: readonly ('low' | 'medium' | 'high' | (string & {}))[] | undefined;
+  /** `example.com`, `*.example.com`: every recipient for effects that let a mail pass, any recipient for others. */
   readonly recipient_domains?: readonly string[] | undefined;
+  /** Channels that are asked. */
   readonly approvers?: readonly string[] | undefined;
+  /** How many people must approve. */
   readonly approvals?: number | undefined;
+  /** For people. */
   readonly description?: string | undefined;
 }
 
+/** The answer of `PUT /v1/policy`. */
 export interface PolicySetAnswer {
+  /** `req_…`. */
   readonly request_id: string;
+  /** Only `approved` and `modified` mean yes. */
   readonly status:
     | 'pending'
     | 'approved'
@@ -733,29 +1168,44 @@ export interface PolicySetAnswer {
     | (string & {});
   /** The chosen option (`modified`) or the answer (`answered`). */
   readonly decision: string | null;
+  /** What the person added. */
   readonly comment: string | null;
+  /** What to do next. */
   readonly hint: string | null;
+  /** `channel:<id>` or `policy:<rule>`. */
   readonly decided_by: string | null;
+  /** As you gave it. */
   readonly state_ref: string | null;
+  /** Without a decision it expires then. */
   readonly expires_at: string;
+  /** While it is pending: when to call `GET /v1/requests/{id}` again. */
   readonly poll_after_seconds: number | null;
+  /** Rules that can never decide, and the like. */
   readonly warnings: readonly {
+    /** Id of the rule. */
     readonly rule: string;
+    /** What is wrong with it. */
     readonly message: string;
   }[];
 }
 
+/** The answer of `GET /v1/policy/suggestions`. */
 export interface PolicySuggestAnswer {
+  /** Rules that would save people work. */
   readonly items: readonly PolicySuggestion[];
 }
 
+/** A rule that would decide what people always approved. */
 export interface PolicySuggestion {
+  /** The action that people always approved. */
   readonly action: string;
   /** All requests for this action that people decided. */
   readonly approved: number;
   /** Counted from this time. */
   readonly since: string;
+  /** The oldest of them. */
   readonly first_at: string;
+  /** The newest of them. */
   readonly last_at: string;
   /** How many different people. */
   readonly by: number;
@@ -766,9 +1216,11 @@ export interface PolicySuggestion {
   readonly examples: readonly string[];
 }
 
+/** The answer of `POST /v1/policy/test`. */
 export interface PolicyTestAnswer {
   /** Null if you passed a document. */
   readonly version: number | null;
+  /** What would happen. */
   readonly effect:
     | 'allow'
     | 'deny'
@@ -776,10 +1228,15 @@ export interface PolicyTestAnswer {
     | 'auto_approve'
     | 'auto_approve_notify'
     | (string & {});
+  /** The rule that decides; null if none matches, so a person decides. */
   readonly rule: string | null;
+  /** The same in words. */
   readonly sentence: string;
+  /** Each rule in order. */
   readonly trace: readonly {
+    /** Id of the rule. */
     readonly rule: string;
+    /** What it would do. */
     readonly effect:
       | 'allow'
       | 'deny'
@@ -787,27 +1244,44 @@ export interface PolicyTestAnswer {
       | 'auto_approve'
       | 'auto_approve_notify'
       | (string & {});
+    /** The rule in words. */
     readonly says: string;
+    /** Whether its conditions hold. */
     readonly matched: boolean;
+    /** Whether it is the first that matches. */
     readonly decides: boolean;
+    /** Conditions that do not hold. */
     readonly failed: readonly {
+      /** The condition. */
       readonly field: string;
+      /** What it requires. */
       readonly wanted: string;
+      /** What the call has. */
       readonly given: string;
     }[];
   }[];
 }
 
+/** The answer of project_create. */
 export interface ProjectCreateAnswer {
+  /** The project of the key. */
   readonly project: {
+    /** `prj_…`. */
     readonly id: string;
+    /** Its name in addresses. */
     readonly slug: string;
+    /** What people call it. */
     readonly name: string;
+    /** When it was created. */
     readonly created_at: string;
   };
+  /** The new key. */
   readonly key: {
+    /** `key_…`. */
     readonly id: string;
+    /** What people call it. */
     readonly name: string;
+    /** What it may do. */
     readonly scopes: readonly (
       | 'admin'
       | 'ledger:read'
@@ -819,33 +1293,50 @@ export interface ProjectCreateAnswer {
       | 'send'
       | (string & {})
     )[];
+    /** When it was created. */
     readonly created_at: string;
   };
   /** The secret, shown only once. */
   readonly api_key: string;
+  /** Addresses of this server. */
   readonly urls: {
+    /** Base of REST. */
     readonly api: string;
+    /** The MCP endpoint. */
     readonly mcp: string;
+    /** Base of webhook addresses. */
     readonly hooks: string;
   };
   /** The owner's, active. */
   readonly channel: {
+    /** `chn_…`. */
     readonly id: string;
+    /** How the person is reached. */
     readonly kind: 'email' | 'telegram' | (string & {});
+    /** A short name. */
     readonly label: string;
     /** Masked; null for Telegram. */
     readonly address: string | null;
+    /** Only an active channel is asked. */
     readonly status: 'added' | 'verified' | 'active' | 'removed' | (string & {});
+    /** Whether it is the owner's. */
     readonly owner: boolean;
+    /** When it was added. */
     readonly created_at: string;
+    /** When the person confirmed the address. */
     readonly verified_at: string | null;
+    /** When the owner approved it. */
     readonly activated_at: string | null;
+    /** When a person last decided through it. */
     readonly last_used_at: string | null;
   };
 }
 
+/** A question to people, and what became of it. */
 export interface Request {
+  /** `req_…`. */
   readonly request_id: string;
+  /** An approval or a question. */
   readonly kind:
     | 'approval'
     | 'question'
@@ -855,6 +1346,7 @@ export interface Request {
     | 'channel'
     | 'member'
     | (string & {});
+  /** Only `approved` and `modified` mean yes. */
   readonly status:
     | 'pending'
     | 'approved'
@@ -864,73 +1356,125 @@ export interface Request {
     | 'expired'
     | 'answered'
     | (string & {});
+  /** What the agent wants to do, as policies match it. */
   readonly action: string | null;
+  /** The line that people read first. */
   readonly summary: string;
+  /** What people need to decide. */
   readonly details: string | null;
+  /** As the agent stated it. */
   readonly risk: ('low' | 'medium' | 'high' | (string & {})) | null;
+  /** As the agent stated it. */
   readonly amount: number | null;
+  /** What was asked, if it is a question. */
   readonly question: string | null;
+  /** Choices offered besides approve and deny. */
   readonly options: readonly string[];
+  /** The chosen option (`modified`) or the answer (`answered`). */
   readonly decision: string | null;
+  /** What the person added. */
   readonly comment: string | null;
+  /** What to do next. */
   readonly hint: string | null;
+  /** `channel:<id>` or `policy:<rule>`. */
   readonly decided_by: string | null;
+  /** When it was decided or expired. */
   readonly decided_at: string | null;
+  /** When it was asked. */
   readonly created_at: string;
+  /** Without a decision it expires then. */
   readonly expires_at: string;
+  /** Who asked. */
   readonly requested_by: {
+    /** The API key. */
     readonly key_id: string;
+    /** The agent, as it calls itself. */
     readonly agent: string | null;
+    /** The agent's platform. */
     readonly platform: string;
   };
+  /** Channels asked; empty means all active ones. */
   readonly approvers: readonly string[];
+  /** Messages sent to people. */
   readonly notified: readonly {
+    /** The channel, `chn_…`. */
     readonly channel_id: string;
+    /** `email` or `telegram`. */
     readonly kind: string;
+    /** Whether the message went out. */
     readonly status: string;
+    /** When it was sent or queued. */
     readonly at: string | null;
   }[];
+  /** The policy that was in force. */
   readonly policy_version: number;
+  /** The policy rule that matched. */
   readonly rule: string | null;
+  /** As the agent gave it. */
   readonly state_ref: string | null;
+  /** Where `request.resolved` is sent. */
   readonly callback_url: string | null;
+  /** The event it is about. */
   readonly event_id: string | null;
+  /** The exact values that were shown to people. */
   readonly bind: unknown;
+  /** When the approval was used. */
   readonly spent_at: string | null;
+  /** What used it. */
   readonly spent_by: string | null;
+  /** For rules that need several people. */
   readonly approvals: {
+    /** How many people must approve. */
     readonly needed: number;
+    /** Approvals so far. */
     readonly given: readonly {
+      /** Who approved. */
       readonly channel_id: string;
+      /** When. */
       readonly at: string;
     }[];
   };
 }
 
+/** The answer of `POST /v1/request-callback-secret`. */
 export interface RequestCallbackSecretAnswer {
   /** Receivers check signatures with it; shown only once. */
   readonly secret: string;
+  /** When it was created. */
   readonly created_at: string;
   /** When the old secret stops signing. */
   readonly previous_valid_until: string | null;
 }
 
+/** One page of a list. */
 export interface RequestPage {
+  /** Newest first. */
   readonly items: readonly Request[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `POST /v1/requests/{id}/use`. */
 export interface RequestUseAnswer {
+  /** `req_…`. */
   readonly request_id: string;
+  /** It was a yes. */
   readonly status: 'approved' | 'modified' | (string & {});
+  /** The chosen option. */
   readonly decision: string | null;
+  /** What the person added. */
   readonly comment: string | null;
+  /** When it was used. */
   readonly spent_at: string;
+  /** What used it. */
   readonly spent_by: string;
 }
 
+/** The answer of `POST /v1/requests/{id}/withdraw`. */
 export interface RequestWithdrawAnswer {
+  /** `req_…`. */
   readonly request_id: string;
+  /** How it stands now. */
   readonly status:
     | 'pending'
     | 'approved'
@@ -940,48 +1484,77 @@ export interface RequestWithdrawAnswer {
     | 'expired'
     | 'answered'
     | (string & {});
+  /** False if it was decided before. */
   readonly withdrawn: boolean;
+  /** Why it ended. */
   readonly hint: string | null;
 }
 
+/** Why a parked event is back. */
 export interface Resumed {
+  /** How often it was parked. */
   readonly parks: number;
   /** What woke it: an id, a time, or `requeued`. */
   readonly because: string;
+  /** What it waited for. */
   readonly waited_for: readonly {
+    /** A request, a mail, another event or a time. */
     readonly id: string;
+    /** How it ended. */
     readonly status: string;
   }[];
+  /** Decisions on the requests it waited for. */
   readonly answers: readonly {
+    /** `req_…`. */
     readonly request_id: string;
+    /** How it was decided. */
     readonly status: string;
+    /** The chosen option or the answer. */
     readonly decision: string | null;
+    /** What the person added. */
     readonly comment: string | null;
+    /** `channel:<id>` or `policy:<rule>`. */
     readonly decided_by: string | null;
+    /** When it was decided. */
     readonly decided_at: string | null;
   }[];
+  /** What the agent stored when it parked the event. */
   readonly state: unknown;
 }
 
+/** Where matching events are sent. */
 export interface Route {
+  /** `rte_…`. */
   readonly id: string;
+  /** Where events are sent. */
   readonly callback_url: string;
+  /** Only events of this source; null means all. */
   readonly match_source: string | null;
+  /** Only this type, or a prefix and `*`; null means all. */
   readonly match_type: string | null;
   /** False after a 410 Gone answer or `POST /v1/routes/{id}/disable`. */
   readonly enabled: boolean;
+  /** Why it is disabled. */
   readonly disabled_reason: string | null;
+  /** When it was added. */
   readonly created_at: string;
 }
 
+/** The answer of `POST /v1/routes`. */
 export interface RouteAddAnswer {
+  /** `rte_…`. */
   readonly id: string;
+  /** Where events are sent. */
   readonly callback_url: string;
+  /** Only events of this source; null means all. */
   readonly match_source: string | null;
+  /** Only this type, or a prefix and `*`; null means all. */
   readonly match_type: string | null;
   /** False after a 410 Gone answer or `POST /v1/routes/{id}/disable`. */
   readonly enabled: boolean;
+  /** Why it is disabled. */
   readonly disabled_reason: string | null;
+  /** When it was added. */
   readonly created_at: string;
   /** Receivers check signatures with it; shown only once. */
   readonly secret: string;
@@ -989,44 +1562,67 @@ export interface RouteAddAnswer {
   readonly warnings: readonly string[];
 }
 
+/** One try to deliver an event. */
 export interface RouteAttempt {
+  /** From 1. */
   readonly attempt: number;
+  /** When it was sent. */
   readonly at: string;
   /** Null if no answer came. */
   readonly status_code: number | null;
+  /** How long the receiver took. */
   readonly duration_ms: number;
+  /** Why it failed. */
   readonly error: string | null;
   /** The first 1 KB of the answer. */
   readonly response: string | null;
 }
 
+/** An event on its way to a callback. */
 export interface RouteDelivery {
+  /** `dlv_…`. */
   readonly delivery_id: string;
+  /** `evt_…`. */
   readonly event_id: string;
+  /** Type of the event. */
   readonly event_type: string;
+  /** `dead` after the last attempt failed. */
   readonly status: 'pending' | 'delivered' | 'dead' | 'cancelled' | (string & {});
   /** How many attempts so far. */
   readonly attempts: number;
+  /** When it is tried again. */
   readonly next_attempt_at: string | null;
+  /** When the event matched. */
   readonly created_at: string;
+  /** When it was delivered or given up. */
   readonly finished_at: string | null;
   /** Newest first. */
   readonly log: readonly RouteAttempt[];
 }
 
+/** One page of a list. */
 export interface RouteDeliveryPage {
+  /** Newest first. */
   readonly items: readonly RouteDelivery[];
+  /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
 }
 
+/** The answer of `POST /v1/routes/{id}/enable`. */
 export interface RouteEnableAnswer {
+  /** `rte_…`. */
   readonly id: string;
+  /** Where events are sent. */
   readonly callback_url: string;
+  /** Only events of this source; null means all. */
   readonly match_source: string | null;
+  /** Only this type, or a prefix and `*`; null means all. */
   readonly match_type: string | null;
   /** False after a 410 Gone answer or `POST /v1/routes/{id}/disable`. */
   readonly enabled: boolean;
+  /** Why it is disabled. */
   readonly disabled_reason: string | null;
+  /** When it was added. */
   readonly created_at: string;
   /** Deliveries due now. */
   readonly resumed: number;
@@ -1034,12 +1630,17 @@ export interface RouteEnableAnswer {
   readonly more: boolean;
 }
 
+/** The answer of `DELETE /v1/routes/{id}`. */
 export interface RouteRemoveAnswer {
+  /** `rte_…`. */
   readonly id: string;
+  /** When it was removed. */
   readonly removed_at: string;
 }
 
+/** The answer of `POST /v1/routes/{id}/retry`. */
 export interface RouteRetryAnswer {
+  /** `rte_…`. */
   readonly route_id: string;
   /** Deliveries due now. */
   readonly retried: number;
@@ -1047,26 +1648,37 @@ export interface RouteRetryAnswer {
   readonly more: boolean;
 }
 
+/** The answer of `POST /v1/routes/{id}/test`. */
 export interface RouteTestAnswer {
   /** The `webhook-id` sent. */
   readonly event_id: string;
   /** True for a 2xx answer. */
   readonly delivered: boolean;
+  /** HTTP status; null if no answer came. */
   readonly status_code: number | null;
+  /** How long the receiver took. */
   readonly duration_ms: number;
+  /** Why it failed. */
   readonly error: string | null;
   /** The first 1 KB of the answer. */
   readonly response: string | null;
 }
 
+/** A route with its open deliveries. */
 export interface RouteWithCounts {
+  /** `rte_…`. */
   readonly id: string;
+  /** Where events are sent. */
   readonly callback_url: string;
+  /** Only events of this source; null means all. */
   readonly match_source: string | null;
+  /** Only this type, or a prefix and `*`; null means all. */
   readonly match_type: string | null;
   /** False after a 410 Gone answer or `POST /v1/routes/{id}/disable`. */
   readonly enabled: boolean;
+  /** Why it is disabled. */
   readonly disabled_reason: string | null;
+  /** When it was added. */
   readonly created_at: string;
   /** Deliveries waiting for an attempt. */
   readonly pending: number;
@@ -1074,20 +1686,31 @@ export interface RouteWithCounts {
   readonly dead: number;
 }
 
+/** One page of a list. */
 export interface RouteWithCountsPage {
+  /** Oldest first. */
   readonly items: readonly RouteWithCounts[];
+  /** Always null: the list has one page. */
   readonly next_cursor: null;
 }
 
+/** The answer of `POST /v1/session/hello`. */
 export interface SessionHelloAnswer {
+  /** As given. */
   readonly agent: string;
+  /** One of the known platforms, otherwise `custom`. */
   readonly platform: string;
+  /** When the session began. */
   readonly started_at: string;
 }
 
+/** Where events come from. */
 export interface Source {
+  /** Unique in the project. */
   readonly name: string;
+  /** What it receives. */
   readonly type: 'webhook' | 'email' | (string & {});
+  /** How deliveries are signed; `none` accepts anyone with the URL. */
   readonly verification:
     | 'stripe'
     | 'github'
@@ -1095,20 +1718,31 @@ export interface Source {
     | 'standard_webhooks'
     | 'none'
     | (string & {});
+  /** `hmac_sha256`: the signature's header. */
   readonly signature_header: string | null;
+  /** Where to send webhooks; for mail, where a mail server can POST whole mails. */
   readonly url: string | null;
+  /** Mail: the project's address. */
   readonly address: string | null;
+  /** When it was added. */
   readonly created_at: string;
+  /** How long the previous secret stays valid; null if there is none. */
   readonly previous_secret_valid_until: string | null;
 }
 
+/** The answer of `DELETE /v1/sources/{name}`. */
 export interface SourceRemoveAnswer {
+  /** The source. */
   readonly name: string;
+  /** When it stopped accepting webhooks. */
   readonly removed_at: string;
 }
 
+/** The answer of `POST /v1/sources/{name}/rotate`. */
 export interface SourceRotateAnswer {
+  /** The source. */
   readonly name: string;
+  /** How deliveries are signed. */
   readonly verification:
     | 'stripe'
     | 'github'
@@ -1116,19 +1750,27 @@ export interface SourceRotateAnswer {
     | 'standard_webhooks'
     | 'none'
     | (string & {});
+  /** When the new secret came into force. */
   readonly rotated_at: string;
   /** When the old secret stops working. */
   readonly previous_valid_until: string | null;
 }
 
+/** The answer of `POST /v1/sources/{name}/sign`. */
 export interface SourceSignAnswer {
+  /** Where to POST the body. */
   readonly url: string;
+  /** Headers to send with it. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A source with what has reached it. */
 export interface SourceWithCounts {
+  /** Unique in the project. */
   readonly name: string;
+  /** What it receives. */
   readonly type: 'webhook' | 'email' | (string & {});
+  /** How deliveries are signed; `none` accepts anyone with the URL. */
   readonly verification:
     | 'stripe'
     | 'github'
@@ -1136,120 +1778,204 @@ export interface SourceWithCounts {
     | 'standard_webhooks'
     | 'none'
     | (string & {});
+  /** `hmac_sha256`: the signature's header. */
   readonly signature_header: string | null;
+  /** Where to send webhooks; for mail, where a mail server can POST whole mails. */
   readonly url: string | null;
+  /** Mail: the project's address. */
   readonly address: string | null;
+  /** When it was added. */
   readonly created_at: string;
+  /** How long the previous secret stays valid; null if there is none. */
   readonly previous_secret_valid_until: string | null;
+  /** When the last event arrived. */
   readonly last_event_at: string | null;
+  /** Events of the last 24 hours. */
   readonly events_24h: number;
+  /** Deliveries refused in the last 24 hours. */
   readonly rejected_24h: number;
+  /** What its events count until their payloads are purged. */
   readonly stored_bytes: number;
+  /** The limit that keeps it from taking events now; null if it takes them. */
   readonly limited: {
+    /** Which limit. */
     readonly kind:
       | 'source_bytes'
       | 'project_bytes'
       | 'events_per_minute'
       | 'bytes_per_10_minutes'
       | (string & {});
+    /** What it may store, in all or in the time of the limit. */
     readonly limit: number;
+    /** What it has stored of that. */
     readonly used: number;
+    /** Seconds until it takes events again. */
     readonly retry_after: number;
   } | null;
 }
 
+/** One page of a list. */
 export interface SourceWithCountsPage {
+  /** Oldest first. */
   readonly items: readonly SourceWithCounts[];
+  /** Always null: the list has one page. */
   readonly next_cursor: null;
 }
 
+/** The answer of `GET /v1/state-history/{task_id}`. */
 export interface StateHistoryAnswer {
+  /** The task. */
   readonly task_id: string;
+  /** Newest first. */
   readonly items: readonly StateVersion[];
 }
 
+/** The answer of `PUT /v1/state/{task_id}`. */
 export interface StateSaveAnswer {
+  /** The task. */
   readonly task_id: string;
+  /** Where `GET /v1/kv/{key}` finds it: `state/<task_id>`. */
   readonly key: string;
+  /** When it was saved. */
   readonly saved_at: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** An earlier version of a state. */
 export interface StateVersion {
+  /** Which version. */
   readonly version: number;
+  /** When it was saved. */
   readonly saved_at: string;
+  /** Size of the state. */
   readonly size_bytes: number;
+  /** What the agent said about it. */
   readonly note: string | null;
+  /** The key that saved it. */
   readonly key_id: string | null;
+  /** The agent that saved it, as it calls itself. */
   readonly agent: string | null;
 }
 
+/** The answer of story. */
 export interface StoryAnswer {
+  /** Where it began. */
   readonly event: {
+    /** `evt_…`. */
     readonly id: string;
+    /** Name of the source. */
     readonly source: string;
+    /** `webhook` or `email` for received events. */
     readonly channel: string;
+    /** What happened. */
     readonly type: string;
+    /** When it arrived. */
     readonly received_at: string;
+    /** Whether the signature was checked. */
     readonly verified: boolean;
+    /** Where it is in the queue. */
     readonly status: 'pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | (string & {});
   };
+  /** What people were asked about it. */
   readonly requests: readonly Readonly<Record<string, unknown>>[];
+  /** Ledger entries about it, oldest first. */
   readonly entries: readonly LedgerEntry[];
+  /** Proof that values belong to digests in the entries. */
   readonly openings: readonly {
+    /** The entry. */
     readonly seq: number;
+    /** What was hashed before the value. */
     readonly salt: string;
+    /** What was hashed. */
     readonly value: unknown;
   }[];
 }
 
+/** The saved state of a task. */
 export interface TaskState {
+  /** The task. */
   readonly task_id: string;
+  /** As it was saved. */
   readonly state: unknown;
+  /** What the agent said about it. */
   readonly note: string | null;
+  /** When it was saved. */
   readonly saved_at: string;
+  /** Rises with each write; pass as `if_version`. */
   readonly version: number;
 }
 
+/** The answer of usage. */
 export interface UsageAnswer {
+  /** Stored bytes. */
   readonly disk: {
+    /** All together. */
     readonly used_bytes: number;
+    /** What the project may store. */
     readonly limit_bytes: number;
+    /** Of keys and state. */
     readonly key_bytes: number;
+    /** Of files. */
     readonly file_bytes: number;
+    /** Reserved by open uploads. */
     readonly upload_bytes: number;
   };
+  /** Keys of the key-value store. */
   readonly keys: {
+    /** How many there are. */
     readonly used: number;
+    /** How many there may be. */
     readonly limit: number;
   };
+  /** Downloads. */
   readonly transfer: {
+    /** `2026-01`. */
     readonly month: string;
+    /** Downloaded this month. */
     readonly used_bytes: number;
+    /** What may be downloaded in a month. */
     readonly limit_bytes: number;
+    /** When the month ends. */
     readonly resets_at: string;
   };
+  /** Mails sent. */
   readonly emails: {
+    /** Sent today. */
     readonly today: number;
+    /** What may be sent in a day. */
     readonly day_limit: number;
+    /** Sent this month. */
     readonly this_month: number;
+    /** What may be sent in a month. */
     readonly month_limit: number;
     /** Why sending is blocked, or null. */
     readonly blocked: string | null;
   };
+  /** What sources store and send. */
   readonly events: {
     /** Payloads, headers and attachments of events, and 2 KB each, until their purge. */
     readonly stored_bytes: number;
+    /** What the project may store; null means no limit. */
     readonly limit_bytes: number | null;
+    /** The limits of each source; null means none. */
     readonly source_limits: {
+      /** What a source may store. */
       readonly stored_bytes: number | null;
+      /** How many events it may send in a minute. */
       readonly events_per_minute: number | null;
+      /** How much it may send in ten minutes. */
       readonly bytes_per_10_minutes: number | null;
     };
+    /** Each source with what it stores and sends. */
     readonly sources: readonly {
+      /** The source's name. */
       readonly name: string;
+      /** What its events count. */
       readonly stored_bytes: number;
+      /** Events of the current minute. */
       readonly events_this_minute: number;
+      /** Stored in the current ten minutes. */
       readonly bytes_these_10_minutes: number;
       /** The limit that the source has reached, or null. */
       readonly limited:
@@ -1265,15 +1991,24 @@ export interface UsageAnswer {
   };
 }
 
+/** The answer of whoami. */
 export interface WhoamiAnswer {
+  /** The project of the key. */
   readonly project: {
+    /** `prj_…`. */
     readonly id: string;
+    /** Its name in addresses. */
     readonly slug: string;
+    /** What people call it. */
     readonly name: string;
   };
+  /** The key of this call. */
   readonly key: {
+    /** `key_…`. */
     readonly id: string;
+    /** What people call it. */
     readonly name: string;
+    /** What it may do. */
     readonly scopes: readonly (
       | 'admin'
       | 'ledger:read'
@@ -1285,9 +2020,12 @@ export interface WhoamiAnswer {
       | 'send'
       | (string & {})
     )[];
+    /** The only names on the disk that it may use start with these. Null: all. */
     readonly disk_prefixes: readonly string[] | null;
+    /** When it ends; null means never. */
     readonly expires_at: string | null;
   };
+  /** What this call may do. */
   readonly scopes: readonly (
     | 'admin'
     | 'ledger:read'
@@ -1299,18 +2037,29 @@ export interface WhoamiAnswer {
     | 'send'
     | (string & {})
   )[];
+  /** The agent of this call. */
   readonly agent: {
+    /** As it calls itself; a claim, not proof. */
     readonly label: string | null;
+    /** The agent's platform. */
     readonly platform: string;
+    /** Where the name comes from. */
     readonly source: 'header' | 'hello' | 'mcp_client_info' | 'user_agent' | 'none' | (string & {});
   };
+  /** Addresses of this server. */
   readonly urls: {
+    /** Base of REST. */
     readonly api: string;
+    /** The MCP endpoint. */
     readonly mcp: string;
+    /** Base of webhook addresses. */
     readonly hooks: string;
   };
+  /** This server. */
   readonly server: {
+    /** Its version. */
     readonly version: string;
+    /** How people can be reached. */
     readonly channels: readonly string[];
   };
 }
@@ -1435,6 +2184,8 @@ export interface InboxListInput {
   readonly thread?: string | undefined;
   /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
+  /** A one-line gist in place of payload, headers and attachments. */
+  readonly brief?: boolean | undefined;
   /** The next_cursor from the previous page. */
   readonly cursor?: string | undefined;
   /** How many to return. */
@@ -1787,7 +2538,9 @@ export interface PolicySetInput {
   readonly policy: {
     /** The first rule whose conditions all match decides; a rule without conditions matches everything. */
     readonly rules: readonly {
+      /** Made up if omitted. */
       readonly id?: string | undefined;
+      /** `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. */
       readonly effect:
         | 'allow'
         | 'deny'
@@ -1797,16 +2550,21 @@ export interface PolicySetInput {
         | (string & {});
       /** Exact, or a prefix and `*`. */
       readonly action?: (string | readonly string[]) | undefined;
+      /** For links and mails, which have no action. */
       readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
+      /** Without its sign. */
       readonly amount_gt?: number | undefined;
       /** Without its sign. */
       readonly amount_lte?: number | undefined;
+      /** As stated by the agent. */
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
       /** `example.com`, `*.example.com`. */
       readonly recipient_domains?: readonly string[] | undefined;
       /** Channels to ask. */
       readonly approvers?: readonly string[] | undefined;
+      /** How many must approve. */
       readonly approvals?: number | undefined;
+      /** For people. */
       readonly description?: string | undefined;
     }[];
   };
@@ -1833,7 +2591,9 @@ export interface PolicyTestInput {
     | {
         /** The first rule whose conditions all match decides; a rule without conditions matches everything. */
         readonly rules: readonly {
+          /** Made up if omitted. */
           readonly id?: string | undefined;
+          /** `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. */
           readonly effect:
             | 'allow'
             | 'deny'
@@ -1843,12 +2603,15 @@ export interface PolicyTestInput {
             | (string & {});
           /** Exact, or a prefix and `*`. */
           readonly action?: (string | readonly string[]) | undefined;
+          /** For links and mails, which have no action. */
           readonly tool?:
             | (('file_url' | 'email_send' | (string & {})) | readonly string[])
             | undefined;
+          /** Without its sign. */
           readonly amount_gt?: number | undefined;
           /** Without its sign. */
           readonly amount_lte?: number | undefined;
+          /** As stated by the agent. */
           readonly risk?:
             | (('low' | 'medium' | 'high' | (string & {})) | readonly string[])
             | undefined;
@@ -1856,7 +2619,9 @@ export interface PolicyTestInput {
           readonly recipient_domains?: readonly string[] | undefined;
           /** Channels to ask. */
           readonly approvers?: readonly string[] | undefined;
+          /** How many must approve. */
           readonly approvals?: number | undefined;
+          /** For people. */
           readonly description?: string | undefined;
         }[];
       }
@@ -1869,7 +2634,9 @@ export interface PolicyDiffInput {
   readonly policy: {
     /** The first rule whose conditions all match decides; a rule without conditions matches everything. */
     readonly rules: readonly {
+      /** Made up if omitted. */
       readonly id?: string | undefined;
+      /** `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. */
       readonly effect:
         | 'allow'
         | 'deny'
@@ -1879,16 +2646,21 @@ export interface PolicyDiffInput {
         | (string & {});
       /** Exact, or a prefix and `*`. */
       readonly action?: (string | readonly string[]) | undefined;
+      /** For links and mails, which have no action. */
       readonly tool?: (('file_url' | 'email_send' | (string & {})) | readonly string[]) | undefined;
+      /** Without its sign. */
       readonly amount_gt?: number | undefined;
       /** Without its sign. */
       readonly amount_lte?: number | undefined;
+      /** As stated by the agent. */
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
       /** `example.com`, `*.example.com`. */
       readonly recipient_domains?: readonly string[] | undefined;
       /** Channels to ask. */
       readonly approvers?: readonly string[] | undefined;
+      /** How many must approve. */
       readonly approvals?: number | undefined;
+      /** For people. */
       readonly description?: string | undefined;
     }[];
   };
@@ -2020,6 +2792,7 @@ export interface FilePutInput {
     | {
         /** Exact size in bytes. */
         readonly size: number;
+        /** Its media type. */
         readonly content_type?: string | undefined;
       }
     | undefined;

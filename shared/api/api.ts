@@ -78,12 +78,13 @@ export function mountApi(
     readonly oauth?: boolean;
   },
 ): void {
-  const document = once(() =>
-    JSON.stringify(openApiDocument(operations, server, { signIn, oauth })),
-  );
-  app.get('/v1/openapi.json', (c) =>
-    reply(c, document(), 200, { 'Content-Type': 'application/json' }),
-  );
+  const documentOf = (internal: boolean) =>
+    once(() => JSON.stringify(openApiDocument(operations, server, { signIn, oauth, internal })));
+  const [plain, whole] = [documentOf(false), documentOf(true)];
+  app.get('/v1/openapi.json', (c) => {
+    const document = c.req.query('internal') === 'true' ? whole() : plain();
+    return reply(c, document, 200, { 'Content-Type': 'application/json' });
+  });
   app.all('/v1/openapi.json', () => {
     throw methodNotAllowed(['GET']);
   });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { label } from '../operations/fields.ts';
 import { channelView } from '../operations/channel/view.ts';
+import { serverUrls } from '../operations/whoami.ts';
 import { isMailAddress } from '../rules/mail-address.ts';
 import { SLUG, SLUG_MAX_CHARS } from '../rules/slug.ts';
 import { FULL_SCOPES, SCOPES } from '../lib/scopes.ts';
@@ -16,6 +17,14 @@ const name = label(NAME_MAX_CHARS).refine(
 const loginId = z.string().min(1).max(100).describe('The secret that auth/start gave.');
 const keyName = name.default('sign-in').describe('What the key is for.');
 
+const emailMasked = z.string().describe('The address, with most letters hidden.');
+
+const projectFields = {
+  id: z.string().describe('`prj_…`.'),
+  slug: z.string().describe('Its name in addresses.'),
+  name: z.string().describe('What people call it.'),
+};
+
 export const startInput = z.strictObject({
   email: z
     .string()
@@ -23,9 +32,9 @@ export const startInput = z.strictObject({
     .describe('Where the link to confirm is sent.'),
   client: z
     .strictObject({
-      name: name.optional(),
-      version: name.optional(),
-      host: name.optional(),
+      name: name.optional().describe('The program.'),
+      version: name.optional().describe('Its version.'),
+      host: name.optional().describe('The machine.'),
     })
     .optional()
     .describe('The program and its machine, shown to the person who confirms.'),
@@ -34,21 +43,19 @@ export const startInput = z.strictObject({
 export const startAnswer = z.strictObject({
   login_id: z.string().describe('A secret: keep it to yourself.'),
   user_code: z.string().describe('Show it: the person types it on the page behind the link.'),
-  email_masked: z.string(),
-  expires_in: z.int().describe('Seconds.'),
-  expires_at: z.string(),
+  email_masked: emailMasked,
+  expires_in: z.int().describe('Seconds until the link ends.'),
+  expires_at: z.string().describe('When the link ends.'),
   interval: z.int().describe('Seconds to let pass between polls.'),
 });
 
 export const pollInput = z.strictObject({ login_id: loginId });
 
 export const pollAnswer = z.strictObject({
-  status: z.literal('confirmed'),
-  email_masked: z.string(),
+  status: z.literal('confirmed').describe('Until then the call answers LOGIN_NOT_VERIFIED.'),
+  email_masked: emailMasked,
   expires_at: z.string().describe('Use the sign-in before this time.'),
-  projects: z
-    .array(z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }))
-    .describe('Of this account.'),
+  projects: z.array(z.strictObject(projectFields)).describe('Of this account.'),
 });
 
 export const projectInput = z.strictObject({
@@ -78,23 +85,22 @@ export const keyInput = z.strictObject({
   key_name: keyName,
 });
 
-const project = z.strictObject({
-  id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  created_at: z.string(),
-});
+const project = z
+  .strictObject({ ...projectFields, created_at: z.string().describe('When it was created.') })
+  .describe('The project of the key.');
 
 export const keyAnswer = z.strictObject({
   project,
-  key: z.strictObject({
-    id: z.string(),
-    name: z.string(),
-    scopes: z.array(z.enum(SCOPES)),
-    created_at: z.string(),
-  }),
+  key: z
+    .strictObject({
+      id: z.string().describe('`key_…`.'),
+      name: z.string().describe('What people call it.'),
+      scopes: z.array(z.enum(SCOPES)).describe('What it may do.'),
+      created_at: z.string().describe('When it was created.'),
+    })
+    .describe('The new key.'),
   api_key: z.string().describe('The secret, shown only once.'),
-  urls: z.strictObject({ api: z.string(), mcp: z.string(), hooks: z.string() }),
+  urls: z.strictObject(serverUrls).describe('Addresses of this server.'),
 });
 
 export const projectAnswer = keyAnswer.extend({

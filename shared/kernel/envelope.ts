@@ -14,69 +14,122 @@ import { queueRow } from './queue-row.ts';
 
 const attachment = named(
   'Attachment',
-  z.object({
-    name: z.string(),
-    content_type: z.string(),
-    size_bytes: z.int(),
-    content_id: z.string().nullable(),
-    inline: z.boolean(),
-    sha256: z.string(),
-    /** A link to the file, if the event is shown in full. */
-    url: z.string().optional(),
-    url_expires_at: z.string().optional(),
-  }),
+  z
+    .object({
+      name: z.string().describe('File name; `evt_…/name` names it in file operations.'),
+      content_type: z.string().describe('Media type, as the mail states it.'),
+      size_bytes: z.int().describe('Size after decoding.'),
+      content_id: z.string().nullable().describe('How the HTML refers to it.'),
+      inline: z.boolean().describe('Shown inside the HTML.'),
+      sha256: z.string().describe('SHA-256 of the bytes, in hex.'),
+      url: z
+        .string()
+        .optional()
+        .describe(
+          'Link to the file, valid for an hour; only when the event is claimed or read alone.',
+        ),
+      url_expires_at: z.string().optional().describe('When the link ends.'),
+    })
+    .describe('A file of a mail.'),
 );
 
 const blockedAttachment = named(
   'BlockedAttachment',
-  z.object({
-    name: z.string(),
-    content_type: z.string(),
-    size_bytes: z.int(),
-    reason: z.enum(['executable', 'encrypted_archive', 'too_large', 'too_many']),
-  }),
+  z
+    .object({
+      name: z.string().describe('File name, as the mail states it.'),
+      content_type: z.string().describe('Media type, as the mail states it.'),
+      size_bytes: z.int().describe('Size after decoding.'),
+      reason: z
+        .enum(['executable', 'encrypted_archive', 'too_large', 'too_many'])
+        .describe('Why it was not stored.'),
+    })
+    .describe('A file of a mail that was not stored.'),
 );
 
 export const EVENT_STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead', 'waiting'] as const;
 
-/** Only for parked events. */
+/** For parked events. */
 const waitingFields = {
   waiting_for: z
-    .array(z.object({ id: z.string(), status: z.string(), expires_at: z.string() }))
-    .optional(),
-  parked_at: z.string().optional(),
-  wakes_at: z.string().optional(),
+    .array(
+      z.object({
+        id: z.string().describe('What it waits for: a request, a mail, another event or a time.'),
+        status: z.string().describe('How that stands.'),
+        expires_at: z.string().describe('When it ends at the latest.'),
+      }),
+    )
+    .optional()
+    .describe('Parked events only: what has to end before it is pending again.'),
+  parked_at: z.string().optional().describe('When it was parked.'),
+  wakes_at: z.string().optional().describe('When it wakes at the latest.'),
 };
 
 /** An event as callers see it (spec section 2.1), plus `retry_at` and `suspected_replay`. */
 export const eventSchema = named(
   'Event',
-  z.object({
-    id: z.string(),
-    project: z.string(),
-    source: z.string(),
-    channel: z.string(),
-    type: z.string(),
-    received_at: z.string(),
-    verified: z.boolean(),
-    trust: z.enum(['external_untrusted', 'service']),
-    suspected_replay: z.boolean(),
-    reply_to: z.string().nullable(),
-    headers: z.record(z.string(), z.string()).optional(),
-    payload: z.unknown(),
-    payload_url: z.string().nullable(),
-    payload_truncated: z.boolean(),
-    payload_purged: z.boolean(),
-    /** Only for mails. */
-    thread_id: z.string().nullable().optional(),
-    html_url: z.string().nullable().optional(),
-    attachments: z.array(attachment).optional(),
-    attachments_blocked: z.array(blockedAttachment).optional(),
-    status: z.enum(EVENT_STATUSES),
-    attempts: z.int(),
-    retry_at: z.string().nullable(),
-    ...waitingFields,
-  }),
+  z
+    .object({
+      id: z.string().describe('`evt_…`.'),
+      project: z.string().describe('The owning project, `prj_…`.'),
+      source: z
+        .string()
+        .describe('Name of the source; `service` for events that the service writes.'),
+      channel: z.string().describe('`webhook` or `email` for received events.'),
+      type: z
+        .string()
+        .describe(
+          'What happened: the type that the sender names, such as `invoice.paid`, or `webhook.received`, `email.received`.',
+        ),
+      received_at: z.string().describe('When it arrived.'),
+      verified: z.boolean().describe('The signature was checked; for mail, DKIM and DMARC passed.'),
+      trust: z
+        .enum(['external_untrusted', 'service'])
+        .describe('Outsiders wrote the content, unless this is `service`.'),
+      suspected_replay: z
+        .boolean()
+        .describe('The same content was received before under another id.'),
+      reply_to: z.string().nullable().describe('Mail: the message that this one answers.'),
+      headers: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Webhooks: the request headers, without credentials and signatures.'),
+      payload: z
+        .unknown()
+        .describe(
+          'The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer.',
+        ),
+      payload_url: z
+        .string()
+        .nullable()
+        .describe(
+          'Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.',
+        ),
+      payload_truncated: z
+        .boolean()
+        .describe(
+          'The payload was left out of this answer because it is over 8 KB; inbox_claim returns it.',
+        ),
+      payload_purged: z.boolean().describe('The payload was deleted, 30 days after it arrived.'),
+      thread_id: z.string().nullable().optional().describe('Mail: the conversation it belongs to.'),
+      html_url: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('Mail: a safe page with the HTML, valid for an hour.'),
+      attachments: z.array(attachment).optional().describe('Mail: the attached files.'),
+      attachments_blocked: z
+        .array(blockedAttachment)
+        .optional()
+        .describe('Mail: attached files that were not stored.'),
+      status: z.enum(EVENT_STATUSES).describe('Where it is in the queue.'),
+      attempts: z.int().describe('How often it failed or its lease ran out.'),
+      retry_at: z.string().nullable().describe('When a failed event is pending again.'),
+      reason: z.string().optional().describe('Failed and dead events: why, as the agent said it.'),
+      gist: z.string().optional().describe('What it is about, in one line; only in a brief list.'),
+      ...waitingFields,
+    })
+    .describe('A webhook, a mail, or what the service reports.'),
 );
 
 export type Envelope = z.output<typeof eventSchema>;
@@ -115,6 +168,7 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
     status: queue.status,
     attempts: queue.attempts,
     retry_at: queue.status === 'failed' && queue.due_at !== null ? isoTime(queue.due_at) : null,
+    ...reasonOf(row, queue.status),
     ...(queue.status === 'waiting' && waitOf(row)),
   };
 }
@@ -144,6 +198,12 @@ function mailFields(
   if (!wanted.whole) return { thread_id, html_url: null, attachments, attachments_blocked };
   const linked = attachments.map((part) => ({ ...part, ...wanted.linkTo(part.name) }));
   return { thread_id, html_url: wanted.htmlUrl, attachments: linked, attachments_blocked };
+}
+
+/** Why agents gave up on an event, while that matters. */
+function reasonOf({ reason }: EventRow, status: Envelope['status']): Pick<Envelope, 'reason'> {
+  const hasFailed = status === 'failed' || status === 'dead';
+  return hasFailed && reason !== null ? { reason: JSON.parse(reason) as string } : {};
 }
 
 function payloadFields(

@@ -9,7 +9,7 @@ import type {
   WriteContext,
 } from './context.ts';
 import { refuseOutside, type DiskNames } from './disk-limit.ts';
-import { invalid, ServiceError, type ErrorCode } from '../lib/errors.ts';
+import { invalid, scopeMissing, type ErrorCode } from '../lib/errors.ts';
 import { plainNumbers } from '../lib/exact-json.ts';
 import { problemsOf, problemText } from '../lib/problems.ts';
 import { mayCall, type Scope } from '../lib/scopes.ts';
@@ -211,7 +211,7 @@ export function admit(
 ): unknown {
   const { scope, effect, disk } = operation;
   if (!mayCall(caller.scopes, scope, effect)) {
-    throw new ServiceError('SCOPE_MISSING', { details: { scope } });
+    throw scopeMissing(scope);
   }
   const parsed = parseInput(operation, input);
   if (disk) refuseOutside(disk, parsed as Readonly<Record<string, unknown>>, caller);
@@ -227,5 +227,10 @@ export function parseInput(operation: Operation, input: unknown): unknown {
 export function parseFields<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
   const parsed = schema.safeParse(input, { error: problemText });
   if (parsed.success) return parsed.data;
-  throw invalid(...problemsOf(parsed.error));
+  throw invalid(...problemsOf(parsed.error, namesOf(schema)));
+}
+
+/** The fields that an object has. */
+function namesOf(schema: z.ZodType): string[] {
+  return 'shape' in schema ? Object.keys(schema.shape as object) : [];
 }

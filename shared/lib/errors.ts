@@ -63,9 +63,13 @@ const SPECIFIED = {
   LEASE_NOT_HELD: [
     409,
     'Another key holds the lease on this event.',
-    'Claim another pending event.',
+    'Claim another pending event: inbox_wait finds one.',
   ],
-  LEASE_EXPIRED: [409, 'The lease on this event has expired.', 'Claim the event again.'],
+  LEASE_EXPIRED: [
+    409,
+    'The lease on this event has expired.',
+    'Claim the event again, with inbox_claim.',
+  ],
   TOO_MANY_WAITS: [
     429,
     'Too many concurrent waits.',
@@ -247,6 +251,21 @@ function problemLine({ path, message }: FieldProblem): string {
 /** VALIDATION_FAILED that names every bad field at once. */
 export function invalid(...fields: FieldProblem[]): ServiceError {
   return new ServiceError('VALIDATION_FAILED', { details: { fields } });
+}
+
+/** SCOPE_MISSING that names the scope. */
+export function scopeMissing(scope: string): ServiceError {
+  const hint = `Create a key with the scope \`${scope}\` (needs an admin key).`;
+  return new ServiceError('SCOPE_MISSING', { hint, details: { scope } });
+}
+
+/** POLICY_DENIED by this rule. `advice` follows the way to see it. */
+export function deniedBy(rule: string | null, advice = ''): ServiceError {
+  const which = rule === null ? 'the rule' : `the rule \`${rule}\``;
+  return new ServiceError('POLICY_DENIED', {
+    hint: `See ${which} with policy_get${advice}.`,
+    details: { rule },
+  });
 }
 
 /** NOT_FOUND that names what is missing, such as `event evt_…`. */

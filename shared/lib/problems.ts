@@ -1,24 +1,46 @@
 import type * as z from 'zod';
 import { pluralize } from './pluralize.ts';
 import type { FieldProblem } from './errors.ts';
+import { nearest } from './suggest.ts';
 import { ExactNumber } from './exact-json.ts';
 
 /** Nobody reads more, and hostile input may have a hundred thousand. */
 const PROBLEMS_MAX = 20;
 
-/** The first problems of an input that its schema refused. */
-export function problemsOf(error: z.ZodError): FieldProblem[] {
-  return error.issues.slice(0, PROBLEMS_MAX).flatMap(problemsOfIssue).slice(0, PROBLEMS_MAX);
+/** The first problems of an input that its schema refused. `fields`: what the input may have at the top. */
+export function problemsOf(error: z.ZodError, fields: readonly string[] = []): FieldProblem[] {
+  return withoutFollowing(error.issues.slice(0, PROBLEMS_MAX))
+    .flatMap((issue) => problemsOfIssue(issue, fields))
+    .slice(0, PROBLEMS_MAX);
 }
 
-function problemsOfIssue(issue: z.core.$ZodIssue): FieldProblem[] {
+/** A value of another type also fails the limits of its field, which mean nothing then. */
+function withoutFollowing(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const mistyped = new Set<string>();
+  return issues.filter(({ code, path }) => {
+    const field = fieldPath(path);
+    if (mistyped.has(field)) return false;
+    if (code === 'invalid_type') mistyped.add(field);
+    return true;
+  });
+}
+
+function problemsOfIssue(issue: z.core.$ZodIssue, fields: readonly string[]): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, PROBLEMS_MAX).map((key) => ({
       path: fieldPath([...issue.path, key]),
-      message: 'Unknown field.',
+      message: unknownText(key, issue.path.length === 0 ? fields : []),
     }));
   }
   return [{ path: fieldPath(issue.path), message: issue.message }];
+}
+
+/** Hostile names may be long. */
+const TYPED_MAX_CHARS = 64;
+
+function unknownText(name: string, fields: readonly string[]): string {
+  const meant = name.length > TYPED_MAX_CHARS ? null : nearest(name, fields);
+  return meant === null ? 'Unknown field.' : `Unknown field. Did you mean \`${meant}\`?`;
 }
 
 /** `['options', 2]` as `options[2]`. */

@@ -94,3 +94,14 @@ export function tooSoon(waitMs: number, hint: string): ServiceError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   return new ServiceError('RATE_LIMITED', { hint, details: { retry_after: seconds } });
 }
+/** Where a list goes on. */
+export const nextCursor = z
+  .string()
+  .nullable()
+  .describe('Pass as `cursor` for the next page; null on the last.');
+
+/** Remarks on a filter that matches nothing, or might never. */
+export const filterWarnings = z
+  .array(z.string())
+  .optional()
+  .describe('Why the filter might never match.');

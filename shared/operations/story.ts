@@ -21,18 +21,30 @@ export const story = defineOperation({
   scope: 'ledger:read',
   input: z.strictObject({ event_id: eventId }),
   output: z.object({
-    event: z.object({
-      id: z.string(),
-      source: z.string(),
-      channel: z.string(),
-      type: z.string(),
-      received_at: z.string(),
-      verified: z.boolean(),
-      status: z.enum(EVENT_STATUSES),
-    }),
-    requests: z.array(z.record(z.string(), z.unknown())),
-    entries: z.array(ledgerEntry),
-    openings: z.array(z.object({ seq: z.int(), salt: z.string(), value: z.unknown() })),
+    event: z
+      .object({
+        id: z.string().describe('`evt_…`.'),
+        source: z.string().describe('Name of the source.'),
+        channel: z.string().describe('`webhook` or `email` for received events.'),
+        type: z.string().describe('What happened.'),
+        received_at: z.string().describe('When it arrived.'),
+        verified: z.boolean().describe('Whether the signature was checked.'),
+        status: z.enum(EVENT_STATUSES).describe('Where it is in the queue.'),
+      })
+      .describe('Where it began.'),
+    requests: z
+      .array(z.record(z.string(), z.unknown()))
+      .describe('What people were asked about it.'),
+    entries: z.array(ledgerEntry).describe('Ledger entries about it, oldest first.'),
+    openings: z
+      .array(
+        z.object({
+          seq: z.int().describe('The entry.'),
+          salt: z.string().describe('What was hashed before the value.'),
+          value: z.unknown().describe('What was hashed.'),
+        }),
+      )
+      .describe('Proof that values belong to digests in the entries.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'read',

@@ -20,24 +20,28 @@ const eventUse = z.object({
   stored_bytes: z
     .int()
     .describe('Payloads, headers and attachments of events, and 2 KB each, until their purge.'),
-  limit_bytes: z.int().nullable(),
-  source_limits: z.object({
-    stored_bytes: z.int().nullable(),
-    events_per_minute: z.int().nullable(),
-    bytes_per_10_minutes: z.int().nullable(),
-  }),
-  sources: z.array(
-    z.object({
-      name: z.string(),
-      stored_bytes: z.int(),
-      events_this_minute: z.int(),
-      bytes_these_10_minutes: z.int(),
-      limited: z
-        .enum(INGRESS_LIMIT_KINDS)
-        .nullable()
-        .describe('The limit that the source has reached, or null.'),
-    }),
-  ),
+  limit_bytes: z.int().nullable().describe('What the project may store; null means no limit.'),
+  source_limits: z
+    .object({
+      stored_bytes: z.int().nullable().describe('What a source may store.'),
+      events_per_minute: z.int().nullable().describe('How many events it may send in a minute.'),
+      bytes_per_10_minutes: z.int().nullable().describe('How much it may send in ten minutes.'),
+    })
+    .describe('The limits of each source; null means none.'),
+  sources: z
+    .array(
+      z.object({
+        name: z.string().describe("The source's name."),
+        stored_bytes: z.int().describe('What its events count.'),
+        events_this_minute: z.int().describe('Events of the current minute.'),
+        bytes_these_10_minutes: z.int().describe('Stored in the current ten minutes.'),
+        limited: z
+          .enum(INGRESS_LIMIT_KINDS)
+          .nullable()
+          .describe('The limit that the source has reached, or null.'),
+      }),
+    )
+    .describe('Each source with what it stores and sends.'),
 });
 
 async function eventsUsed({ store, server, now }: ReadContext): Promise<z.input<typeof eventUse>> {
@@ -73,28 +77,39 @@ export const usage = defineOperation({
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({
-    disk: z.object({
-      used_bytes: z.int(),
-      limit_bytes: z.int(),
-      key_bytes: z.int(),
-      file_bytes: z.int(),
-      upload_bytes: z.int(),
-    }),
-    keys: z.object({ used: z.int(), limit: z.int() }),
-    transfer: z.object({
-      month: z.string(),
-      used_bytes: z.int(),
-      limit_bytes: z.int(),
-      resets_at: z.string(),
-    }),
-    emails: z.object({
-      today: z.int(),
-      day_limit: z.int(),
-      this_month: z.int(),
-      month_limit: z.int(),
-      blocked: z.string().nullable().describe('Why sending is blocked, or null.'),
-    }),
-    events: eventUse,
+    disk: z
+      .object({
+        used_bytes: z.int().describe('All together.'),
+        limit_bytes: z.int().describe('What the project may store.'),
+        key_bytes: z.int().describe('Of keys and state.'),
+        file_bytes: z.int().describe('Of files.'),
+        upload_bytes: z.int().describe('Reserved by open uploads.'),
+      })
+      .describe('Stored bytes.'),
+    keys: z
+      .object({
+        used: z.int().describe('How many there are.'),
+        limit: z.int().describe('How many there may be.'),
+      })
+      .describe('Keys of the key-value store.'),
+    transfer: z
+      .object({
+        month: z.string().describe('`2026-01`.'),
+        used_bytes: z.int().describe('Downloaded this month.'),
+        limit_bytes: z.int().describe('What may be downloaded in a month.'),
+        resets_at: z.string().describe('When the month ends.'),
+      })
+      .describe('Downloads.'),
+    emails: z
+      .object({
+        today: z.int().describe('Sent today.'),
+        day_limit: z.int().describe('What may be sent in a day.'),
+        this_month: z.int().describe('Sent this month.'),
+        month_limit: z.int().describe('What may be sent in a month.'),
+        blocked: z.string().nullable().describe('Why sending is blocked, or null.'),
+      })
+      .describe('Mails sent.'),
+    events: eventUse.describe('What sources store and send.'),
   }),
   errors: [],
   effect: 'read',

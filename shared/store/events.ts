@@ -40,6 +40,8 @@ export interface EventRow extends Row {
   conditions: string | null;
   parked_at: string | null;
   wakes_on_any: number | null;
+  /** Why an agent last gave it back, as JSON; null where nobody did, or this was not read. */
+  reason: string | null;
 }
 
 export interface NewEvent {
@@ -105,16 +107,17 @@ const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.
   e.finished_at`;
 const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
 const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
-const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, c.body, ${PARK_COLUMNS}
+const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, c.body, ${PARK_COLUMNS}
   FROM event e JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq`;
 const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body,
-  NULL AS blob, NULL AS conditions, NULL AS parked_at, NULL AS wakes_on_any FROM event e`;
+  NULL AS blob, NULL AS conditions, NULL AS parked_at, NULL AS wakes_on_any,
+  NULL AS reason FROM event e`;
 const FIND = `${SELECT_QUEUE} WHERE e.id = ?`;
 const FIND_AT = `${SELECT_QUEUE} WHERE e.seq = ?`;
 const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
 const FIND_WHOLE_AT = `${SELECT_WHOLE} WHERE e.seq = ?`;
 const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
-const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, ${CONTENT_COLUMNS}, ${PARK_COLUMNS},
+const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${PARK_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
 /**

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { nextSteps } from '../../cli/next-steps.ts';
+import { storeClientProfile } from '../../cli/signin/profiles.ts';
+import { resolveHome } from '../../daemon/home.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
 import { FakeClient, fakeContext } from './tools/fakes.ts';
 
 const ADD = 'svc source add github --verification github';
@@ -53,4 +56,25 @@ it.each<[string, Project, readonly string[]]>([
 
 it('suggests everything where the key may read nothing', async () => {
   expect(await nextSteps(fakeContext({ client: new FakeClient({}) }).context)).toHaveLength(4);
+});
+
+it('leaves out mcp install where a client is set up', async () => {
+  const home = temporaryFolder();
+  onTestFinished(home.remove);
+  const { context } = fakeContext({
+    client: new FakeClient({
+      'GET /v1/sources': () => ({ items: [{ ...GITHUB, last_event_at: USED_AT }] }),
+      'GET /v1/inbox': () => ({ items: [] }),
+      'GET /v1/requests': () => ({ items: [{}] }),
+    }),
+  });
+  const own = { ...context, home: resolveHome({ SVC_HOME: home.path }) };
+  expect(await nextSteps(own)).toEqual(ATTACH);
+  storeClientProfile(own.home.credentialsFile, 'mcp-codex', {
+    gateway: null,
+    project: 'prj_0123456789abcdef',
+    api_key: 'svc_live_x',
+    client: 'mcp: codex on laptop',
+  });
+  expect(await nextSteps(own)).toEqual(['svc open']);
 });

@@ -22,6 +22,17 @@ async function told(line: string, source: Record<string, unknown>): Promise<stri
 }
 
 describe('svc source add says how to connect the sender:', () => {
+  it.each(['stripe', 'standard_webhooks'])(
+    '%s, when the secret was given',
+    async (verification) => {
+      const source = { name: 'shop', type: 'webhook', verification, url: PUBLIC };
+      const given = `source add shop --verification ${verification} --secret whsec_a`;
+      expect(await told(given, source)).toContain(
+        "If it isn't the one you gave svc, store it: svc",
+      );
+    },
+  );
+
   it.each([
     [
       'github',

@@ -149,7 +149,7 @@ describe('with a key of another scope', () => {
         error: {
           code: 'SCOPE_MISSING',
           message: 'This key lacks a required scope.',
-          hint: 'Create a key with that scope (needs an admin key).',
+          hint: `Create a key with the scope \`${scope}\` (needs an admin key).`,
           details: { scope },
         },
       };

@@ -21,7 +21,11 @@ let contract: Contract;
 let known: Known;
 beforeAll(async () => {
   gateway = await FuzzedGateway.start();
-  const document = await gateway.send({ method: 'GET', target: '/v1/openapi.json', key: null });
+  const document = await gateway.send({
+    method: 'GET',
+    target: '/v1/openapi.json?internal=true',
+    key: null,
+  });
   contract = new Contract(document.json);
   known = await filledProject(gateway);
 });

@@ -81,6 +81,10 @@ class FixtureTools implements ToolTable {
     return TOOLS.get(name) ?? this.#product.find(name);
   }
 
+  whyMissing(name: string): string {
+    return this.#product.whyMissing(name);
+  }
+
   list(scopes: readonly Scope[]): readonly object[] {
     const own = Array.from(TOOLS.keys(), (name) => ({
       name,

@@ -29,6 +29,11 @@ export function openApiText(): string {
   return json(openApiDocument(operations, SERVER, { signIn: true, oauth: true }));
 }
 
+/** The same with the plumbing, which clients don't need. */
+export function wholeOpenApiText(): string {
+  return json(openApiDocument(operations, SERVER, { signIn: true, internal: true }));
+}
+
 /** The tools that a key with every scope sees. */
 export function toolsText(): string {
   return json(toolList(operations, SCOPES));

@@ -1,14 +1,25 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../helpers/gateway.ts';
+import { openApiText, wholeOpenApiText } from './files.ts';
 
 const require = createRequire(import.meta.url);
 const redocly = require.resolve('@redocly/cli/bin/cli.js');
 
-it('the OpenAPI document has nothing a linter would remark on', () => {
+it.each([
+  ['the OpenAPI document', openApiText],
+  ['the one with the plumbing', wholeOpenApiText],
+])('%s has nothing a linter would remark on', (_title, textOf) => {
+  const folder = temporaryFolder();
+  onTestFinished(folder.remove);
+  const file = join(folder.path, 'openapi.json');
+  writeFileSync(file, textOf());
   const { status, stdout } = spawnSync(
     process.execPath,
-    [redocly, 'lint', 'test/surface/openapi.json', '--extends=recommended-strict', '--format=json'],
+    [redocly, 'lint', file, '--extends=recommended-strict', '--format=json'],
     {
       encoding: 'utf8',
       env: {

@@ -106,7 +106,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   source_get: ['name'],
   source_rotate: ['name', 'secret', 'previous_valid_seconds'],
   source_sign: ['name', 'body_base64'],
-  inbox_list: ['source', 'type', 'status', 'since', 'thread', 'mine', 'cursor', 'limit'],
+  inbox_list: ['source', 'type', 'status', 'since', 'thread', 'mine', 'brief', 'cursor', 'limit'],
   inbox_wait: ['source', 'type', 'since', 'mine', 'after', 'timeout_seconds'],
   inbox_get: ['event_id'],
   inbox_claim: ['event_id', 'lease_seconds'],

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { Contract } from './contract.ts';
-import { openApiText } from './files.ts';
+import { wholeOpenApiText } from './files.ts';
 import { operationNamed, requestFor, type Answer, type World } from './scenario.ts';
 
-const contract = new Contract(JSON.parse(openApiText()));
+const contract = new Contract(JSON.parse(wholeOpenApiText()));
 
 export type Input = Readonly<Record<string, unknown>>;
 

@@ -4,13 +4,13 @@ import { TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';
 import { Contract } from './contract.ts';
 import { askingToken, decide } from './deciding.ts';
-import { openApiText } from './files.ts';
+import { wholeOpenApiText } from './files.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';
 
 // What is no operation but stands in the document all the same: links, pages, tools, callbacks.
 
-const contract = new Contract(JSON.parse(openApiText()));
+const contract = new Contract(JSON.parse(wholeOpenApiText()));
 const MIB = 1024 * 1024;
 
 let gateway: TestGateway;
@@ -48,7 +48,9 @@ async function promised(name: string, url: string, init: RequestInit = {}): Prom
 }
 
 describe('every address of the document', () => {
-  const { paths } = JSON.parse(openApiText()) as { paths: Record<string, Record<string, unknown>> };
+  const { paths } = JSON.parse(wholeOpenApiText()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
   const addresses = Object.keys(paths);
 
   it.each(addresses)('%s names its methods to whoever comes by another', async (path) => {

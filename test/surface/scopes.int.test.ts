@@ -168,7 +168,7 @@ describe('the scope matrix', () => {
         const missing = {
           code: 'SCOPE_MISSING',
           message: 'This key lacks a required scope.',
-          hint: 'Create a key with that scope (needs an admin key).',
+          hint: `Create a key with the scope \`${scopeOf(name)}\` (needs an admin key).`,
           details: { scope: scopeOf(name) },
         };
         expect([200, 400, 403, 404]).toContain(answer.status);

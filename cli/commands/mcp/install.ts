@@ -42,7 +42,8 @@ export const declaration: Declaration = {
     },
     {
       flag: 'read-only',
-      summary: 'Offer only tools that change nothing, and give the key ledger:read,inbox:read.',
+      summary:
+        'Offer only tools that change nothing, and give the key ledger:read,inbox:read,disk:read.',
     },
     {
       flag: 'tools',
@@ -147,7 +148,8 @@ function print({ output }: CommandContext, setup: Setup, fields: EntryFields): n
     output.answer({ file, scope: place, name, profile, changed: false, ...fields });
   } else {
     output.line(entryText(setup, fields));
-    output.note(`Add it to ${file}`);
+    output.note(`Add it to ${file}, for ${WHOSE[place]}.`);
+    output.note(otherPlace(setup));
   }
   return EXIT.done;
 }
@@ -160,6 +162,19 @@ async function write(setup: Setup, fields: EntryFields, isSecret: boolean): Prom
   await replaceFile(setup.file, after, { newMode, isPrivate: isSecret });
   return true;
 }
+
+const WHOSE = { user: 'you, in every folder', project: 'the project in this folder' } as const;
+
+/** How to have the entry elsewhere instead. */
+function otherPlace({ client, clientName, place, name }: Setup): string {
+  if (!client.file.project) return `${client.title} has no files for a project.`;
+  const other = place === 'project' ? 'user' : 'project';
+  const named = name === 'svc' ? '' : ` --name ${name}`;
+  const from = other === 'project' ? "in the project's folder, " : '';
+  return `For ${OTHERS[other]} instead: ${from}svc mcp install ${clientName} --scope ${other}${named}`;
+}
+
+const OTHERS = { user: 'every folder', project: 'one project' } as const;
 
 interface Done {
   readonly fields: EntryFields;
@@ -182,15 +197,19 @@ function tell(
     output.answer({ ...about, scopes, disk_prefixes: diskPrefixes, skill, ...fields });
     return;
   }
-  output.note(changed ? `Written to ${file}:` : `Already in ${file}:`);
+  output.note(`${changed ? 'Written to' : 'Already in'} ${file}, for ${WHOSE[place]}:`);
   output.line(entryText(setup, fields));
   const only = diskPrefixes ? `; on the disk only ${diskPrefixes.join(', ')}` : '';
   output.note(
     `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${scopes.join(', ')}${only}`,
   );
-  if (taught) output.note(`Skill: ${skill ?? ''}`);
+  if (skill !== null) output.note(`Skill ${taught ? 'written to' : 'in'} ${skill}`);
   if (place === 'project') {
     output.note('The entry works only on this machine, so keep the file out of version control.');
   }
-  output.note(client.next);
+  if (JSON.stringify(fields).includes('/_npx/')) {
+    output.note("The entry starts svc from npx's cache. After that is cleared, run this again.");
+  }
+  output.note(otherPlace(setup));
+  output.note(`Next: ${client.next[place] ?? client.next.user}`);
 }

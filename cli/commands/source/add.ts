@@ -4,7 +4,7 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation, runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { setupLines } from '../../view/source-steps.ts';
+import { setupLines, type NewSecret } from '../../view/source-steps.ts';
 import type { View } from '../../view/output.ts';
 import { readableView } from '../../view/view.ts';
 
@@ -18,16 +18,17 @@ export const declaration: Additions = {
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
   const secret = newSecretFor(context.options);
   if (secret === null) {
-    return runOperation(shape, context, (source) => viewOf(source, null));
+    const given = { made: null, isGiven: context.options['secret'] !== undefined };
+    return runOperation(shape, context, (source) => viewOf(source, given));
   }
   const options = { ...context.options, secret };
   const source = await callOperation(shape, { ...context, options });
   const shown = isObject(source) ? { ...source, secret } : source;
-  context.output.answer(shown, viewOf(source, secret));
+  context.output.answer(shown, viewOf(source, { made: secret, isGiven: false }));
   return EXIT.done;
 }
 
-function viewOf(source: unknown, secret: string | null): View {
+function viewOf(source: unknown, secret: NewSecret): View {
   if (!isObject(source)) return {};
   return {
     lines: (look) => [...readableView(source, {}, look), '', ...setupLines(source, look, secret)],

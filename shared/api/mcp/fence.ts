@@ -33,6 +33,7 @@ const SENDER_FIELDS = new Set([
   'payload',
   'attachments',
   'attachments_blocked',
+  'gist',
   'result',
   'reason',
 ]);

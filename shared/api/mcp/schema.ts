@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
 import { channelView } from '../../operations/channel/view.ts';
 import { ledgerEntry } from '../../operations/ledger/query.ts';
+import { policyRule } from '../../operations/policy/view.ts';
 import { requestAnswer, requestRecord } from '../../operations/request/record.ts';
 
 /** A JSON Schema (2020-12) of a tool. */
@@ -30,7 +31,7 @@ const SHORTENED: readonly Shortened[] = [
     outside: true,
   },
   { marks: ['ref', 'sha256'], fields: [], shown: [], outside: true },
-  { marks: ['message_id', 'to'], fields: ['error'], shown: [], outside: true },
+  { marks: ['message_id', 'to'], fields: ['error', 'copy'], shown: [], outside: true },
   {
     marks: ['requested_by', 'notified'],
     fields: Object.keys(requestRecord.shape),
@@ -45,6 +46,17 @@ const SHORTENED: readonly Shortened[] = [
     marks: ['verified_at', 'activated_at'],
     fields: Object.keys(channelView.shape),
     shown: ['id', 'kind', 'label', 'address', 'status', 'owner'],
+  },
+  { marks: ['urls', 'server'], fields: ['agent', 'urls', 'server'], shown: [] },
+  {
+    marks: ['verification', 'events_24h'],
+    fields: ['signature_header', 'created_at', 'previous_secret_valid_until'],
+    shown: [],
+  },
+  {
+    marks: ['effect', 'amount_gt'],
+    fields: Object.keys(policyRule.shape),
+    shown: ['id', 'effect'],
   },
   {
     marks: ['prev_hash', 'hash'],

@@ -136,7 +136,10 @@ async function callTool(
   const { tables, site, clientName } = exchange;
   const name = String(params['name']);
   const tool = tables.tools.find(name);
-  if (!tool) throw invalidParams(`Unknown tool: ${name.slice(0, 100)}. See tools/list.`);
+  if (!tool) {
+    const said = [`Unknown tool: ${name.slice(0, 100)}.`, tables.tools.whyMissing(name)];
+    throw invalidParams([...said, 'See tools/list.'].filter(Boolean).join(' '));
+  }
   const input = argumentsOf(params);
   const key = context.mcpReq['_meta']?.['svc/idempotencyKey'];
   const caller = withMcpClient(site.caller, clientName, typeof key === 'string' ? key : undefined);

@@ -34,6 +34,8 @@ export interface CallableTool {
 
 export interface ToolTable {
   find(name: string): CallableTool | undefined;
+  /** Why there is no such tool, as a sentence to follow `Unknown tool: x.`; empty if nothing is known. */
+  whyMissing(name: string): string;
   /** The tools that these scopes may call. */
   list(scopes: readonly Scope[]): readonly object[];
   /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { McpShape, Operation } from '../../kernel/operation.ts';
 import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
+import { nearest } from '../../lib/suggest.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
@@ -63,6 +64,9 @@ function shownInput(input: z.ZodObject, { without }: McpShape): z.ZodObject {
   return z.strictObject(Object.fromEntries(shown));
 }
 
+/** No tool's name is longer. */
+const NAME_MAX_CHARS = 40;
+
 /** The operations that agents can call, by name, and their lists. */
 export class ToolBook implements ToolTable {
   readonly #operations: readonly Operation[];
@@ -82,6 +86,11 @@ export class ToolBook implements ToolTable {
 
   find(name: string): CallableTool | undefined {
     return this.#byName.get(name);
+  }
+
+  whyMissing(name: string): string {
+    const meant = nearest(name.slice(0, NAME_MAX_CHARS), [...this.#byName.keys()]);
+    return meant === null ? '' : `Did you mean ${meant}?`;
   }
 
   /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */

@@ -47,6 +47,11 @@ export class Toolset implements ToolTable {
     return this.#readOnly ? tool && reading(tool, this.#book.writes(name)) : tool;
   }
 
+  whyMissing(name: string): string {
+    if (!this.#book.find(name)) return this.#book.whyMissing(name);
+    return this.#readOnly ? 'This connection only reads.' : 'This connection has other tools.';
+  }
+
   list(scopes: readonly Scope[]): readonly { readonly name: string }[] {
     // A read-only inbox_wait can't claim, as for keys that may not write.
     const able = this.#readOnly ? scopes.filter((scope) => scope !== 'inbox:write') : scopes;

@@ -1,13 +1,13 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { DOOR_TAGS, routePaths, outgoingWebhooks } from './routes.ts';
+import { internalPaths, outgoingWebhooks, OTHER_TAGS, routePaths } from './routes.ts';
 import { ANSWERS } from './examples.ts';
 import { inputParameters, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
 import { Schemas } from './schemas.ts';
 import { withRoutes } from '../names.ts';
-import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
+import { SIGN_IN_TAG, signInPages, signInPaths } from './sign-in.ts';
 
 type Json = Record<string, unknown>;
 
@@ -44,22 +44,41 @@ const TAGS: Readonly<Record<string, string>> = {
   story: 'One event from the webhook to the act, with proof.',
   usage: 'Usage and limits of a project.',
   ledger: 'A hash-chained record of every write.',
-  ...DOOR_TAGS,
+  ...OTHER_TAGS,
 };
 
-/** The OpenAPI 3.1 description of every path: the routes of the operations, and all others. */
+interface Wanted {
+  /** Whether this server has the sign-in routes. */
+  readonly signIn?: boolean;
+  /** Whether this server lets apps in by OAuth. */
+  readonly oauth?: boolean;
+  /**
+   * Whether to describe plumbing too. Generators make a method of every path and know no common mark to skip one, so the
+   * plain document leaves out what nobody calls by hand: MCP, pages for browsers, addresses with a token that answers
+   * hand out whole, and what daemons and `svc ui` call.
+   */
+  readonly internal?: boolean;
+}
+
+/** The OpenAPI 3.1 description: the routes of the operations, of a sign-in and of webhooks, and plumbing if wanted. */
 export function openApiDocument(
   operations: readonly Operation[],
   server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>,
-  { signIn = false, oauth = false }: { readonly signIn?: boolean; readonly oauth?: boolean } = {},
+  { signIn = false, oauth = false, internal = false }: Wanted = {},
 ): Json {
-  const paths: Record<string, Json> = {};
+  const called: Record<string, Json> = {};
   const schemas = new Schemas();
   for (const sharing of byRoute(operations)) {
     const { method, path } = sharing[0].rest;
     const named = path.replace('+}', '}');
-    paths[named] = { ...paths[named], [method.toLowerCase()]: describe(sharing, schemas) };
+    called[named] = { ...called[named], [method.toLowerCase()]: describe(sharing, schemas) };
   }
+  const paths = {
+    ...called,
+    ...(signIn && signInPaths(schemas)),
+    ...routePaths(server),
+    ...(internal && { ...internalPaths(server, oauth), ...(signIn && signInPages()) }),
+  };
   const document = {
     openapi: '3.1.0',
     info: {
@@ -74,8 +93,8 @@ export function openApiDocument(
     },
     servers: [{ url: server.urls.api, description: 'This server' }],
     security: [{ apiKey: [] }],
-    tags: tagsOf(operations, signIn),
-    paths: { ...paths, ...(signIn && signInPaths(schemas)), ...routePaths(server, oauth) },
+    tags: tagsOf(paths),
+    paths,
     webhooks: outgoingWebhooks(schemas),
     components: {
       securitySchemes: {
@@ -115,12 +134,9 @@ function byRoute(operations: readonly Operation[]): Sharing[] {
   return [...routes.values()];
 }
 
-function tagsOf(operations: readonly Operation[], signIn: boolean): Json[] {
-  const used = new Set([
-    ...(signIn ? [SIGN_IN_TAG] : []),
-    ...operations.map(tagOf),
-    ...Object.keys(DOOR_TAGS),
-  ]);
+function tagsOf(paths: Record<string, Json>): Json[] {
+  const methods = Object.values(paths).flatMap((path) => Object.values(path) as Json[]);
+  const used = new Set(methods.flatMap(({ tags = [] }) => tags as string[]));
   return [...used].map((name) => ({ name, description: TAGS[name] ?? name }));
 }
 

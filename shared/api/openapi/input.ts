@@ -160,6 +160,7 @@ function fieldsBody(
   return {
     isNeeded: needed.length > 0,
     schema: schemas.add(`${pascal(operation.name)}Input`, {
+      description: `What ${operation.name} takes.`,
       type: 'object',
       properties: Object.fromEntries(fields),
       ...(needed.length > 0 && { required: needed }),

@@ -10,7 +10,8 @@ import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, ANYWHERE } from '
 
 type Json = Record<string, unknown>;
 
-export const DOOR_TAGS: Readonly<Record<string, string>> = {
+/** The tags of what isn't an operation. */
+export const OTHER_TAGS: Readonly<Record<string, string>> = {
   mcp: 'The same operations as tools.',
   webhooks: 'Incoming webhooks, and deliveries to callbacks.',
   links: 'Addresses that answers carry: who has one needs no key.',
@@ -21,20 +22,25 @@ export const DOOR_TAGS: Readonly<Record<string, string>> = {
 
 type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 
-/** The paths that belong to no operation: for senders, links, people and agents' tools, and this document. */
-export function routePaths(server: Described, oauth: boolean): Record<string, Json> {
-  const { hooks, mcp } = server.urls;
-  const mcpServers = [{ url: baseOf(mcp), description: 'MCP' }];
+/** The paths that belong to no operation and that people call: for senders, and this document. */
+export function routePaths({ urls }: Described): Record<string, Json> {
+  return {
+    '/w/{token}': { servers: [{ url: urls.hooks, description: 'Webhook ingress' }], post: INGRESS },
+    '/v1/openapi.json': { get: DOCUMENT },
+  };
+}
+
+/** The paths that only programs of this service, browsers, MCP clients and followers of a link call. */
+export function internalPaths(server: Described, oauth: boolean): Record<string, Json> {
+  const mcpServers = [{ url: baseOf(server.urls.mcp), description: 'MCP' }];
   return {
     '/mcp': { servers: mcpServers, post: MCP },
     '/mcp/readonly': { servers: mcpServers, post: MCP_READ_ONLY },
-    '/w/{token}': { servers: [{ url: hooks, description: 'Webhook ingress' }], post: INGRESS },
     ...linkPaths(server.contentUrl),
     ...pagePaths(),
     ...uiPaths(),
     ...replicaPaths(),
     ...(oauth && oauthPaths()),
-    '/v1/openapi.json': { get: DOCUMENT },
   };
 }
 
@@ -219,8 +225,17 @@ const DOCUMENT = {
   operationId: 'openapi',
   tags: ['whoami'],
   summary: 'This document.',
-  description: 'The OpenAPI 3.1 description.',
+  description: 'The OpenAPI 3.1 description of everything that a client calls.',
   security: [],
+  parameters: [
+    {
+      name: 'internal',
+      in: 'query',
+      required: false,
+      description: 'True also describes MCP, pages, links and what a replica uses.',
+      schema: { type: 'boolean', default: false },
+    },
+  ],
   responses: {
     200: jsonResponse('The OpenAPI 3.1 description.', { type: 'object' }),
     ...errorResponses(['METHOD_NOT_ALLOWED', 'INTERNAL']),

@@ -19,7 +19,10 @@ export class Schemas {
     const { output } = operation;
     const schema = this.of(output, 'output');
     const isNamed = !(output instanceof z.ZodObject) || nameOf(output) !== undefined;
-    return isNamed ? schema : this.add(answerName(operation), schema);
+    if (isNamed) return schema;
+    const name = answerName(operation);
+    const description = name.endsWith('Page') ? 'One page of a list.' : answerOf(operation);
+    return this.add(name, { description, ...schema });
   }
 
   /** The fields of an operation's input. */
@@ -77,6 +80,10 @@ function answerName({ name, output }: Operation): string {
   const { items, next_cursor: next } = output instanceof z.ZodObject ? output.shape : {};
   const item = items instanceof z.ZodArray ? nameOf(items.element) : undefined;
   return item !== undefined && next !== undefined ? `${item}Page` : `${pascal(name)}Answer`;
+}
+
+function answerOf({ name }: Operation): string {
+  return `The answer of ${name}.`;
 }
 
 /** `inbox_ack` → `InboxAck`. */

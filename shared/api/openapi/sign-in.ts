@@ -20,15 +20,19 @@ type Json = Record<string, unknown>;
 
 export const SIGN_IN_TAG = 'auth';
 
-/** The sign-in routes and the page of the sign-in link. */
+/** The sign-in routes. */
 export function signInPaths(schemas: Schemas): Record<string, Json> {
   return {
     '/v1/auth/start': { post: describe(START, schemas) },
     '/v1/auth/poll': { post: describe(POLL, schemas) },
     '/v1/auth/keys': { post: describe(KEYS, schemas) },
     '/v1/projects': { post: describe(PROJECTS, schemas) },
-    '/s/{token}': { get: LOGIN_PAGE, post: LOGIN_FORM },
   };
+}
+
+/** The page of the sign-in link. */
+export function signInPages(): Record<string, Json> {
+  return { '/s/{token}': { get: LOGIN_PAGE, post: LOGIN_FORM } };
 }
 
 interface Route {
@@ -52,7 +56,10 @@ const COMMON: readonly ErrorCode[] = [
 const OF_LOGINS: readonly ErrorCode[] = ['LOGIN_NOT_VERIFIED', 'LOGIN_EXPIRED', 'LOGIN_CONSUMED'];
 
 function describe({ operationId, summary, description, ...route }: Route, schemas: Schemas): Json {
-  const answer = schemas.add(`${pascal(operationId)}Answer`, jsonSchema(route.output, 'output'));
+  const answer = schemas.add(`${pascal(operationId)}Answer`, {
+    description: `The answer of ${operationId}.`,
+    ...jsonSchema(route.output, 'output'),
+  });
   return {
     operationId,
     tags: [SIGN_IN_TAG],

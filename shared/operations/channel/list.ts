@@ -8,7 +8,10 @@ export const channelList = defineOperation({
   description: 'Lists the owner first. Agents can ask only active channels. Addresses are masked.',
   scope: 'approvals',
   input: z.strictObject({}),
-  output: z.object({ items: z.array(channelView), next_cursor: z.null() }),
+  output: z.object({
+    items: z.array(channelView).describe("The owner's channel first."),
+    next_cursor: z.null().describe('Always null: the list has one page.'),
+  }),
   errors: [],
   effect: 'read',
   replica: 'local',

@@ -13,7 +13,11 @@ export const channelRemove = defineOperation({
     "Its links and buttons stop working at once, and its pending requests go to the owner. You can't remove the owner's channel.",
   scope: 'approvals',
   input: z.strictObject({ channel_id: channelId }),
-  output: z.object({ id: z.string(), status: z.literal('removed'), removed_at: z.string() }),
+  output: z.object({
+    id: z.string().describe('`chn_…`.'),
+    status: z.literal('removed').describe('Its links and buttons no longer work.'),
+    removed_at: z.string().describe('When it was removed.'),
+  }),
   errors: ['NOT_FOUND', 'CHANNEL_OWNER_PROTECTED'],
   effect: 'write',
   replica: 'upstream',

@@ -5,18 +5,22 @@ import type { ChannelRow } from '../../store/channels.ts';
 /** A channel as callers see it (spec section 2.5), with its address masked. */
 export const channelView = named(
   'Channel',
-  z.object({
-    id: z.string(),
-    kind: z.enum(['email', 'telegram']),
-    label: z.string(),
-    address: z.string().nullable().describe('Masked; null for Telegram.'),
-    status: z.enum(['added', 'verified', 'active', 'removed']),
-    owner: z.boolean(),
-    created_at: z.string(),
-    verified_at: z.string().nullable(),
-    activated_at: z.string().nullable(),
-    last_used_at: z.string().nullable(),
-  }),
+  z
+    .object({
+      id: z.string().describe('`chn_…`.'),
+      kind: z.enum(['email', 'telegram']).describe('How the person is reached.'),
+      label: z.string().describe('A short name.'),
+      address: z.string().nullable().describe('Masked; null for Telegram.'),
+      status: z
+        .enum(['added', 'verified', 'active', 'removed'])
+        .describe('Only an active channel is asked.'),
+      owner: z.boolean().describe("Whether it is the owner's."),
+      created_at: z.string().describe('When it was added.'),
+      verified_at: z.string().nullable().describe('When the person confirmed the address.'),
+      activated_at: z.string().nullable().describe('When the owner approved it.'),
+      last_used_at: z.string().nullable().describe('When a person last decided through it.'),
+    })
+    .describe('A person who can be asked, by mail or Telegram.'),
 );
 
 export function toChannelView(row: ChannelRow): z.output<typeof channelView> {

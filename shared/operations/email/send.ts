@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { MailReservation, WriteContext } from '../../kernel/context.ts';
-import { invalid, ServiceError } from '../../lib/errors.ts';
+import { deniedBy, invalid, ServiceError } from '../../lib/errors.ts';
 import {
   EMAIL_ATTACHMENTS_MAX,
   EMAIL_BODY_MAX_BYTES,
@@ -72,7 +72,11 @@ const input = fields.superRefine(refuseRecipients).superRefine(requireUnlessRepl
 
 type Input = z.output<typeof input>;
 
-const sendAnswer = batchView.extend({ status: z.enum(['queued', 'pending', 'cancelled']) });
+const sendAnswer = batchView.extend({
+  status: z
+    .enum(['queued', 'pending', 'cancelled'])
+    .describe('`pending`: a person has to approve. `queued`: on its way. `cancelled`: refused.'),
+});
 
 type SendAnswer = z.infer<typeof sendAnswer>;
 
@@ -201,10 +205,7 @@ async function sendOrAsk(
     recipientDomains: mail.recipients.map(({ address }) => domainOf(address)),
   });
   if (judgement.effect === 'deny') {
-    throw new ServiceError('POLICY_DENIED', {
-      hint: 'See the rule with policy_get: it may concern only one recipient.',
-      details: { rule: judgement.rule?.id ?? null },
-    });
+    throw deniedBy(judgement.rule?.id ?? null, ': it may concern only one recipient');
   }
   await takeSendQuota(context, mail.recipients.length, reservation);
   const request =

@@ -15,7 +15,11 @@ export const emailStatus = defineOperation({
       .regex(/^bat_[0-9a-z]{26}$/, 'Expected a batch id such as `bat_01j…`.')
       .describe('The batch_id from email_send.'),
   }),
-  output: batchView.extend({ subject: z.string(), from: z.string(), created_at: z.string() }),
+  output: batchView.extend({
+    subject: z.string().describe('As it was sent.'),
+    from: z.string().describe("The project's address."),
+    created_at: z.string().describe('When it was sent or asked for.'),
+  }),
   errors: ['NOT_FOUND'],
   effect: 'read',
   replica: 'local',

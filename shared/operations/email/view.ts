@@ -6,21 +6,34 @@ import type { Repositories } from '../../store/repositories.ts';
 
 const messageView = named(
   'EmailMessage',
-  z.object({
-    message_id: z.string(),
-    to: z.string(),
-    status: z.enum(['queued', 'pending', 'sent', 'failed', 'bounced', 'cancelled']),
-    error: z.object({ code: z.string(), message: z.string() }).optional(),
-  }),
+  z
+    .object({
+      message_id: z.string().describe('`msg_…`; replies name it in `reply_to`.'),
+      to: z.string().describe('The recipient.'),
+      copy: z.enum(['cc', 'bcc']).optional().describe('Missing for an address in `to`.'),
+      status: z
+        .enum(['queued', 'pending', 'sent', 'failed', 'bounced', 'cancelled'])
+        .describe('How the delivery stands.'),
+      error: z
+        .object({
+          code: z.string().describe('`delayed` until the next attempt; otherwise why it failed.'),
+          message: z.string().describe('The reason in words.'),
+        })
+        .optional()
+        .describe('What went wrong, for good or until the next attempt.'),
+    })
+    .describe('A mail to one recipient.'),
 );
 
 /** A send call as callers see it. After the last attempt the status is `failed` if no message went out, else `sent`. */
 export const batchView = z.object({
-  status: z.enum(['queued', 'pending', 'cancelled', 'sent', 'failed']),
-  batch_id: z.string(),
-  request_id: z.string().nullable(),
-  thread_id: z.string().nullable(),
-  messages: z.array(messageView),
+  status: z
+    .enum(['queued', 'pending', 'cancelled', 'sent', 'failed'])
+    .describe('`sent` once the last attempt is over, if any message went out.'),
+  batch_id: z.string().describe('`bat_…`: this call.'),
+  request_id: z.string().nullable().describe('The request to people, if the policy asked them.'),
+  thread_id: z.string().nullable().describe('The conversation it belongs to.'),
+  messages: z.array(messageView).describe('One per recipient.'),
 });
 
 export type BatchView = z.infer<typeof batchView>;

@@ -13,7 +13,7 @@ export const fileDelete = defineOperation({
   scope: 'disk',
   disk: { field: 'path', kind: 'path' },
   input: z.strictObject({ path: filePath, if_version: deleteVersion }),
-  output: z.object({ deleted: z.boolean() }),
+  output: z.object({ deleted: z.boolean().describe('False if there was no such file.') }),
   errors: ['PATH_RESERVED', 'PRECONDITION_FAILED'],
   effect: 'write',
   replica: 'upstream',

@@ -14,14 +14,17 @@ export const fileGet = defineOperation({
   name: 'file_get',
   summary: 'Read a file, or get a link to a large one.',
   description:
-    'Files up to 1 MB come in content_base64. For larger files, download_url is a link that works without a key for 5 minutes.',
+    'The path `evt_…/name` is an attachment of a mail. Files up to 1 MB come in content_base64. For larger files, download_url is a link that works without a key for 5 minutes.',
   scope: 'disk',
   disk: { field: 'path', kind: 'path' },
   input: z.strictObject({ path: filePath }),
   output: fileView.extend({
-    content_base64: z.string().optional(),
-    download_url: z.string().optional(),
-    expires_at: z.string().optional(),
+    content_base64: z.string().optional().describe('The bytes, up to 1 MB.'),
+    download_url: z
+      .string()
+      .optional()
+      .describe('Above 1 MB: a link to the bytes, valid for 5 minutes without a key.'),
+    expires_at: z.string().optional().describe('When the link ends.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'read',

@@ -4,7 +4,7 @@ import { pageOfPrefixes, scannedPrefixes } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { pathOf, pathProblem } from '../../rules/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
-import { listCursor, listLimit } from '../fields.ts';
+import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { attachmentsBelow } from './find.ts';
 import { fileView, toFileView } from './view.ts';
 
@@ -19,7 +19,10 @@ export const fileList = defineOperation({
     cursor: listCursor,
     limit: listLimit,
   }),
-  output: z.object({ items: z.array(fileView), next_cursor: z.string().nullable() }),
+  output: z.object({
+    items: z.array(fileView).describe('In byte order of their paths.'),
+    next_cursor: nextCursor,
+  }),
   errors: [],
   effect: 'read',
   replica: 'local',

@@ -24,7 +24,7 @@ const input = z
     upload: z
       .strictObject({
         size: z.int().min(0).max(FILE_MAX_BYTES).describe('Exact size in bytes.'),
-        content_type: contentType.default(TYPE_DEFAULT),
+        content_type: contentType.default(TYPE_DEFAULT).describe('Its media type.'),
       })
       .optional()
       .describe('Get a URL to PUT up to 100 MB to.'),
@@ -52,11 +52,14 @@ const input = z
   });
 
 const output = fileView.partial().extend({
-  status: z.literal('uploading').optional(),
-  upload_id: z.string().optional(),
-  upload_url: z.string().optional(),
-  upload_headers: z.record(z.string(), z.string()).optional(),
-  expires_at: z.string().optional(),
+  status: z.literal('uploading').optional().describe('Only when an upload was opened.'),
+  upload_id: z.string().optional().describe('Pass it as `complete`.'),
+  upload_url: z.string().optional().describe('PUT the bytes here; no key needed.'),
+  upload_headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Send exactly these headers.'),
+  expires_at: z.string().optional().describe('When the upload ends.'),
 });
 
 export const filePut = defineOperation({

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { notFound, ServiceError } from '../../lib/errors.ts';
+import { deniedBy, notFound, ServiceError } from '../../lib/errors.ts';
 import { newToken } from '../../lib/ids.ts';
 import {
   APPROVAL_USE_MS,
@@ -46,12 +46,15 @@ const input = z.strictObject({
 });
 
 const output = z.object({
-  url: z.string().optional(),
-  expires_at: z.string().optional(),
-  link_id: z.string().optional(),
-  status: z.enum(['pending', 'denied', 'needs_context', 'expired']).optional(),
-  request_id: z.string().optional(),
-  comment: z.string().nullable().optional(),
+  url: z.string().optional().describe('The public link; works without a key.'),
+  expires_at: z.string().optional().describe('When the link ends.'),
+  link_id: z.string().optional().describe('The link, for the ledger.'),
+  status: z
+    .enum(['pending', 'denied', 'needs_context', 'expired'])
+    .optional()
+    .describe('Without a link: how the request to people stands.'),
+  request_id: z.string().optional().describe('Pass it as `approval` once it is approved.'),
+  comment: z.string().nullable().optional().describe('What the person added.'),
 });
 
 const KIND = 'file_url';
@@ -128,9 +131,7 @@ async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted)
     recipientDomains: null,
   });
   const { effect, rule } = judgement;
-  if (effect === 'deny') {
-    throw new ServiceError('POLICY_DENIED', { details: { rule: rule?.id ?? null } });
-  }
+  if (effect === 'deny') throw deniedBy(rule?.id ?? null);
   if (effect === 'allow') return makeLink(context, null, wanted);
   const draft = {
     kind: KIND,

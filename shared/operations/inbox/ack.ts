@@ -28,9 +28,9 @@ export const inboxAck = defineOperation({
       error: 'Only with spends.',
     }),
   output: z.object({
-    event_id: z.string(),
-    status: z.literal('done'),
-    acked_at: z.string(),
+    event_id: z.string().describe('`evt_…`.'),
+    status: z.literal('done').describe('Acked events stay done.'),
+    acked_at: z.string().describe('When it was acked first.'),
   }),
   errors: [...LEASE_ERRORS, 'APPROVAL_NOT_APPLICABLE'],
   effect: 'write',

@@ -21,11 +21,15 @@ export const leaseSeconds = z
 
 export const claimedEvent = named(
   'ClaimedEvent',
-  eventSchema.extend({
-    lease_id: z.string(),
-    lease_expires_at: z.string(),
-    resumed: resumedSchema.optional(),
-  }),
+  eventSchema
+    .extend({
+      lease_id: z.string().describe('Proof of this claim; pass it on to ack, nack or extend.'),
+      lease_expires_at: z
+        .string()
+        .describe('Ack, nack or extend before then, or others may claim it.'),
+      resumed: resumedSchema.optional(),
+    })
+    .describe('An event with its lease.'),
 );
 
 type Lease = Pick<z.output<typeof claimedEvent>, 'lease_id' | 'lease_expires_at'>;

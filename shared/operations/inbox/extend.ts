@@ -12,7 +12,11 @@ export const inboxExtend = defineOperation({
   description: 'Makes an active lease end lease_seconds from now.',
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId, lease_id: leaseId, lease_seconds: leaseSeconds }),
-  output: z.object({ event_id: z.string(), lease_id: z.string(), lease_expires_at: z.string() }),
+  output: z.object({
+    event_id: z.string().describe('`evt_…`.'),
+    lease_id: z.string().describe('The lease, unchanged.'),
+    lease_expires_at: z.string().describe('When it now ends.'),
+  }),
   errors: LEASE_ERRORS,
   effect: 'write',
   replica: 'upstream',

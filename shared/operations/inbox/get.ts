@@ -17,10 +17,15 @@ export const inboxGet = defineOperation({
   input: z.strictObject({ event_id: eventId }),
   output: named(
     'EventWithResult',
-    eventSchema.extend({
-      result: z.unknown().describe('The result from inbox_ack, or null.'),
-      reason: z.string().nullable().describe('The reason of the latest inbox_nack.'),
-    }),
+    eventSchema
+      .extend({
+        result: z.unknown().describe('The result from inbox_ack, or null.'),
+        reason: z
+          .string()
+          .nullable()
+          .describe('The reason of the latest inbox_nack, in any state.'),
+      })
+      .describe('An event with how it was finished.'),
   ),
   errors: ['NOT_FOUND'],
   effect: 'read',

@@ -37,11 +37,13 @@ export const inboxNack = defineOperation({
   scope: 'inbox:write',
   input,
   output: z.object({
-    event_id: z.string(),
+    event_id: z.string().describe('`evt_…`.'),
     ...parkedEvent.partial().shape,
-    status: z.enum(['failed', 'dead', 'waiting', 'pending']),
-    attempts: z.int(),
-    retry_at: z.string().nullable(),
+    status: z
+      .enum(['failed', 'dead', 'waiting', 'pending'])
+      .describe('`failed` events are pending again at `retry_at`; `dead` ones stay.'),
+    attempts: z.int().describe('Failures so far; the fifth is the last.'),
+    retry_at: z.string().nullable().describe('When it is pending again.'),
   }),
   errors: LEASE_ERRORS,
   effect: 'write',

@@ -6,6 +6,7 @@ import type { EventRow } from '../../store/events.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { claimedEvent, leaseSeconds, showClaimed, takeLease } from './claim.ts';
 import { eventFilter, isWanted, pendingFilter, timeoutSeconds } from './wait.ts';
+import { filterWarnings } from '../fields.ts';
 
 const input = z.strictObject({
   ...eventFilter,
@@ -33,8 +34,8 @@ export const inboxNext = defineOperation({
   scope: 'inbox:write',
   input,
   output: z.object({
-    items: z.array(claimedEvent),
-    warnings: z.array(z.string()).optional(),
+    items: z.array(claimedEvent).describe('The claimed events; empty at the time-out.'),
+    warnings: filterWarnings,
   }),
   errors: ['TOO_MANY_WAITS'],
   effect: 'write',

@@ -20,11 +20,23 @@ export const parkState = jsonText(PARK_STATE_MAX_BYTES, '16 KB').describe(
 
 /** Where a parked event stands. */
 export const parkedEvent = z.object({
-  status: z.enum(['waiting', 'pending', 'dead']),
-  attempts: z.int(),
-  parks: z.int(),
-  waiting_for: z.array(z.object({ id: z.string(), status: z.string(), expires_at: z.string() })),
-  wakes_at: z.string(),
+  status: z
+    .enum(['waiting', 'pending', 'dead'])
+    .describe(
+      '`pending` if all it waits for has ended already; `dead` if it was parked too often.',
+    ),
+  attempts: z.int().describe('Failures so far; a park is none.'),
+  parks: z.int().describe('How often it was parked.'),
+  waiting_for: z
+    .array(
+      z.object({
+        id: z.string().describe('A request, a mail, another event or a time.'),
+        status: z.string().describe('How that stands.'),
+        expires_at: z.string().describe('When it ends at the latest.'),
+      }),
+    )
+    .describe('What has to end first.'),
+  wakes_at: z.string().describe('When it wakes at the latest.'),
 });
 
 interface ParkCall {

@@ -13,6 +13,7 @@ import {
   isoInstant,
   listCursor,
   listLimit,
+  nextCursor,
   sourceFilter,
   typePattern,
 } from '../fields.ts';
@@ -61,9 +62,16 @@ export const inboxReplay = defineOperation({
   scope: 'inbox:write',
   input,
   output: z.object({
-    event_ids: z.array(z.string()),
-    skipped: z.array(z.object({ event_id: z.string(), reason: z.string() })),
-    next_cursor: z.string().nullable(),
+    event_ids: z.array(z.string()).describe('Events that are pending again.'),
+    skipped: z
+      .array(
+        z.object({
+          event_id: z.string().describe('`evt_…`.'),
+          reason: z.string().describe('Why it was skipped.'),
+        }),
+      )
+      .describe('Events left alone.'),
+    next_cursor: nextCursor,
   }),
   errors: ['NOT_FOUND'],
   effect: 'write',

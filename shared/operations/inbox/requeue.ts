@@ -12,7 +12,10 @@ export const inboxRequeue = defineOperation({
     'The event is pending again at once, with its attempts reset to zero. A question it waited for stays open.',
   scope: 'inbox:write',
   input: z.strictObject({ event_id: eventId }),
-  output: z.object({ event_id: z.string(), status: z.literal('pending') }),
+  output: z.object({
+    event_id: z.string().describe('`evt_…`.'),
+    status: z.literal('pending').describe('It can be claimed.'),
+  }),
   errors: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE'],
   effect: 'write',
   replica: 'upstream',

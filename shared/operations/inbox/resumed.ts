@@ -5,24 +5,33 @@ import { parseExact } from '../../lib/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const answer = z.object({
-  request_id: z.string(),
-  status: z.string(),
-  decision: z.string().nullable(),
-  comment: z.string().nullable(),
-  decided_by: z.string().nullable(),
-  decided_at: z.string().nullable(),
+  request_id: z.string().describe('`req_…`.'),
+  status: z.string().describe('How it was decided.'),
+  decision: z.string().nullable().describe('The chosen option or the answer.'),
+  comment: z.string().nullable().describe('What the person added.'),
+  decided_by: z.string().nullable().describe('`channel:<id>` or `policy:<rule>`.'),
+  decided_at: z.string().nullable().describe('When it was decided.'),
 });
 
 /** What the claim of an event that was parked says beside it. */
 export const resumedSchema = named(
   'Resumed',
-  z.object({
-    parks: z.int(),
-    because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
-    waited_for: z.array(z.object({ id: z.string(), status: z.string() })),
-    answers: z.array(answer),
-    state: z.unknown(),
-  }),
+  z
+    .object({
+      parks: z.int().describe('How often it was parked.'),
+      because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
+      waited_for: z
+        .array(
+          z.object({
+            id: z.string().describe('A request, a mail, another event or a time.'),
+            status: z.string().describe('How it ended.'),
+          }),
+        )
+        .describe('What it waited for.'),
+      answers: z.array(answer).describe('Decisions on the requests it waited for.'),
+      state: z.unknown().describe('What the agent stored when it parked the event.'),
+    })
+    .describe('Why a parked event is back.'),
 );
 
 /** What woke an event, the answers it waited for, and the state its agent left; null where it was never parked. */

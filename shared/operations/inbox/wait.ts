@@ -6,7 +6,7 @@ import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { eventId, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
+import { eventId, filterWarnings, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
 
 export const eventFilter = {
   source: sourceFilter.optional(),
@@ -53,8 +53,8 @@ export const inboxWait = defineOperation({
     timeout_seconds: timeoutSeconds,
   }),
   output: z.object({
-    event: eventSchema.nullable(),
-    warnings: z.array(z.string()).optional(),
+    event: eventSchema.nullable().describe('The first match, not claimed; null at the time-out.'),
+    warnings: filterWarnings,
   }),
   errors: ['TOO_MANY_WAITS'],
   effect: 'wait',

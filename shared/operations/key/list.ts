@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { listCursor, listLimit } from '../fields.ts';
+import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { keyView, toKeyView } from './view.ts';
 
 export const keyList = defineOperation({
@@ -11,7 +11,7 @@ export const keyList = defineOperation({
     'An admin key sees every key, with the last four characters of each secret. Other keys see only themselves.',
   scope: 'any',
   input: z.strictObject({ cursor: listCursor, limit: listLimit }),
-  output: z.object({ items: z.array(keyView), next_cursor: z.string().nullable() }),
+  output: z.object({ items: z.array(keyView).describe('Oldest first.'), next_cursor: nextCursor }),
   errors: [],
   effect: 'read',
   replica: 'local',

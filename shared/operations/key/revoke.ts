@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
-import { notFound, ServiceError } from '../../lib/errors.ts';
+import { notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { endKey } from './end.ts';
 import { isLastAdmin } from './last-admin.ts';
@@ -13,7 +13,10 @@ export const keyRevoke = defineOperation({
     "The key stops working at once. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.",
   scope: 'any',
   input: z.strictObject({ key_id: keyId }),
-  output: z.object({ id: z.string(), revoked_at: z.string() }),
+  output: z.object({
+    id: z.string().describe('`key_…`.'),
+    revoked_at: z.string().describe('When it stopped working.'),
+  }),
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'LAST_ADMIN_KEY'],
   effect: 'write',
   replica: 'upstream',
@@ -25,7 +28,7 @@ export const keyRevoke = defineOperation({
 }).write({
   commit: async ({ caller, store, now, emit }, { key_id }) => {
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
-      throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
+      throw scopeMissing('admin');
     }
     const nowIso = isoTime(now);
     const key = await store.keys.find(key_id);

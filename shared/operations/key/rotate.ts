@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
-import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
+import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
 import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -44,7 +44,7 @@ export const keyRotate = defineOperation({
 }).write({
   commit: async ({ caller, project, store, now, emit }, { key_id, grace_seconds }) => {
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
-      throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
+      throw scopeMissing('admin');
     }
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
@@ -55,7 +55,7 @@ export const keyRotate = defineOperation({
     }
     // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
     const missing = key.scopes.find((scope) => !mayGrant(caller.scopes, scope));
-    if (missing) throw new ServiceError('SCOPE_MISSING', { details: { scope: missing } });
+    if (missing) throw scopeMissing(missing);
     const own = key_id === caller.keyId;
     const graceSeconds = own ? Math.max(OWN_GRACE_SECONDS, grace_seconds) : grace_seconds;
     const apiKey = newApiKey(project.id);

@@ -10,7 +10,7 @@ export const kvDelete = defineOperation({
   scope: 'disk',
   disk: { field: 'key', kind: 'key' },
   input: z.strictObject({ key: kvKey, if_version: deleteVersion }),
-  output: z.object({ deleted: z.boolean() }),
+  output: z.object({ deleted: z.boolean().describe('False if there was no such key.') }),
   errors: ['PRECONDITION_FAILED'],
   effect: 'write',
   replica: 'upstream',

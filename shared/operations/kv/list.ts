@@ -8,10 +8,17 @@ import { keyProblem } from '../../rules/disk-name.ts';
 import type { KvHead } from '../../store/kv.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { prefixField } from '../disk-fields.ts';
-import { listCursor, listLimit } from '../fields.ts';
+import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { kvHead, toHead, valueOf } from './view.ts';
 
-const kvKey = named('KvKey', kvHead.extend({ value: z.unknown().optional() }));
+const kvKey = named(
+  'KvKey',
+  kvHead
+    .extend({
+      value: z.unknown().optional().describe('The stored JSON, if `values` was asked for.'),
+    })
+    .describe('A key; with its value only if asked for.'),
+);
 
 export const kvList = defineOperation({
   name: 'kv_list',
@@ -29,8 +36,8 @@ export const kvList = defineOperation({
     limit: listLimit,
   }),
   output: z.object({
-    items: z.array(kvKey),
-    next_cursor: z.string().nullable(),
+    items: z.array(kvKey).describe('In byte order.'),
+    next_cursor: nextCursor,
   }),
   errors: [],
   effect: 'read',

@@ -15,7 +15,11 @@ export const kvMget = defineOperation({
   input: z.strictObject({
     keys: z.array(kvKey).min(1).max(KV_GET_MAX_KEYS).describe('The keys, in any order.'),
   }),
-  output: z.object({ items: z.array(kvEntry.nullable()) }),
+  output: z.object({
+    items: z
+      .array(kvEntry.nullable())
+      .describe('In the order of `keys`; null where a key is missing or expired.'),
+  }),
   errors: ['PAYLOAD_TOO_LARGE'],
   effect: 'read',
   replica: 'local',

@@ -16,7 +16,11 @@ export const kvTouch = defineOperation({
     key: kvKey,
     ttl_seconds: ttlSeconds.describe('How long the key lasts from now.'),
   }),
-  output: z.object({ key: z.string(), expires_at: z.string().nullable(), version: z.int() }),
+  output: z.object({
+    key: z.string().describe('The key.'),
+    expires_at: z.string().nullable().describe('When the key ends; null means never.'),
+    version: z.int().describe('Unchanged by this call.'),
+  }),
   errors: ['NOT_FOUND', 'PATH_RESERVED'],
   effect: 'write',
   replica: 'upstream',

@@ -7,23 +7,25 @@ import type { KvHead, KvRow } from '../../store/kv.ts';
 
 /** A key without its value. */
 export const kvHead = z.object({
-  key: z.string(),
-  size_bytes: z.int(),
-  expires_at: z.string().nullable(),
-  updated_at: z.string(),
-  version: z.int(),
+  key: z.string().describe('The key.'),
+  size_bytes: z.int().describe('Size of the stored JSON.'),
+  expires_at: z.string().nullable().describe('When the key ends; null means never.'),
+  updated_at: z.string().describe('When it was last written.'),
+  version: z.int().describe('Rises with each write; pass as `if_version`.'),
 });
 
 /** A key with its value. */
 export const kvEntry = named(
   'KvEntry',
-  z.object({
-    key: z.string(),
-    value: z.unknown(),
-    expires_at: z.string().nullable(),
-    updated_at: z.string(),
-    version: z.int(),
-  }),
+  z
+    .object({
+      key: z.string().describe('The key.'),
+      value: z.unknown().describe('The stored JSON.'),
+      expires_at: z.string().nullable().describe('When the key ends; null means never.'),
+      updated_at: z.string().describe('When it was last written.'),
+      version: z.int().describe('Rises with each write; pass as `if_version`.'),
+    })
+    .describe('A key with its value.'),
 );
 
 /** How long a key lasts. */

@@ -9,22 +9,24 @@ const exact = label(255).optional();
 /** An entry as callers see it. */
 export const ledgerEntry = named(
   'LedgerEntry',
-  z.object({
-    seq: z.int(),
-    at: z.string(),
-    op: z.string(),
-    agent: z.string().nullable(),
-    platform: z.string().nullable(),
-    key_id: z.string().nullable(),
-    subject: z.string().nullable(),
-    request_id: z.string().nullable(),
-    outcome: z.enum(['ok', 'error']),
-    code: z.string().nullable(),
-    input_digest: z.string().nullable(),
-    result_digest: z.string().nullable(),
-    prev_hash: z.string(),
-    hash: z.string(),
-  }),
+  z
+    .object({
+      seq: z.int().describe('Position in the chain, from 1.'),
+      at: z.string().describe('When it happened.'),
+      op: z.string().describe('The operation, such as `inbox_ack`.'),
+      agent: z.string().nullable().describe('The agent, as it calls itself.'),
+      platform: z.string().nullable().describe("The agent's platform."),
+      key_id: z.string().nullable().describe('The API key; null for the service and for people.'),
+      subject: z.string().nullable().describe('Id of the object it touched.'),
+      request_id: z.string().nullable().describe('X-Request-Id of the call.'),
+      outcome: z.enum(['ok', 'error']).describe('Whether it succeeded.'),
+      code: z.string().nullable().describe('The error code, if it failed.'),
+      input_digest: z.string().nullable().describe('SHA-256 of the input.'),
+      result_digest: z.string().nullable().describe('SHA-256 of the answer.'),
+      prev_hash: z.string().describe('`hash` of the entry before.'),
+      hash: z.string().describe('SHA-256 over the entry and `prev_hash`.'),
+    })
+    .describe('One entry of the hash-chained record.'),
 );
 
 export const ledgerQuery = defineOperation({
@@ -49,8 +51,11 @@ export const ledgerQuery = defineOperation({
     cursor: z.int().min(1).optional().describe('The next_cursor from the previous page.'),
   }),
   output: z.object({
-    items: z.array(ledgerEntry),
-    next_cursor: z.int().nullable(),
+    items: z.array(ledgerEntry).describe('Newest first.'),
+    next_cursor: z
+      .int()
+      .nullable()
+      .describe('Pass as `cursor` for the next page; null on the last.'),
   }),
   errors: [],
   effect: 'read',

@@ -25,14 +25,26 @@ export const ledgerVerify = defineOperation({
     to_seq: z.int().min(1).optional().describe('The last entry (default: the newest).'),
   }),
   output: z.object({
-    ok: z.boolean(),
-    from_seq: z.int(),
-    to_seq: z.int(),
-    checked: z.int(),
-    anchored: z.boolean(),
-    first_bad_seq: z.int().nullable(),
-    reason: z.enum(['hash_mismatch', 'link_broken', 'seq_gap', 'truncated']).nullable(),
-    head: z.object({ seq: z.int(), hash: z.string(), at: z.string() }).nullable(),
+    ok: z.boolean().describe('Whether the chain is intact.'),
+    from_seq: z.int().describe('First entry checked.'),
+    to_seq: z.int().describe('Last entry checked.'),
+    checked: z.int().describe('How many entries.'),
+    anchored: z
+      .boolean()
+      .describe('Whether it started at entry 1; otherwise it trusts the stored hash before it.'),
+    first_bad_seq: z.int().nullable().describe('The first entry that does not fit.'),
+    reason: z
+      .enum(['hash_mismatch', 'link_broken', 'seq_gap', 'truncated'])
+      .nullable()
+      .describe('What does not fit.'),
+    head: z
+      .object({
+        seq: z.int().describe('Its position.'),
+        hash: z.string().describe('Its hash: keep it, to notice later changes.'),
+        at: z.string().describe('When it was written.'),
+      })
+      .nullable()
+      .describe('The newest entry of the chain.'),
   }),
   errors: [],
   effect: 'read',

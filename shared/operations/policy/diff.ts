@@ -15,9 +15,16 @@ export const policyDiff = defineOperation({
   input: z.strictObject({ policy: policyInput }),
   output: z.object({
     version: z.int().describe('The version compared with.'),
-    changed: z.boolean(),
+    changed: z.boolean().describe('False if nothing would change.'),
     lines: z.array(z.string()).describe('`+ …` added, `- …` removed, `  …` unchanged.'),
-    warnings: z.array(z.object({ rule: z.string(), message: z.string() })),
+    warnings: z
+      .array(
+        z.object({
+          rule: z.string().describe('Id of the rule.'),
+          message: z.string().describe('What is wrong with it.'),
+        }),
+      )
+      .describe('Rules that can never decide, and the like.'),
   }),
   errors: ['POLICY_INVALID'],
   effect: 'read',

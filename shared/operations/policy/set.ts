@@ -27,7 +27,14 @@ export const policySet = defineOperation({
     wait_seconds: waitSeconds,
   }),
   output: requestAnswer.extend({
-    warnings: z.array(z.object({ rule: label(64), message: z.string() })),
+    warnings: z
+      .array(
+        z.object({
+          rule: label(64).describe('Id of the rule.'),
+          message: z.string().describe('What is wrong with it.'),
+        }),
+      )
+      .describe('Rules that can never decide, and the like.'),
   }),
   errors: ['POLICY_INVALID', 'CHANNEL_NOT_VERIFIED', 'TOO_MANY_PENDING_REQUESTS'],
   effect: 'write',

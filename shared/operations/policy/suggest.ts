@@ -15,17 +15,22 @@ const EXAMPLES_MAX = 3;
 
 const suggestion = named(
   'PolicySuggestion',
-  z.object({
-    action: z.string(),
-    approved: z.int().describe('All requests for this action that people decided.'),
-    since: z.string().describe('Counted from this time.'),
-    first_at: z.string(),
-    last_at: z.string(),
-    by: z.int().describe('How many different people.'),
-    rule: policyRule,
-    before: z.string().nullable().describe('The rule to put it before. Null: it goes to the end.'),
-    examples: z.array(z.string()).describe('The newest requests.'),
-  }),
+  z
+    .object({
+      action: z.string().describe('The action that people always approved.'),
+      approved: z.int().describe('All requests for this action that people decided.'),
+      since: z.string().describe('Counted from this time.'),
+      first_at: z.string().describe('The oldest of them.'),
+      last_at: z.string().describe('The newest of them.'),
+      by: z.int().describe('How many different people.'),
+      rule: policyRule,
+      before: z
+        .string()
+        .nullable()
+        .describe('The rule to put it before. Null: it goes to the end.'),
+      examples: z.array(z.string()).describe('The newest requests.'),
+    })
+    .describe('A rule that would decide what people always approved.'),
 );
 
 export const policySuggest = defineOperation({
@@ -35,7 +40,7 @@ export const policySuggest = defineOperation({
     'Looks at what people decided in the last 30 days. An action with 5 or more approvals, and no other outcome, gets a rule with the effect auto_approve_notify, so that people stay informed. Nothing changes until you propose the rule with policy_set and a person approves it. High risk, requests that need several people and rules that name approvers get no suggestion.',
   scope: 'approvals',
   input: z.strictObject({}),
-  output: z.object({ items: z.array(suggestion) }),
+  output: z.object({ items: z.array(suggestion).describe('Rules that would save people work.') }),
   errors: [],
   effect: 'read',
   replica: 'local',

@@ -26,19 +26,32 @@ export const policyTest = defineOperation({
   }),
   output: z.object({
     version: z.int().nullable().describe('Null if you passed a document.'),
-    effect: z.enum(POLICY_EFFECTS),
-    rule: z.string().nullable(),
-    sentence: z.string(),
-    trace: z.array(
-      z.object({
-        rule: z.string(),
-        effect: z.enum(POLICY_EFFECTS),
-        says: z.string(),
-        matched: z.boolean(),
-        decides: z.boolean(),
-        failed: z.array(z.object({ field: z.string(), wanted: z.string(), given: z.string() })),
-      }),
-    ),
+    effect: z.enum(POLICY_EFFECTS).describe('What would happen.'),
+    rule: z
+      .string()
+      .nullable()
+      .describe('The rule that decides; null if none matches, so a person decides.'),
+    sentence: z.string().describe('The same in words.'),
+    trace: z
+      .array(
+        z.object({
+          rule: z.string().describe('Id of the rule.'),
+          effect: z.enum(POLICY_EFFECTS).describe('What it would do.'),
+          says: z.string().describe('The rule in words.'),
+          matched: z.boolean().describe('Whether its conditions hold.'),
+          decides: z.boolean().describe('Whether it is the first that matches.'),
+          failed: z
+            .array(
+              z.object({
+                field: z.string().describe('The condition.'),
+                wanted: z.string().describe('What it requires.'),
+                given: z.string().describe('What the call has.'),
+              }),
+            )
+            .describe('Conditions that do not hold.'),
+        }),
+      )
+      .describe('Each rule in order.'),
   }),
   errors: ['POLICY_INVALID'],
   effect: 'read',

@@ -14,30 +14,44 @@ import { currentPolicy } from './proposal.ts';
 /** A rule as we store and return it: always with an id, and with lists where callers may write a single value. */
 export const policyRule = named(
   'PolicyRule',
-  z.object({
-    id: z.string(),
-    effect: z.enum(POLICY_EFFECTS),
-    action: z.array(z.string().max(POLICY_ACTION_MAX_CHARS)).optional(),
-    tool: z.array(z.enum(POLICY_TOOLS)).optional(),
-    amount_lte: z.number().optional(),
-    amount_gt: z.number().optional(),
-    risk: z.array(z.enum(POLICY_RISKS)).optional(),
-    recipient_domains: z.array(z.string()).optional(),
-    approvers: z.array(z.string()).optional(),
-    approvals: z.int().optional(),
-    description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional(),
-  }),
+  z
+    .object({
+      id: z.string().describe('Its name in answers and in the ledger.'),
+      effect: z.enum(POLICY_EFFECTS).describe('What happens if the rule decides.'),
+      action: z
+        .array(z.string().max(POLICY_ACTION_MAX_CHARS))
+        .optional()
+        .describe('Any of these: exact, or a prefix and `*`.'),
+      tool: z.array(z.enum(POLICY_TOOLS)).optional().describe('Any of these tools.'),
+      amount_lte: z.number().optional().describe('The amount is at most this, without its sign.'),
+      amount_gt: z.number().optional().describe('The amount is more than this, without its sign.'),
+      risk: z.array(z.enum(POLICY_RISKS)).optional().describe('Any of these.'),
+      recipient_domains: z
+        .array(z.string())
+        .optional()
+        .describe(
+          '`example.com`, `*.example.com`: every recipient for effects that let a mail pass, any recipient for others.',
+        ),
+      approvers: z.array(z.string()).optional().describe('Channels that are asked.'),
+      approvals: z.int().optional().describe('How many people must approve.'),
+      description: z.string().max(POLICY_DESCRIPTION_MAX_CHARS).optional().describe('For people.'),
+    })
+    .describe(
+      'A rule in normal form: with an id, and lists where callers may write a single value.',
+    ),
 );
 
 export const policyView = named(
   'Policy',
-  z.object({
-    version: z.int(),
-    rules: z.array(policyRule),
-    note: z.string().nullable(),
-    approved_by: z.string().nullable(),
-    approved_at: z.string().nullable(),
-  }),
+  z
+    .object({
+      version: z.int().describe('Rises with each change; 0 means no policy.'),
+      rules: z.array(policyRule).describe('The first rule whose conditions all match decides.'),
+      note: z.string().nullable().describe('What the agent said about the change.'),
+      approved_by: z.string().nullable().describe('The channel that approved it.'),
+      approved_at: z.string().nullable().describe('When it came into force.'),
+    })
+    .describe('The policy in force.'),
 );
 
 export async function toPolicyView(store: Repositories): Promise<z.input<typeof policyView>> {
@@ -61,17 +75,23 @@ function oneOrMore<T extends z.ZodType>(item: T) {
 }
 
 const ruleInput = z.strictObject({
-  id: z.string().optional(),
-  effect: z.enum(POLICY_EFFECTS),
+  id: z.string().optional().describe('Made up if omitted.'),
+  effect: z
+    .enum(POLICY_EFFECTS)
+    .describe(
+      '`require_approval`: a person decides. `auto_approve_notify`: approved, and people are told.',
+    ),
   action: oneOrMore(z.string()).optional().describe('Exact, or a prefix and `*`.'),
-  tool: oneOrMore(z.enum(POLICY_TOOLS)).optional(),
-  amount_gt: z.number().optional(),
+  tool: oneOrMore(z.enum(POLICY_TOOLS))
+    .optional()
+    .describe('For links and mails, which have no action.'),
+  amount_gt: z.number().optional().describe('Without its sign.'),
   amount_lte: z.number().optional().describe('Without its sign.'),
-  risk: oneOrMore(z.enum(POLICY_RISKS)).optional(),
+  risk: oneOrMore(z.enum(POLICY_RISKS)).optional().describe('As stated by the agent.'),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
   approvers: z.array(z.string()).optional().describe('Channels to ask.'),
-  approvals: z.int().optional(),
-  description: z.string().optional(),
+  approvals: z.int().optional().describe('How many must approve.'),
+  description: z.string().optional().describe('For people.'),
 });
 
 /** For documentation only. Input isn't checked against it, so that POLICY_INVALID can name the path of a mistake. */

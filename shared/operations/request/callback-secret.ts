@@ -17,7 +17,7 @@ export const requestCallbackSecret = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     secret: z.string().describe('Receivers check signatures with it; shown only once.'),
-    created_at: z.string(),
+    created_at: z.string().describe('When it was created.'),
     previous_valid_until: z.string().nullable().describe('When the old secret stops signing.'),
   }),
   errors: [],

@@ -3,7 +3,7 @@ import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { withoutForeignNames } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { REQUEST_STATUSES } from '../../rules/request-state.ts';
-import { listCursor, listLimit } from '../fields.ts';
+import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { requestRecord, toRecord } from './record.ts';
 
 export const requestList = defineOperation({
@@ -16,7 +16,10 @@ export const requestList = defineOperation({
     cursor: listCursor,
     limit: listLimit,
   }),
-  output: z.object({ items: z.array(requestRecord), next_cursor: z.string().nullable() }),
+  output: z.object({
+    items: z.array(requestRecord).describe('Newest first.'),
+    next_cursor: nextCursor,
+  }),
   errors: [],
   effect: 'read',
   replica: 'local',

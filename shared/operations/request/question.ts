@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import type { LongContext, WriteContext } from '../../kernel/context.ts';
-import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
+import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { withdrawnBecause } from '../../rules/request-state.ts';
@@ -39,9 +39,11 @@ export const eventFields = {
 /** The answer to the call that asked. */
 export const askAnswer = named(
   'AskAnswer',
-  requestAnswer.extend({
-    parked: z.boolean().optional().describe('The event waits for the answer.'),
-  }),
+  requestAnswer
+    .extend({
+      parked: z.boolean().optional().describe('The event waits for the answer.'),
+    })
+    .describe('How a request stands.'),
 );
 
 const PARKED_HINT =
@@ -94,7 +96,7 @@ async function requireLease(
   lease: string | undefined,
 ): Promise<void> {
   if (!mayCall(context.caller.scopes, 'inbox:write')) {
-    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
+    throw scopeMissing('inbox:write');
   }
   const row = await context.store.events.find(id);
   if (!row) throw notFound(`event ${id}`);

@@ -18,51 +18,69 @@ const RISKS = ['low', 'medium', 'high'] as const;
 /** A request as callers see it (spec section 2.4), without anyone's address. */
 export const requestRecord = named(
   'Request',
-  z.object({
-    request_id: z.string(),
-    kind: z.enum(REQUEST_KINDS),
-    status: z.enum(REQUEST_STATUSES),
-    action: z.string().nullable(),
-    summary: z.string(),
-    details: z.string().nullable(),
-    risk: z.enum(RISKS).nullable(),
-    amount: z.number().nullable(),
-    question: z.string().nullable(),
-    options: z.array(z.string()),
-    decision: z.string().nullable(),
-    comment: z.string().nullable(),
-    hint: z.string().nullable(),
-    decided_by: z.string().nullable(),
-    decided_at: z.string().nullable(),
-    created_at: z.string(),
-    expires_at: z.string(),
-    requested_by: z.object({
-      key_id: z.string(),
-      agent: z.string().nullable(),
-      platform: z.string(),
-    }),
-    approvers: z.array(z.string()),
-    notified: z.array(
-      z.object({
-        channel_id: z.string(),
-        kind: z.string(),
-        status: z.string(),
-        at: z.string().nullable(),
-      }),
-    ),
-    policy_version: z.int(),
-    rule: z.string().nullable(),
-    state_ref: z.string().nullable(),
-    callback_url: z.string().nullable(),
-    event_id: z.string().nullable(),
-    bind: z.unknown(),
-    spent_at: z.string().nullable(),
-    spent_by: z.string().nullable(),
-    approvals: z.object({
-      needed: z.int(),
-      given: z.array(z.object({ channel_id: z.string(), at: z.string() })),
-    }),
-  }),
+  z
+    .object({
+      request_id: z.string().describe('`req_…`.'),
+      kind: z.enum(REQUEST_KINDS).describe('An approval or a question.'),
+      status: z.enum(REQUEST_STATUSES).describe('Only `approved` and `modified` mean yes.'),
+      action: z.string().nullable().describe('What the agent wants to do, as policies match it.'),
+      summary: z.string().describe('The line that people read first.'),
+      details: z.string().nullable().describe('What people need to decide.'),
+      risk: z.enum(RISKS).nullable().describe('As the agent stated it.'),
+      amount: z.number().nullable().describe('As the agent stated it.'),
+      question: z.string().nullable().describe('What was asked, if it is a question.'),
+      options: z.array(z.string()).describe('Choices offered besides approve and deny.'),
+      decision: z
+        .string()
+        .nullable()
+        .describe('The chosen option (`modified`) or the answer (`answered`).'),
+      comment: z.string().nullable().describe('What the person added.'),
+      hint: z.string().nullable().describe('What to do next.'),
+      decided_by: z.string().nullable().describe('`channel:<id>` or `policy:<rule>`.'),
+      decided_at: z.string().nullable().describe('When it was decided or expired.'),
+      created_at: z.string().describe('When it was asked.'),
+      expires_at: z.string().describe('Without a decision it expires then.'),
+      requested_by: z
+        .object({
+          key_id: z.string().describe('The API key.'),
+          agent: z.string().nullable().describe('The agent, as it calls itself.'),
+          platform: z.string().describe("The agent's platform."),
+        })
+        .describe('Who asked.'),
+      approvers: z.array(z.string()).describe('Channels asked; empty means all active ones.'),
+      notified: z
+        .array(
+          z.object({
+            channel_id: z.string().describe('The channel, `chn_…`.'),
+            kind: z.string().describe('`email` or `telegram`.'),
+            status: z.string().describe('Whether the message went out.'),
+            at: z.string().nullable().describe('When it was sent or queued.'),
+          }),
+        )
+        .describe('Messages sent to people.'),
+      policy_version: z.int().describe('The policy that was in force.'),
+      rule: z.string().nullable().describe('The policy rule that matched.'),
+      state_ref: z.string().nullable().describe('As the agent gave it.'),
+      callback_url: z.string().nullable().describe('Where `request.resolved` is sent.'),
+      event_id: z.string().nullable().describe('The event it is about.'),
+      bind: z.unknown().describe('The exact values that were shown to people.'),
+      spent_at: z.string().nullable().describe('When the approval was used.'),
+      spent_by: z.string().nullable().describe('What used it.'),
+      approvals: z
+        .object({
+          needed: z.int().describe('How many people must approve.'),
+          given: z
+            .array(
+              z.object({
+                channel_id: z.string().describe('Who approved.'),
+                at: z.string().describe('When.'),
+              }),
+            )
+            .describe('Approvals so far.'),
+        })
+        .describe('For rules that need several people.'),
+    })
+    .describe('A question to people, and what became of it.'),
 );
 
 export type RequestRecord = z.output<typeof requestRecord>;
@@ -136,20 +154,25 @@ function notified(notice: ChannelNotice): RequestRecord['notified'][number] {
 /** The answer of the call that asked, and of request_status. */
 export const requestAnswer = named(
   'RequestAnswer',
-  z.object({
-    request_id: z.string(),
-    status: z.enum(REQUEST_STATUSES),
-    decision: z
-      .string()
-      .nullable()
-      .describe('The chosen option (`modified`) or the answer (`answered`).'),
-    comment: z.string().nullable(),
-    hint: z.string().nullable(),
-    decided_by: z.string().nullable(),
-    state_ref: z.string().nullable(),
-    expires_at: z.string(),
-    poll_after_seconds: z.int().nullable(),
-  }),
+  z
+    .object({
+      request_id: z.string().describe('`req_…`.'),
+      status: z.enum(REQUEST_STATUSES).describe('Only `approved` and `modified` mean yes.'),
+      decision: z
+        .string()
+        .nullable()
+        .describe('The chosen option (`modified`) or the answer (`answered`).'),
+      comment: z.string().nullable().describe('What the person added.'),
+      hint: z.string().nullable().describe('What to do next.'),
+      decided_by: z.string().nullable().describe('`channel:<id>` or `policy:<rule>`.'),
+      state_ref: z.string().nullable().describe('As you gave it.'),
+      expires_at: z.string().describe('Without a decision it expires then.'),
+      poll_after_seconds: z
+        .int()
+        .nullable()
+        .describe('While it is pending: when to call request_status again.'),
+    })
+    .describe('How a request stands.'),
 );
 
 export type RequestAnswer = z.output<typeof requestAnswer>;

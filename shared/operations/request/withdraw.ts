@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
-import { notFound, ServiceError } from '../../lib/errors.ts';
+import { notFound, scopeMissing } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { mayCall } from '../../lib/scopes.ts';
 import { effectiveRequestStatus, REQUEST_STATUSES } from '../../rules/request-state.ts';
@@ -19,10 +19,10 @@ export const requestWithdraw = defineOperation({
     reason: label(SUMMARY_MAX_CHARS).optional().describe('Why; the person sees it.'),
   }),
   output: z.object({
-    request_id: z.string(),
-    status: z.enum(REQUEST_STATUSES),
-    withdrawn: z.boolean(),
-    hint: z.string().nullable(),
+    request_id: z.string().describe('`req_…`.'),
+    status: z.enum(REQUEST_STATUSES).describe('How it stands now.'),
+    withdrawn: z.boolean().describe('False if it was decided before.'),
+    hint: z.string().nullable().describe('Why it ended.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'write',
@@ -44,7 +44,7 @@ export const requestWithdraw = defineOperation({
     const row = await store.requests.find(request_id);
     if (!row) throw notFound(`request ${request_id}`);
     if (row.key_id !== caller.keyId && !mayCall(caller.scopes, 'admin')) {
-      throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
+      throw scopeMissing('admin');
     }
     const isOpen = effectiveRequestStatus(row, now) === 'pending';
     const withdrawn = isOpen && (await withdraw(context, row, reason));

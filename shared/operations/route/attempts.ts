@@ -5,7 +5,7 @@ import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { LoggedDelivery } from '../../store/deliveries.ts';
-import { listCursor, listLimit } from '../fields.ts';
+import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { deliveryId, routeId } from './view.ts';
 
 /** Two rounds of attempts; older ones don't help to find a fault. */
@@ -13,14 +13,16 @@ const LOG_MAX = 12;
 
 const attemptView = named(
   'RouteAttempt',
-  z.object({
-    attempt: z.int(),
-    at: z.string(),
-    status_code: z.int().nullable().describe('Null if no answer came.'),
-    duration_ms: z.int(),
-    error: z.string().nullable(),
-    response: z.string().nullable().describe('The first 1 KB of the answer.'),
-  }),
+  z
+    .object({
+      attempt: z.int().describe('From 1.'),
+      at: z.string().describe('When it was sent.'),
+      status_code: z.int().nullable().describe('Null if no answer came.'),
+      duration_ms: z.int().describe('How long the receiver took.'),
+      error: z.string().nullable().describe('Why it failed.'),
+      response: z.string().nullable().describe('The first 1 KB of the answer.'),
+    })
+    .describe('One try to deliver an event.'),
 );
 
 export const routeAttempts = defineOperation({
@@ -39,23 +41,29 @@ export const routeAttempts = defineOperation({
     limit: listLimit,
   }),
   output: z.object({
-    items: z.array(
-      named(
-        'RouteDelivery',
-        z.object({
-          delivery_id: deliveryId,
-          event_id: z.string(),
-          event_type: z.string(),
-          status: z.enum(['pending', 'delivered', 'dead', 'cancelled']),
-          attempts: z.int().describe('How many attempts so far.'),
-          next_attempt_at: z.string().nullable(),
-          created_at: z.string(),
-          finished_at: z.string().nullable(),
-          log: z.array(attemptView).describe('Newest first.'),
-        }),
-      ),
-    ),
-    next_cursor: z.string().nullable(),
+    items: z
+      .array(
+        named(
+          'RouteDelivery',
+          z
+            .object({
+              delivery_id: deliveryId.describe('`dlv_…`.'),
+              event_id: z.string().describe('`evt_…`.'),
+              event_type: z.string().describe('Type of the event.'),
+              status: z
+                .enum(['pending', 'delivered', 'dead', 'cancelled'])
+                .describe('`dead` after the last attempt failed.'),
+              attempts: z.int().describe('How many attempts so far.'),
+              next_attempt_at: z.string().nullable().describe('When it is tried again.'),
+              created_at: z.string().describe('When the event matched.'),
+              finished_at: z.string().nullable().describe('When it was delivered or given up.'),
+              log: z.array(attemptView).describe('Newest first.'),
+            })
+            .describe('An event on its way to a callback.'),
+        ),
+      )
+      .describe('Newest first.'),
+    next_cursor: nextCursor,
   }),
   errors: ['NOT_FOUND'],
   effect: 'read',

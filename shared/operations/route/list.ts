@@ -11,16 +11,20 @@ export const routeList = defineOperation({
   scope: 'inbox:read',
   input: z.strictObject({}),
   output: z.object({
-    items: z.array(
-      named(
-        'RouteWithCounts',
-        routeView.extend({
-          pending: z.int().describe('Deliveries waiting for an attempt.'),
-          dead: z.int().describe('Deliveries given up; see route_retry.'),
-        }),
-      ),
-    ),
-    next_cursor: z.null(),
+    items: z
+      .array(
+        named(
+          'RouteWithCounts',
+          routeView
+            .extend({
+              pending: z.int().describe('Deliveries waiting for an attempt.'),
+              dead: z.int().describe('Deliveries given up; see route_retry.'),
+            })
+            .describe('A route with its open deliveries.'),
+        ),
+      )
+      .describe('Oldest first.'),
+    next_cursor: z.null().describe('Always null: the list has one page.'),
   }),
   errors: [],
   effect: 'read',

@@ -12,7 +12,10 @@ export const routeRemove = defineOperation({
     'Undelivered events are pending in the inbox again, unless another route delivers them. Dead events stay dead; put one back in the queue with inbox_requeue.',
   scope: 'admin',
   input: z.strictObject({ route_id: routeId }),
-  output: z.object({ id: z.string(), removed_at: z.string() }),
+  output: z.object({
+    id: z.string().describe('`rte_…`.'),
+    removed_at: z.string().describe('When it was removed.'),
+  }),
   errors: ['NOT_FOUND'],
   effect: 'write',
   replica: 'upstream',

@@ -21,7 +21,7 @@ export const routeRetry = defineOperation({
     delivery_id: deliveryId.optional().describe('Only this delivery, `dlv_…`.'),
   }),
   output: z.object({
-    route_id: z.string(),
+    route_id: z.string().describe('`rte_…`.'),
     retried: z.int().describe('Deliveries due now.'),
     more: z.boolean().describe('True if there are more: call again.'),
   }),

@@ -19,9 +19,9 @@ export const routeTest = defineOperation({
   output: z.object({
     event_id: z.string().describe('The `webhook-id` sent.'),
     delivered: z.boolean().describe('True for a 2xx answer.'),
-    status_code: z.int().nullable(),
-    duration_ms: z.int(),
-    error: z.string().nullable(),
+    status_code: z.int().nullable().describe('HTTP status; null if no answer came.'),
+    duration_ms: z.int().describe('How long the receiver took.'),
+    error: z.string().nullable().describe('Why it failed.'),
     response: z.string().nullable().describe('The first 1 KB of the answer.'),
   }),
   errors: ['NOT_FOUND'],

@@ -5,15 +5,20 @@ import type { RouteRow } from '../../store/routes.ts';
 /** A route as callers see it, without its secret. */
 export const routeView = named(
   'Route',
-  z.object({
-    id: z.string(),
-    callback_url: z.string(),
-    match_source: z.string().nullable(),
-    match_type: z.string().nullable(),
-    enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
-    disabled_reason: z.string().nullable(),
-    created_at: z.string(),
-  }),
+  z
+    .object({
+      id: z.string().describe('`rte_…`.'),
+      callback_url: z.string().describe('Where events are sent.'),
+      match_source: z.string().nullable().describe('Only events of this source; null means all.'),
+      match_type: z
+        .string()
+        .nullable()
+        .describe('Only this type, or a prefix and `*`; null means all.'),
+      enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
+      disabled_reason: z.string().nullable().describe('Why it is disabled.'),
+      created_at: z.string().describe('When it was added.'),
+    })
+    .describe('Where matching events are sent.'),
 );
 
 export const routeId = z

@@ -20,7 +20,11 @@ export const sessionHello = defineOperation({
         `One of ${PLATFORMS.map((name) => `\`${name}\``).join(', ')}; anything else is stored as \`custom\`.`,
       ),
   }),
-  output: z.object({ agent: z.string(), platform: z.string(), started_at: z.string() }),
+  output: z.object({
+    agent: z.string().describe('As given.'),
+    platform: z.string().describe('One of the known platforms, otherwise `custom`.'),
+    started_at: z.string().describe('When the session began.'),
+  }),
   errors: [],
   effect: 'write',
   replica: 'upstream',

@@ -10,8 +10,8 @@ export const sourceList = defineOperation({
   scope: 'admin',
   input: z.strictObject({}),
   output: z.object({
-    items: z.array(sourceWithActivity),
-    next_cursor: z.null(),
+    items: z.array(sourceWithActivity).describe('Oldest first.'),
+    next_cursor: z.null().describe('Always null: the list has one page.'),
   }),
   errors: [],
   effect: 'read',

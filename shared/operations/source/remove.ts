@@ -11,7 +11,10 @@ export const sourceRemove = defineOperation({
     'Received events stay in the inbox. You can reuse the name; the new source gets another URL.',
   scope: 'admin',
   input: z.strictObject({ name: sourceName }),
-  output: z.object({ name: z.string(), removed_at: z.string() }),
+  output: z.object({
+    name: z.string().describe('The source.'),
+    removed_at: z.string().describe('When it stopped accepting webhooks.'),
+  }),
   errors: ['NOT_FOUND'],
   effect: 'write',
   replica: 'upstream',

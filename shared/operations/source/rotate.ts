@@ -29,9 +29,9 @@ export const sourceRotate = defineOperation({
       .describe('How long the old secret also works.'),
   }),
   output: z.object({
-    name: z.string(),
-    verification: z.enum(VERIFICATIONS),
-    rotated_at: z.string(),
+    name: z.string().describe('The source.'),
+    verification: z.enum(VERIFICATIONS).describe('How deliveries are signed.'),
+    rotated_at: z.string().describe('When the new secret came into force.'),
     previous_valid_until: z.string().nullable().describe('When the old secret stops working.'),
   }),
   errors: ['NOT_FOUND'],

@@ -17,7 +17,10 @@ export const sourceSign = defineOperation({
     name: sourceName,
     body_base64: z.base64().max(1_000_000).describe('The exact bytes of the body.'),
   }),
-  output: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
+  output: z.object({
+    url: z.string().describe('Where to POST the body.'),
+    headers: z.record(z.string(), z.string()).describe('Headers to send with it.'),
+  }),
   errors: ['NOT_FOUND'],
   effect: 'write',
   replica: 'upstream',

@@ -18,40 +18,48 @@ export const VERIFICATIONS = [
 /** A source as callers see it: with its address, without its secret. */
 export const sourceView = named(
   'Source',
-  z.object({
-    name: z.string(),
-    type: z.enum(['webhook', 'email']),
-    verification: z.enum(VERIFICATIONS),
-    signature_header: z.string().nullable(),
-    /** Where to send webhooks; for a mail source, where a mail server can POST whole mails. */
-    url: z.string().nullable(),
-    /** The project's mail address; mail sources only. */
-    address: z.string().nullable(),
-    created_at: z.string(),
-    /** How long the previous secret stays valid. */
-    previous_secret_valid_until: z.string().nullable(),
-  }),
+  z
+    .object({
+      name: z.string().describe('Unique in the project.'),
+      type: z.enum(['webhook', 'email']).describe('What it receives.'),
+      verification: z
+        .enum(VERIFICATIONS)
+        .describe('How deliveries are signed; `none` accepts anyone with the URL.'),
+      signature_header: z.string().nullable().describe("`hmac_sha256`: the signature's header."),
+      url: z
+        .string()
+        .nullable()
+        .describe('Where to send webhooks; for mail, where a mail server can POST whole mails.'),
+      address: z.string().nullable().describe("Mail: the project's address."),
+      created_at: z.string().describe('When it was added.'),
+      previous_secret_valid_until: z
+        .string()
+        .nullable()
+        .describe('How long the previous secret stays valid; null if there is none.'),
+    })
+    .describe('Where events come from.'),
 );
 
 /** A source with what has reached it. */
 export const sourceWithActivity = named(
   'SourceWithCounts',
-  sourceView.extend({
-    last_event_at: z.string().nullable(),
-    events_24h: z.int(),
-    rejected_24h: z.int(),
-    /** What its events count until their payloads are purged. */
-    stored_bytes: z.int(),
-    /** The limit that keeps it from taking events now; null if it takes them. */
-    limited: z
-      .object({
-        kind: z.enum(INGRESS_LIMIT_KINDS),
-        limit: z.int(),
-        used: z.int(),
-        retry_after: z.int(),
-      })
-      .nullable(),
-  }),
+  sourceView
+    .extend({
+      last_event_at: z.string().nullable().describe('When the last event arrived.'),
+      events_24h: z.int().describe('Events of the last 24 hours.'),
+      rejected_24h: z.int().describe('Deliveries refused in the last 24 hours.'),
+      stored_bytes: z.int().describe('What its events count until their payloads are purged.'),
+      limited: z
+        .object({
+          kind: z.enum(INGRESS_LIMIT_KINDS).describe('Which limit.'),
+          limit: z.int().describe('What it may store, in all or in the time of the limit.'),
+          used: z.int().describe('What it has stored of that.'),
+          retry_after: z.int().describe('Seconds until it takes events again.'),
+        })
+        .nullable()
+        .describe('The limit that keeps it from taking events now; null if it takes them.'),
+    })
+    .describe('A source with what has reached it.'),
 );
 
 /** The additional data that binds a sealed value to its row and column; the vault can't open it anywhere else. */

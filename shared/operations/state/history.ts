@@ -6,14 +6,16 @@ import { goneSince } from './versions.ts';
 
 const stateVersion = named(
   'StateVersion',
-  z.object({
-    version: z.int(),
-    saved_at: z.string(),
-    size_bytes: z.int(),
-    note: z.string().nullable(),
-    key_id: z.string().nullable(),
-    agent: z.string().nullable(),
-  }),
+  z
+    .object({
+      version: z.int().describe('Which version.'),
+      saved_at: z.string().describe('When it was saved.'),
+      size_bytes: z.int().describe('Size of the state.'),
+      note: z.string().nullable().describe('What the agent said about it.'),
+      key_id: z.string().nullable().describe('The key that saved it.'),
+      agent: z.string().nullable().describe('The agent that saved it, as it calls itself.'),
+    })
+    .describe('An earlier version of a state.'),
 );
 
 export const stateHistory = defineOperation({
@@ -24,7 +26,10 @@ export const stateHistory = defineOperation({
   scope: 'disk',
   disk: { field: 'task_id', kind: 'task' },
   input: z.strictObject({ task_id: taskId }),
-  output: z.object({ task_id: z.string(), items: z.array(stateVersion) }),
+  output: z.object({
+    task_id: z.string().describe('The task.'),
+    items: z.array(stateVersion).describe('Newest first.'),
+  }),
   errors: [],
   effect: 'read',
   replica: 'local',

@@ -23,13 +23,15 @@ export const stateLoad = defineOperation({
   }),
   output: named(
     'TaskState',
-    z.object({
-      task_id: z.string(),
-      state: z.unknown(),
-      note: z.string().nullable(),
-      saved_at: z.string(),
-      version: z.int(),
-    }),
+    z
+      .object({
+        task_id: z.string().describe('The task.'),
+        state: z.unknown().describe('As it was saved.'),
+        note: z.string().nullable().describe('What the agent said about it.'),
+        saved_at: z.string().describe('When it was saved.'),
+        version: z.int().describe('Rises with each write; pass as `if_version`.'),
+      })
+      .describe('The saved state of a task.'),
   ).nullable(),
   errors: [],
   effect: 'read',

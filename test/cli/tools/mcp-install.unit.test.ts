@@ -52,7 +52,7 @@ async function printed(
     json,
   });
   await run(context);
-  return { answer: fieldsOf(out.answers[0]), lines: out.lines };
+  return { answer: fieldsOf(out.answers[0]), lines: out.lines, notes: out.notes };
 }
 
 describe('svc mcp install --print', () => {
@@ -158,6 +158,17 @@ describe('svc mcp install --print', () => {
         },
       },
     });
+  });
+
+  it.each([
+    ['codex', 'user', 'for you, in every folder', '--scope project'],
+    ['claude-code', 'project', 'for the project in this folder', '--scope user'],
+    ['windsurf', 'user', 'for you, in every folder', 'Windsurf has no files for a project.'],
+  ])('says for whom the file of %s is (%s), and how to get the other', async (...given) => {
+    const [client, scope, whose, other] = given;
+    const { notes } = await printed(newHome(), client, { scope }, {}, false);
+    expect(notes[0]).toContain(whose);
+    expect(notes[1]).toContain(other);
   });
 
   it('offers only the tools that were asked for', async () => {

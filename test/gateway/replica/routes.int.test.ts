@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../shared/lib/ids.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Contract } from '../../surface/contract.ts';
-import { openApiText } from '../../surface/files.ts';
+import { wholeOpenApiText } from '../../surface/files.ts';
 
 const FRAME = 24 + 4096;
 const SCOPES = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
 const JSON_TYPE = 'application/json';
 
-const contract = new Contract(JSON.parse(openApiText()));
+const contract = new Contract(JSON.parse(wholeOpenApiText()));
 let gateway: TestGateway;
 let epoch: string;
 let generation: number;

@@ -94,7 +94,7 @@ describe('an error', () => {
       error: {
         code: 'LEASE_EXPIRED',
         message: 'The lease on this event has expired.',
-        hint: 'Claim the event again.',
+        hint: 'Claim the event again, with inbox_claim.',
       },
     });
     expect(new ServiceError('NOT_FOUND').body()).toEqual({

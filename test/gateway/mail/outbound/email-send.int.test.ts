@@ -60,7 +60,9 @@ describe('what the policy says of a mail', () => {
     const answer = await mail.send();
     expect(answer).toMatchObject(refused(403, 'POLICY_DENIED', { rule: 'no-mail' }));
     expect(answer.body).toMatchObject({
-      error: { hint: 'See the rule with GET /v1/policy: it may concern only one recipient.' },
+      error: {
+        hint: 'See the rule `no-mail` with GET /v1/policy: it may concern only one recipient.',
+      },
     });
     expect(await mail.asked()).toBe(0);
     expect(mail.outbox()).toEqual([]);

@@ -67,7 +67,7 @@ describe('an address with some of the tools', () => {
   it('refuses the other tools', async () => {
     const client = await connected('?tools=inbox');
     await expect(client.callTool({ name: 'kv_set', arguments: {} })).rejects.toThrow(
-      'Unknown tool: kv_set. See tools/list.',
+      'Unknown tool: kv_set. This connection has other tools. See tools/list.',
     );
   });
 

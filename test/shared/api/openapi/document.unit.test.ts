@@ -54,8 +54,8 @@ const server = {
   mail: { domain: null, from: null },
 };
 
-function documentOf(list: readonly Operation[]): Document {
-  const document = openApiDocument(list, server) as unknown as Document;
+function documentOf(list: readonly Operation[], internal = true): Document {
+  const document = openApiDocument(list, server, { internal }) as unknown as Document;
   return withoutRefs(document, document);
 }
 
@@ -71,9 +71,10 @@ function describedIn(paths: Document['paths']): [string, Described][] {
 
 /** What is no operation: in the order of the document. */
 const DOORS = [
+  'webhook_receive',
+  'openapi',
   'mcp',
   'mcp_read_only',
-  'webhook_receive',
   'file_upload',
   'file_link',
   'file_link_head',
@@ -91,7 +92,6 @@ const DOORS = [
   'replica_export',
   'replica_sync',
   'ui_link_create',
-  'openapi',
 ];
 
 /** Doors that nobody goes through: here the addresses are of interest. Telegram's is between it and us alone. */
@@ -113,6 +113,14 @@ describe('the OpenAPI document', () => {
     expect(ids.toSorted()).toEqual([...operations.map(({ name }) => name), ...DOORS].toSorted());
   });
 
+  it('leaves out what nobody calls by hand, unless asked for it', () => {
+    const { paths, tags } = documentOf(operations, false);
+    const ids = describedIn(paths).flatMap(([, { operationId }]) => operationId.split('_or_'));
+    const others = ids.filter((id) => !operations.some(({ name }) => name === id));
+    expect(others).toEqual(['webhook_receive', 'openapi']);
+    expect(tags.map(({ name }) => name)).not.toContain('replica');
+  });
+
   it('has every path that is served, and no other', () => {
     const served = httpApp(DOORS_CLOSED).routes.map(({ path }) => path);
     const paths = served
@@ -132,9 +140,9 @@ describe('the OpenAPI document', () => {
       servers ? [[path, servers]] : [],
     );
     expect(elsewhere).toEqual([
+      ['/w/{token}', [{ url: 'https://hooks.test', description: 'Webhook ingress' }]],
       ['/mcp', [{ url: 'https://mcp.test', description: 'MCP' }]],
       ['/mcp/readonly', [{ url: 'https://mcp.test', description: 'MCP' }]],
-      ['/w/{token}', [{ url: 'https://hooks.test', description: 'Webhook ingress' }]],
     ]);
   });
 
@@ -214,6 +222,7 @@ describe('the OpenAPI document', () => {
     ]);
     expect(make.requestBody?.content['application/json']).toEqual({
       schema: {
+        description: 'What `POST /v1/items/{id}/make` takes.',
         type: 'object',
         properties: { name: { type: 'string' }, count: { type: 'integer' } },
         additionalProperties: false,
@@ -310,6 +319,7 @@ describe('a body that is one field', () => {
       },
       [UPLOAD_TYPE]: {
         schema: {
+          description: 'What `PUT /v1/files/{path}` takes.',
           type: 'object',
           properties: {
             content_type: { type: 'string', maxLength: 100, description: 'Its media type.' },

@@ -12,6 +12,8 @@ interface Event {
   lease_id: string;
 }
 
+type Fields = Record<string, unknown>;
+
 const json = { 'content-type': 'application/json' };
 
 describe('the inbox, from a webhook to the ledger', () => {
@@ -163,6 +165,24 @@ describe('the inbox, from a webhook to the ledger', () => {
     expect(await look()).toMatchObject({ status: 'done', attempts: 2, result });
     const listed = await gateway.call<{ items: Event[] }>('GET', '/v1/inbox?status=done&limit=100');
     expect(listed.body.items.find((event) => event.id === id)).not.toHaveProperty('result');
+  });
+
+  it('lists events in a line each, and says of dead ones why', async () => {
+    const { body } = await gateway.deliver(open, '{"order":"A-1","lines":[1,2]}', json);
+    const event_id = String(body['event_id']);
+    const list = (query: string) =>
+      gateway.call<{ items: Fields[] }>('GET', `/v1/inbox?source=open&${query}`);
+    const [line] = (await list('brief=true')).body.items.slice(-1);
+    expect(line).toMatchObject({ id: event_id, gist: 'A-1', payload: null });
+    expect(line).toMatchObject({ payload_truncated: true, status: 'pending' });
+    expect(line).not.toHaveProperty('headers');
+    expect(line).not.toHaveProperty('reason');
+    await claim(event_id);
+    const reason = 'No such order.';
+    await gateway.call('POST', '/v1/inbox/nack', { body: { event_id, reason, retry: false } });
+    const [dead] = (await list('status=dead')).body.items.slice(-1);
+    expect(dead).toMatchObject({ id: event_id, reason, payload: { order: 'A-1' } });
+    expect(dead).not.toHaveProperty('gist');
   });
 
   it('cuts a reason of any length, and never refuses it', async () => {

@@ -1,9 +1,8 @@
-import { isObject } from '../../shared/lib/guards.ts';
-import { mailboxText } from './mail.ts';
-import type { Pair } from './pairs.ts';
-import { plainText } from './terminal-text.ts';
+import { stringifyExact } from '../lib/exact-json.ts';
+import { isObject } from '../lib/guards.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+type Pair = readonly [name: string, text: string];
 
 /** How many fields of an unknown payload are shown. */
 const FIELDS_SHOWN = 6;
@@ -17,6 +16,13 @@ export function gistPairs(event: Fields): Pair[] {
   return pairs
     .filter((pair): pair is [string, string] => pair[1] !== null && pair[1] !== '')
     .map(([name, text]) => [name, text.split('\n')[0]?.slice(0, LONGEST_VALUE) ?? '']);
+}
+
+/** `Ines Ferreira <ines@example.com>`, or the bare address. */
+export function mailboxText(one: unknown): string {
+  if (!isObject(one)) return '(nobody)';
+  const [name, address] = [plainText(one['name'] ?? ''), plainText(one['address'] ?? '')];
+  return name === '' ? address : `${name} <${address}>`;
 }
 
 /** The same on one line, to go with the event's type. */
@@ -107,6 +113,10 @@ function otherPairs(payload: Fields): MaybePairs {
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .slice(0, FIELDS_SHOWN)
     .map(([name, value]) => [name, plainText(value)]);
+}
+
+function plainText(value: unknown): string {
+  return textOf(value) ?? stringifyExact(value) ?? '';
 }
 
 function textIn(value: unknown, name: string): string | null {
