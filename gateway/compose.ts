@@ -337,17 +337,11 @@ async function openHttp(
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const source = await openReplicaSource(databases, clock);
+  const mailIn = { mailReader: mail.reader, mailDomain: server.mail.domain };
+  const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn });
   const app = httpApp({
     executor,
-    ingress: new Ingress({
-      projects,
-      vault,
-      clock,
-      keyUse,
-      guard,
-      mailReader: mail.reader,
-      mailDomain: server.mail.domain,
-    }),
+    ingress,
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),

@@ -28,6 +28,7 @@ import type { PushSender, Sender, Senders } from './senders.ts';
 import { WriteGate, type MigrationState } from './write-gate.ts';
 import { Watchers } from './watchers.ts';
 import type { Effect } from '../commit/job.ts';
+import { applyEffect } from './apply-effect.ts';
 import type { ProjectWrites, Writers } from '../commit/writers.ts';
 
 /** Longer than a callback receiver has to answer. */
@@ -366,45 +367,4 @@ export class Project {
       this.watchers.note(effect);
     }
   }
-}
-
-type OtherEffect = Exclude<Effect, { kind: 'committed' }>;
-type Appliers = {
-  [K in OtherEffect['kind']]: (project: Project, effect: Extract<OtherEffect, { kind: K }>) => void;
-};
-
-const APPLIERS: Appliers = {
-  foreign: ({ deliveries, waits }) => {
-    deliveries.forget();
-    waits.notifyAll();
-  },
-  event_ready: ({ waits }, effect) => waits.notify({ ...effect, kind: 'event' }),
-  request_ended: ({ waits }, { id }) => waits.notify({ kind: 'request', id }),
-  disk_changed: ({ waits }) => waits.notify({ kind: 'disk' }),
-  inbox_changed: ({ waits }) => waits.notify({ kind: 'inbox' }),
-  notices_due: ({ notifications }) => notifications.wake(),
-  mails_due: ({ mails }) => mails.wake(),
-  mail_taken: ({ mailCeilings }, { id }) => mailCeilings.keep(id),
-  mail_returned: (project, { messages, day }) =>
-    project.inBackground(() =>
-      project.mailCeilings.giveBack({ projectId: project.info.id, messages, day }),
-    ),
-  due: (project, { at }) => project.atLatest(at),
-  sources_changed: ({ sourceCache }) => sourceCache.clear(),
-  callbacks_changed: ({ deliveries }) => deliveries.forget(),
-  delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
-  blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
-  members_changed: (project) => project.inBackground(() => project.followMembers()),
-  keys_changed: ({ keyCache }) => keyCache.clear(),
-  key_ended: ({ keyCache, waits }, { keyId }) => {
-    keyCache.clear();
-    waits.endOf(keyId);
-  },
-};
-
-function applyEffect<K extends OtherEffect['kind']>(
-  project: Project,
-  effect: Extract<OtherEffect, { kind: K }>,
-): void {
-  APPLIERS[effect.kind](project, effect);
 }

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import { UI_PAGE } from '../../../shared/api/ui-links.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
@@ -137,13 +138,19 @@ async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Re
   const secret = link && (await sessions.begin(link, clientAddress(c)));
   if (!link || secret === null) return deadLink(ui, c);
   await endSession(ui, c);
-  const [project, another] = await access.projectsOf(link);
-  const page = c.req.query('page') ?? '';
   const waiting = kind === 'owner' ? waitingRequest(ui, c) : null;
-  const isDirect = project !== undefined && another === undefined && UI_PAGE.test(page);
-  const first = isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
-  const location = waiting === null ? first : `${ui.root}/authorize?${waiting}`;
+  const location =
+    waiting === null
+      ? firstPage(ui, c, await access.projectsOf(link))
+      : `${ui.root}/authorize?${waiting}`;
   return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
+}
+
+/** The page that the link names, if there is only one project to show it for. */
+function firstPage(ui: Ui, c: Ctx, [project, another]: readonly ProjectInfo[]): string {
+  const page = c.req.query('page') ?? '';
+  const isDirect = project !== undefined && another === undefined && UI_PAGE.test(page);
+  return isDirect ? `${ui.root}/p/${project.slug}/${page}` : ui.root;
 }
 
 function joinText(token: string): string {
