@@ -16,6 +16,7 @@ export const WEB_PAGES = [
   'routes',
   'sources',
   'channels',
+  'members',
   'policy',
   'keys',
   'sessions',

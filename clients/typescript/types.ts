@@ -971,8 +971,11 @@ export interface LedgerVerifyAnswer {
   } | null;
 }
 
+/** A person who shares the project. */
 export interface Member {
+  /** `mbr_…`. */
   readonly id: string;
+  /** What they may do and decide. */
   readonly role: 'owner' | 'admin' | 'member' | 'approver' | 'viewer' | (string & {});
   /** Masked. */
   readonly address: string | null;
@@ -980,10 +983,13 @@ export interface Member {
   readonly status: 'asked' | 'invited' | 'active' | 'removed' | (string & {});
   /** Where they are asked; null if they decide nothing. */
   readonly channel_id: string | null;
+  /** The key or the member that invited them. */
   readonly invited_by: string | null;
+  /** When they were invited. */
   readonly created_at: string;
   /** When the invitation expires; null if it has none. */
   readonly expires_at: string | null;
+  /** When they accepted. */
   readonly joined_at: string | null;
 }
 
@@ -996,14 +1002,19 @@ export interface MemberInviteAnswer {
 
 /** One page of a list. */
 export interface MemberPage {
+  /** Owners first. */
   readonly items: readonly Member[];
+  /** Always null: a project has few members. */
   readonly next_cursor: null;
 }
 
 /** The answer of `DELETE /v1/members/{id}`. */
 export interface MemberRemoveAnswer {
+  /** The member. */
   readonly id: string;
+  /** Null while an owner must decide first. */
   readonly removed_at: string | null;
+  /** The keys that ended. */
   readonly revoked_keys: readonly string[];
   /** The request that an owner decides first. */
   readonly request_id: string | null;

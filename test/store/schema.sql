@@ -1,4 +1,4 @@
--- control, schema 10
+-- control, schema 11
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
@@ -138,7 +138,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 18
+-- project, schema 21
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,

@@ -31,7 +31,7 @@ export function openApiText(): string {
 
 /** The same with the plumbing, which clients don't need. */
 export function wholeOpenApiText(): string {
-  return json(openApiDocument(operations, SERVER, { signIn: true, internal: true }));
+  return json(openApiDocument(operations, SERVER, { signIn: true, oauth: true, internal: true }));
 }
 
 /** The tools that a key with every scope sees. */

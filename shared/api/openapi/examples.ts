@@ -150,6 +150,8 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         last_event_at: null,
         events_24h: 0,
         rejected_24h: 0,
+        stored_bytes: 2731,
+        limited: null,
       },
     ],
     next_cursor: null,
@@ -337,6 +339,24 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
       this_month: 1,
       month_limit: 1000,
       blocked: null,
+    },
+    events: {
+      stored_bytes: 2731,
+      limit_bytes: 10737418240,
+      source_limits: {
+        stored_bytes: 5368709120,
+        events_per_minute: 6000,
+        bytes_per_10_minutes: 209715200,
+      },
+      sources: [
+        {
+          name: 'github',
+          stored_bytes: 2731,
+          events_this_minute: 1,
+          bytes_these_10_minutes: 2731,
+          limited: null,
+        },
+      ],
     },
   },
   ledger_query: {

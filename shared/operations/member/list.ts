@@ -10,7 +10,10 @@ export const memberList = defineOperation({
     'Keys with `admin` or `approvals` see everyone, owners first; other keys see only the member they belong to. Addresses are masked.',
   scope: 'any',
   input: z.strictObject({}),
-  output: z.object({ items: z.array(memberView), next_cursor: z.null() }),
+  output: z.object({
+    items: z.array(memberView).describe('Owners first.'),
+    next_cursor: z.null().describe('Always null: a project has few members.'),
+  }),
   errors: [],
   effect: 'read',
   replica: 'local',

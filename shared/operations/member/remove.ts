@@ -19,9 +19,9 @@ export const memberRemove = defineOperation({
   scope: 'any',
   input: z.strictObject({ member_id: memberId }),
   output: z.object({
-    id: z.string(),
-    removed_at: z.string().nullable(),
-    revoked_keys: z.array(z.string()),
+    id: z.string().describe('The member.'),
+    removed_at: z.string().nullable().describe('Null while an owner must decide first.'),
+    revoked_keys: z.array(z.string()).describe('The keys that ended.'),
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED'],

@@ -9,22 +9,27 @@ import type { MemberRow } from '../../store/members.ts';
 /** A member as callers see it, with their address masked. */
 export const memberView = named(
   'Member',
-  z.object({
-    id: z.string(),
-    role: z.enum(ROLES),
-    address: z.string().nullable().describe('Masked.'),
-    status: z
-      .enum(['asked', 'invited', 'active', 'removed'])
-      .describe('`asked`: an owner must approve the invitation first.'),
-    channel_id: z
-      .string()
-      .nullable()
-      .describe('Where they are asked; null if they decide nothing.'),
-    invited_by: z.string().nullable(),
-    created_at: z.string(),
-    expires_at: z.string().nullable().describe('When the invitation expires; null if it has none.'),
-    joined_at: z.string().nullable(),
-  }),
+  z
+    .object({
+      id: z.string().describe('`mbr_…`.'),
+      role: z.enum(ROLES).describe('What they may do and decide.'),
+      address: z.string().nullable().describe('Masked.'),
+      status: z
+        .enum(['asked', 'invited', 'active', 'removed'])
+        .describe('`asked`: an owner must approve the invitation first.'),
+      channel_id: z
+        .string()
+        .nullable()
+        .describe('Where they are asked; null if they decide nothing.'),
+      invited_by: z.string().nullable().describe('The key or the member that invited them.'),
+      created_at: z.string().describe('When they were invited.'),
+      expires_at: z
+        .string()
+        .nullable()
+        .describe('When the invitation expires; null if it has none.'),
+      joined_at: z.string().nullable().describe('When they accepted.'),
+    })
+    .describe('A person who shares the project.'),
 );
 
 export function toMemberView(row: MemberRow): z.output<typeof memberView> {

@@ -139,7 +139,7 @@ describe('svc login', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('This account has no project "bokks". Did you mean "books"?');
     expect(stderr).toContain('It has: acme, books.');
-    expect(stderr.replaceAll('\n', ' ')).toContain('svc login --gateway URL --with-key -');
+    expect(stderr.replaceAll('\n', ' ')).toContain('svc member invite EMAIL --role member');
   });
 
   it('waits as long as the gateway says, until the link is confirmed', async () => {

@@ -25,12 +25,14 @@ describe('the limits of sending', () => {
       window: 'day',
       limit: 50,
       used: 50,
+      of: 'project',
       retry_after: 4 * HOUR,
     });
     expect(limitPassed({ today: 3, thisMonth: 1000 }, 1, now)).toEqual({
       window: 'month',
       limit: 1000,
       used: 1000,
+      of: 'project',
       retry_after: 28 * HOUR,
     });
     expect(limitPassed({ today: 50, thisMonth: 50 }, 1, now + 4 * HOUR * 1000 - 1)).toMatchObject({

@@ -1076,8 +1076,11 @@ class ChannelRemoveAnswer(TypedDict):
 
 
 class Member(TypedDict):
+    """A person who shares the project."""
+
+    #: `mbr_…`.
     id: str
-    #: One of: owner, admin, member, approver, viewer.
+    #: What they may do and decide. One of: owner, admin, member, approver, viewer.
     role: str
     #: Masked.
     address: Optional[str]
@@ -1085,17 +1088,22 @@ class Member(TypedDict):
     status: str
     #: Where they are asked; null if they decide nothing.
     channel_id: Optional[str]
+    #: The key or the member that invited them.
     invited_by: Optional[str]
+    #: When they were invited.
     created_at: str
     #: When the invitation expires; null if it has none.
     expires_at: Optional[str]
+    #: When they accepted.
     joined_at: Optional[str]
 
 
 class MemberPage(TypedDict):
     """One page of a list."""
 
+    #: Owners first.
     items: List[Member]
+    #: Always null: a project has few members.
     next_cursor: None
 
 
@@ -1118,8 +1126,11 @@ class MemberRoleAnswer(TypedDict):
 class MemberRemoveAnswer(TypedDict):
     """The answer of `DELETE /v1/members/{id}`."""
 
+    #: The member.
     id: str
+    #: Null while an owner must decide first.
     removed_at: Optional[str]
+    #: The keys that ended.
     revoked_keys: List[str]
     #: The request that an owner decides first.
     request_id: Optional[str]
