@@ -7,6 +7,7 @@ import {
 } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 import { endKey } from '../../shared/operations/key/end.ts';
+import { withinRole } from '../../shared/rules/roles.ts';
 import type { KeyRecord } from '../../shared/store/keys.ts';
 import type { OAuthGrantRow } from '../../shared/store/oauth-grants.ts';
 import type { Command, Job } from './job.ts';
@@ -20,8 +21,8 @@ interface Consent {
   readonly client: string;
   readonly clientId: string;
   readonly scopes: readonly Scope[];
-  /** The id of the person's account, or of their channel. */
-  readonly createdBy: string;
+  /** Who lets the client in: an account's id may change, and this one never does. */
+  readonly memberId: string;
   readonly redirectUri: string;
   readonly resource: string;
   readonly codeHash: string;
@@ -32,9 +33,18 @@ interface Consent {
   readonly now: number;
 }
 
-/** Lets a client in, once it brings its code. `full` if the project has the maximum number of keys. */
-export const oauthConsent: Command<Consent, 'granted' | 'full'> = {
-  async run({ store }, { keyId, name, client, scopes, createdBy, now, ...grant }) {
+/**
+ * `full`: the project has the maximum number of keys. `changed`: the person has left since they saw the page, or their
+ * role may not have these scopes any more.
+ */
+export type Consented = 'granted' | 'full' | 'changed';
+
+/** Lets a client in, once it brings its code. */
+export const oauthConsent: Command<Consent, Consented> = {
+  async run({ store }, { keyId, name, client, scopes, memberId, now, ...grant }) {
+    const member = await store.members.find(memberId);
+    if (member?.status !== 'active') return 'changed';
+    if (withinRole(scopes, member.role).join() !== scopes.join()) return 'changed';
     for (const unused of await store.oauthGrants.unused(now)) await store.oauthGrants.drop(unused);
     if ((await store.keys.active(isoTime(now))).length >= ACTIVE_KEYS_MAX) return 'full';
     const codeExpiresAt = now + OAUTH_CODE_MS;
@@ -46,7 +56,7 @@ export const oauthConsent: Command<Consent, 'granted' | 'full'> = {
       scopes: [...scopes],
       disk_prefixes: null,
       created_at: isoTime(now),
-      created_by: createdBy,
+      created_by: memberId,
       expires_at: isoTime(codeExpiresAt),
       client,
     });

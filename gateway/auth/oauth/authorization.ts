@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
 import { OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Vault } from '../../../shared/kernel/context.ts';
 import { newId, newSecret, newToken } from '../../../shared/lib/ids.ts';
 import { SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
+import type { Consented } from '../../commit/oauth.ts';
 import type { Project } from '../../projects/project.ts';
-import type { AccountStore } from '../../store/control/accounts.ts';
-import { accountHashText } from '../logins.ts';
 import type { OAuthClient } from './client-metadata.ts';
 import type { Clients } from './clients.ts';
 import { isRegistered, withParameters } from './redirect-uri.ts';
@@ -36,16 +34,12 @@ export interface Granted {
   readonly scopes: readonly Scope[];
   /** From now. */
   readonly lifetimeMs: number;
-  /** The person's address. */
-  readonly address: string;
-  /** Names the person in the project, as for keys that they create in the web inbox. */
-  readonly actor: string;
+  /** The person, as the project's member. */
+  readonly memberId: string;
 }
 
 interface AuthorizationDeps {
-  readonly accounts: Pick<AccountStore, 'idOf'>;
   readonly clients: Clients;
-  readonly vault: Vault;
   readonly clock: Clock;
   readonly issuer: string;
   readonly mcpUrl: string;
@@ -101,12 +95,14 @@ export class Authorization {
     return this.#error(asked, OAuthErrorCode.AccessDenied, 'The person refused.');
   }
 
-  /** Grants access and returns the address with the code; null if the project has the maximum number of keys. */
-  async grant(asked: Asked, granted: Granted): Promise<string | null> {
-    const { accounts, clock, issuer, vault } = this.#deps;
+  /** Grants access and returns the address with the code, or why there is none. */
+  async grant(
+    asked: Asked,
+    granted: Granted,
+  ): Promise<{ readonly to: string } | Exclude<Consented, 'granted'>> {
+    const { clock, issuer } = this.#deps;
     const { client, redirectUri, state } = asked;
-    const { project, scopes, address, actor, lifetimeMs } = granted;
-    const accountId = await accounts.idOf(vault.sign(accountHashText(address)));
+    const { project, scopes, memberId, lifetimeMs } = granted;
     const now = clock.now();
     const code = newToken(project.info.id);
     const host = hostOf(asked);
@@ -116,7 +112,7 @@ export class Authorization {
       client: host,
       clientId: client.id,
       scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-      createdBy: accountId ?? actor,
+      memberId,
       redirectUri,
       resource: asked.resource.url,
       codeHash: hash('sha256', code),
@@ -125,8 +121,8 @@ export class Authorization {
       endsAt: now + lifetimeMs,
       now,
     });
-    if (outcome === 'full') return null;
-    return withParameters(redirectUri, { code, state, iss: issuer });
+    if (outcome !== 'granted') return outcome;
+    return { to: withParameters(redirectUri, { code, state, iss: issuer }) };
   }
 
   /** Older clients name no resource; there is only one. */

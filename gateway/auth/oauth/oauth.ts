@@ -16,15 +16,13 @@ export class OAuth {
   /** Limits each network address, and each person. */
   readonly limiter = new RateLimiter(PER_MINUTE);
 
-  constructor({ control, projects, clock, vault, server, allow }: OAuthDeps) {
+  constructor({ projects, clock, vault, server, allow }: OAuthDeps) {
     const { api: issuer, mcp: mcpUrl } = server.urls;
     const documents = new ClientDocuments(clock, { allow: allow ?? CallbackAllow.none });
     this.clients = new Clients(vault, documents);
     this.tokens = new Tokens({ projects, clients: this.clients, clock, mcpUrl });
     this.authorization = new Authorization({
-      accounts: control.accounts,
       clients: this.clients,
-      vault,
       clock,
       issuer,
       mcpUrl,

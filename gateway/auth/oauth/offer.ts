@@ -2,11 +2,9 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { CallbackAllow } from '../../callbacks/callback-allow.ts';
 import type { Projects } from '../../projects/projects.ts';
-import type { ControlStore } from '../../store/control-store.ts';
 import type { OAuth } from './oauth.ts';
 
 export interface OAuthDeps {
-  readonly control: ControlStore;
   readonly projects: Projects;
   readonly clock: Clock;
   readonly vault: Vault;

@@ -78,14 +78,6 @@ export class AccountStore {
     return this.#reader.read((tx) => standingOf(tx, hashes));
   }
 
-  /** The account with this address; null if there is none. */
-  async idOf(addressHash: string): Promise<string | null> {
-    const row = await this.#reader.read((tx) =>
-      tx.get<{ id: string }>('SELECT id FROM account WHERE address_hash = ?', [addressHash]),
-    );
-    return row?.id ?? null;
-  }
-
   /** Whether anybody has an account or is invited to one. */
   async areAny(): Promise<boolean> {
     const { isFirst } = await this.standing({ address_hash: '', mailbox_hash: '' });

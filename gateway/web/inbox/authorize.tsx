@@ -40,8 +40,11 @@ export function authorizeRoutes(ui: Ui, open: OpenOAuth): Hono<HttpEnv> {
   });
   app.post('/ui/authorize', async (c) => {
     if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
+    if (!isForm(c)) return outdatedForm(ui, c);
+    // Before anything is judged: a body may take long, and the person may be removed while it arrives.
+    const body = await bodyOf(c);
     const visit = await visitOf(ui, c, open);
-    return visit instanceof Response ? visit : decide(visit);
+    return visit instanceof Response ? visit : decide(visit, body);
   });
   app.all('/ui/authorize', notAllowed);
   return app;
@@ -164,10 +167,8 @@ function consentText({ session, c, asked }: Visit): string {
   return `${sessionCsrf(session)}|authorize|${hash('sha256', seen)}`;
 }
 
-async function decide(visit: Visit): Promise<Response> {
+async function decide(visit: Visit, body: string): Promise<Response> {
   const { ui, c, oauth, asked } = visit;
-  if (!isForm(c)) return outdatedForm(ui, c);
-  const body = await bodyOf(c);
   const form = fieldsOf(body, ['csrf', 'verb', 'project', 'lifetime']);
   if (!isSigned(ui.inbox.vault, consentText(visit), form?.csrf ?? '')) return outdatedForm(ui, c);
   if (form?.verb === 'deny') return leave(visit, oauth.authorization.denied(asked), 'Denied');
@@ -180,26 +181,27 @@ async function decide(visit: Visit): Promise<Response> {
 }
 
 async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
-  const { ui, accesses, oauth, asked, address } = visit;
+  const { ui, accesses, oauth, asked } = visit;
   const refuse = (problem: string, status = 400, more: Shown = {}): Promise<Response> =>
     show(visit, { status, problem, chosen, ...more });
   const { scopes } = chosen;
   const access = accesses.find(({ project }) => project.info.slug === chosen.project);
   const days = LIFETIMES.find(([value]) => value === chosen.lifetime)?.[0];
-  if (!access) return refuse('Choose a project.');
+  if (!access?.member) return refuse('Choose a project.');
   if (days === undefined) return refuse('Choose when the access ends.');
   if (scopes.length === 0) return refuse('Choose at least one thing that the app may do.');
   const missing = scopes.filter((scope) => !mayGrant(access.scopes, scope));
   if (missing.length > 0) return refuse(`You don’t have ${missing.join(', ')} in this project.`);
-  const { project } = access;
-  const to = await oauth.authorization.grant(asked, {
+  const { project, member } = access;
+  const granted = await oauth.authorization.grant(asked, {
     project,
     scopes,
-    address,
-    actor: access.actor,
+    memberId: member.id,
     lifetimeMs: Number(days) * DAY_MS,
   });
-  if (to !== null) return leave(visit, to, 'Connected');
+  if (typeof granted === 'object') return leave(visit, granted.to, 'Connected');
+  if (granted === 'changed')
+    return refuse('Your role in this project has changed. Try again.', 409);
   const keysAt = `${ui.root}/p/${project.info.slug}/keys`;
   const problem = 'The project has as many active keys as it can have. Revoke one, then try again.';
   return refuse(problem, 409, { keysAt });
