@@ -101,7 +101,10 @@ interface Exchange {
   readonly now: number;
 }
 
-/** Takes a code, once: a wrong attempt ends it, and a second one ends the grant. */
+/**
+ * Takes a code, once: a wrong attempt ends it, and a second one ends the grant. A used code alone ends nothing, because old
+ * codes lie in histories and logs; the client's id and verifier must come with it.
+ */
 export const oauthExchange: Command<Exchange, Issued> = {
   async run(job, { codeHash, tokens, now, ...sent }) {
     const { store, ledgerWriter } = job;
@@ -109,8 +112,10 @@ export const oauthExchange: Command<Exchange, Issued> = {
     const key = grant && (await store.keys.find(grant.key_id));
     if (!grant || !key) return refused('The code is unknown or has expired.');
     if (grant.family_hash !== null) {
-      await endGrant(job, key, now);
-      return refused('The code was used before, so its tokens have ended.');
+      const isTheirs =
+        grant.client_id === sent.clientId && grant.code_challenge === sent.codeChallenge;
+      if (isTheirs && key.revoked_at === null) await endGrant(job, key, now);
+      return refused('The code was used before.');
     }
     const wrong = wrongPart(grant, sent, now) ?? (key.revoked_at !== null ? 'key' : null);
     if (wrong !== null) {

@@ -59,6 +59,27 @@ describe('a code', () => {
     expect((await keys()).at(-1)).toMatchObject({ name: 'Raw', revoked_at: expect.any(String) });
   });
 
+  it('that was used ends nothing without the client’s id and verifier, and what ended ends once', async () => {
+    const code = await app.code(browser);
+    const { body } = await app.exchange(code);
+    const other = await RawApp.registered(gateway, { client_name: 'Other' });
+    for (const fields of [{ code_verifier: 'x'.repeat(43) }, { client_id: other.clientId }]) {
+      expect((await app.exchange(code, fields)).body).toMatchObject({ error: 'invalid_grant' });
+      expect(await app.works(body['access_token'])).toBe(true);
+    }
+    await app.exchange(code);
+    const ended = (await keys()).at(-1);
+    clock.advance(MINUTE_MS);
+    await app.exchange(code);
+    expect((await keys()).at(-1)).toEqual(ended);
+    const { body: ledger } = await gateway.call<{ items: { op: string }[] }>(
+      'GET',
+      '/v1/ledger?limit=2',
+      { key: adminKey },
+    );
+    expect(ledger.items.map(({ op }) => op)).toEqual(['key.revoked', 'key.created']);
+  });
+
   it.each([
     ['another PKCE verifier', { code_verifier: 'x'.repeat(43) }],
     ['another redirect_uri', { redirect_uri: 'http://127.0.0.1:8/callback' }],
