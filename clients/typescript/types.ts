@@ -2112,7 +2112,7 @@ export interface KeyCreateInput {
   )[];
   /** Limit the key to keys, task ids and file paths that start with one of these. */
   readonly disk_prefixes?: readonly string[] | undefined;
-  /** When the key stops working, ISO 8601 (default: never). */
+  /** When the key stops working, ISO 8601 (default: never; if an app creates it, when the app's access ends). */
   readonly expires_at?: string | undefined;
 }
 

@@ -10,6 +10,7 @@ import { endKey } from '../../shared/operations/key/end.ts';
 import { withinRole } from '../../shared/rules/roles.ts';
 import type { KeyRecord } from '../../shared/store/keys.ts';
 import type { OAuthGrantRow } from '../../shared/store/oauth-grants.ts';
+import { approvalContext } from './approval-context.ts';
 import type { Command, Job } from './job.ts';
 
 // Only hashes of codes and tokens come here. Renewals have no ledger entry: one an hour for each client would bury the rest.
@@ -219,9 +220,10 @@ async function issue({ store, emit }: Job, { grant, key, tokens, now }: Issue): 
   return { outcome: 'issued', scopes: key.scopes, expiresAt };
 }
 
-async function endGrant({ store, emit, ledgerWriter }: Job, key: KeyRecord, now: number) {
-  await endKey({ store, emit, now }, key.id);
-  await ledgerWriter.record(store, { op: 'key.revoked', subject: key.id }, now);
+async function endGrant(job: Job, key: KeyRecord, now: number): Promise<void> {
+  const context = approvalContext(job, now);
+  await context.recordService('key.revoked', key.id);
+  await endKey(context, key);
 }
 
 function refused(reason: string): Issued {

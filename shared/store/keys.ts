@@ -130,6 +130,17 @@ export class KeyRepository {
     return rows.map(toRecord);
   }
 
+  /** The app's key that this key is, or that made it, perhaps over other keys; null if no app did. */
+  async appBehind(id: string): Promise<KeyRecord | null> {
+    const row = await this.#tx.get<KeyRow>(
+      `WITH RECURSIVE maker (maker_id) AS (
+         SELECT ? UNION SELECT created_by FROM key JOIN maker ON id = maker_id)
+       SELECT ${COLUMNS} FROM key WHERE id IN (SELECT maker_id FROM maker) AND client IS NOT NULL LIMIT 1`,
+      [id],
+    );
+    return row ? toRecord(row) : null;
+  }
+
   async setScopes(id: string, scopes: readonly Scope[]): Promise<void> {
     await this.#tx.put('UPDATE key SET scopes = ? WHERE id = ?', [JSON.stringify(scopes), id]);
   }

@@ -27,7 +27,9 @@ export const keyCreate = defineOperation({
       .describe('Limit the key to keys, task ids and file paths that start with one of these.'),
     expires_at: isoInstant
       .optional()
-      .describe('When the key stops working, ISO 8601 (default: never).'),
+      .describe(
+        "When the key stops working, ISO 8601 (default: never; if an app creates it, when the app's access ends).",
+      ),
   }),
   output: newKeyView,
   errors: ['KEY_LIMIT_REACHED'],
@@ -62,6 +64,12 @@ export const keyCreate = defineOperation({
     if (expires_at !== undefined && expires_at <= nowIso) {
       throw invalid({ path: 'expires_at', message: 'This time has passed.' });
     }
+    const app = await store.keys.appBehind(caller.keyId);
+    const latest = app?.expires_at ?? null;
+    if (expires_at !== undefined && latest !== null && expires_at > latest) {
+      const message = `The app's access ends at ${latest}, and its keys with it.`;
+      throw invalid({ path: 'expires_at', message });
+    }
     if ((await store.keys.active(nowIso)).length >= ACTIVE_KEYS_MAX) {
       throw new ServiceError('KEY_LIMIT_REACHED');
     }
@@ -75,7 +83,7 @@ export const keyCreate = defineOperation({
       created_at: nowIso,
       created_by: caller.keyId,
       last_used_at: null,
-      expires_at: expires_at ?? null,
+      expires_at: expires_at ?? latest,
       revoked_at: null,
       client: null,
     };

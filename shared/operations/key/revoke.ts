@@ -10,7 +10,7 @@ export const keyRevoke = defineOperation({
   name: 'key_revoke',
   summary: 'Revoke a key.',
   description:
-    "The key stops working at once. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.",
+    "The key stops working at once. Revoking an app's key also revokes the keys it made. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.",
   scope: 'any',
   input: z.strictObject({ key_id: keyId }),
   output: z.object({
@@ -26,7 +26,8 @@ export const keyRevoke = defineOperation({
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
-  commit: async ({ caller, store, now, emit }, { key_id }) => {
+  commit: async (context, { key_id }) => {
+    const { caller, store, now } = context;
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw scopeMissing('admin');
     }
@@ -35,7 +36,7 @@ export const keyRevoke = defineOperation({
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
     if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
-    await endKey({ store, emit, now }, key_id);
+    await endKey(context, key);
     return { id: key_id, revoked_at: nowIso };
   },
 });

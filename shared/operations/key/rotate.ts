@@ -13,7 +13,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.',
+    "The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key, and an app can't.",
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -46,6 +46,11 @@ export const keyRotate = defineOperation({
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw scopeMissing('admin');
     }
+    const own = key_id === caller.keyId;
+    if (!own && (await store.keys.appBehind(caller.keyId))) {
+      const message = "An app can't rotate other keys, because its own access ends.";
+      throw invalid({ path: 'key_id', message });
+    }
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
     if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
@@ -56,7 +61,6 @@ export const keyRotate = defineOperation({
     // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
     const missing = key.scopes.find((scope) => !mayGrant(caller.scopes, scope));
     if (missing) throw scopeMissing(missing);
-    const own = key_id === caller.keyId;
     const graceSeconds = own ? Math.max(OWN_GRACE_SECONDS, grace_seconds) : grace_seconds;
     const apiKey = newApiKey(project.id);
     await store.keys.rotate(key_id, {

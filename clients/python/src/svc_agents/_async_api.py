@@ -65,7 +65,7 @@ class Key(Group):
     ) -> t.KeyRevokeAnswer:
         """Revoke a key.
 
-        The key stops working at once. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.
+        The key stops working at once. Revoking an app's key also revokes the keys it made. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.
         """
         return await self._call("key_revoke", {"key_id": key_id}, call)
 
@@ -78,7 +78,7 @@ class Key(Group):
     ) -> t.NewKey:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key.
+        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key, and an app can't.
         """
         return await self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds}, call)
 
