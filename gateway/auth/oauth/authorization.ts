@@ -22,10 +22,10 @@ export interface Asked {
   readonly codeChallenge: string;
 }
 
-/** What to do with a request: ask the person, go back to the client with an error, or tell the person what's wrong. */
+/** What to do with a request: ask the person, or tell them what's wrong, perhaps with the address that tells the client. */
 export type Judged =
   | { readonly kind: 'ask'; readonly asked: Asked }
-  | { readonly kind: 'back'; readonly to: string }
+  | { readonly kind: 'back'; readonly to: string; readonly reason: string }
   | { readonly kind: 'stop'; readonly reason: string };
 
 /** What the person granted. */
@@ -37,6 +37,8 @@ export interface Granted {
   /** The person, as the project's member. */
   readonly memberId: string;
 }
+
+type Back = Pick<Asked, 'redirectUri' | 'state'>;
 
 interface AuthorizationDeps {
   readonly clients: Clients;
@@ -74,17 +76,17 @@ export class Authorization {
     const state = only(query, 'state')?.slice(0, STATE_CHARS_MAX);
     const back = { client, redirectUri, state };
     const problem = problemOf(query);
-    if (problem !== null) return { kind: 'back', to: this.#error(back, ...problem) };
+    if (problem !== null) return this.#back(back, ...problem);
     const resource = this.#resourceOf(query);
     if (resource === null) {
       const reason = `The resource must be ${this.#deps.mcpUrl}.`;
-      return { kind: 'back', to: this.#error(back, OAuthErrorCode.InvalidTarget, reason) };
+      return this.#back(back, OAuthErrorCode.InvalidTarget, reason);
     }
     const asked = (only(query, 'scope') ?? '').split(' ').filter((scope) => scope !== '');
     const scopes = resource.scopes.filter((one) => asked.length === 0 || asked.includes(one));
     if (scopes.length === 0) {
       const reason = `Scopes: ${resource.scopes.join(' ')}`;
-      return { kind: 'back', to: this.#error(back, OAuthErrorCode.InvalidScope, reason) };
+      return this.#back(back, OAuthErrorCode.InvalidScope, reason);
     }
     const codeChallenge = only(query, 'code_challenge') ?? '';
     return { kind: 'ask', asked: { ...back, resource, scopes, codeChallenge } };
@@ -133,11 +135,11 @@ export class Authorization {
     return text === undefined ? null : resourceOf(text, mcpUrl);
   }
 
-  #error(
-    { redirectUri, state }: Pick<Asked, 'redirectUri' | 'state'>,
-    error: OAuthErrorCode,
-    description: string,
-  ): string {
+  #back(from: Back, error: OAuthErrorCode, reason: string): Judged {
+    return { kind: 'back', to: this.#error(from, error, reason), reason };
+  }
+
+  #error({ redirectUri, state }: Back, error: OAuthErrorCode, description: string): string {
     const { issuer } = this.#deps;
     return withParameters(redirectUri, {
       error,

@@ -11,7 +11,6 @@ import { bodyOf, isForm, notAllowed, senderOf, type Ctx } from '../pages/page-an
 import type { Access } from './access.ts';
 import {
   foreignForm,
-  goTo,
   html,
   message,
   newFrame,
@@ -20,7 +19,7 @@ import {
   type Ui,
 } from './answers.tsx';
 import { forgetRequest, keepRequest } from './authorize-cookie.ts';
-import { ConsentPage, LeavePage, LIFETIMES, ReturnPage } from './consent-page.tsx';
+import { ConsentPage, LeavePage, LIFETIMES, RefusedPage, ReturnPage } from './consent-page.tsx';
 import { sessionCsrf } from './csrf.ts';
 import { signInPage } from './entry.tsx';
 import { fieldsOf } from './refusal.ts';
@@ -73,7 +72,7 @@ async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Respons
   oauth.limiter.take(`person|${session.idHash}`, inbox.clock.now());
   const judged = await oauth.authorization.judge(new URLSearchParams(query));
   if (judged.kind === 'stop') return stop(ui, c, judged.reason);
-  if (judged.kind === 'back') return goTo(c, judged.to, forgetRequest(ui));
+  if (judged.kind === 'back') return refused(ui, c, judged);
   const projects = await inbox.access.projectsOf(session);
   const found = await Promise.all(
     projects.map(({ slug }) => inbox.access.inProject(session, slug)),
@@ -89,6 +88,17 @@ async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Respons
 function stop(ui: Ui, c: Ctx, text: string): Promise<Response> {
   const shown = { status: 400, heading: 'This app can’t be connected', text };
   return message(ui, c, shown, forgetRequest(ui));
+}
+
+/** Nobody goes to the app without pressing something: anyone can register an app, and link to this address. */
+function refused(
+  ui: Ui,
+  c: Ctx,
+  { to, reason }: { readonly to: string; readonly reason: string },
+): Promise<Response> {
+  const frame = newFrame(ui);
+  const page = <RefusedPage frame={frame} reason={reason} to={to} />;
+  return html(c, 400, frame, page, { ...OPENABLE, ...forgetRequest(ui) });
 }
 
 /** Lets a person sign in first. */

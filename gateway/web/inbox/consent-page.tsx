@@ -174,6 +174,33 @@ export function LeavePage({
   );
 }
 
+/** Says what's wrong with an app's request, and where the app wants the person to go. */
+export function RefusedPage({
+  frame,
+  reason,
+  to,
+}: {
+  readonly frame: PageFrame;
+  readonly reason: string;
+  readonly to: string;
+}): JSX.Element {
+  return (
+    <PlainPage frame={frame} title="This app can’t be connected">
+      <h1>This app can’t be connected</h1>
+      <p>
+        It asked for access in a wrong way: <AgentText text={reason} reading="line" />
+      </p>
+      <p>
+        The app is at <AgentText text={new URL(to).host} reading="exact" />. Go there only if you
+        know it.
+      </p>
+      <a class="btn" href={to}>
+        Go back to the app
+      </a>
+    </PlainPage>
+  );
+}
+
 /** Loads the same address again, as if the person had come from our own page. */
 export function ReturnPage({
   frame,

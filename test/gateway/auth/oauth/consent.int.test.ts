@@ -25,10 +25,6 @@ beforeEach(() => {
   for (const [name, value] of signedIn.cookies) browser.cookies.set(name, value);
 });
 
-function errorIn(url: string | null): string | null {
-  return new URL(url ?? '').searchParams.get('error');
-}
-
 describe('the page', () => {
   it('says who asks, marks what the app wrote, and gives the least by default', async () => {
     await browser.openFromApp(app.url());
@@ -146,10 +142,13 @@ describe('a request with a mistake', () => {
     ['invalid_target', { resource: 'https://elsewhere.example/mcp' }],
     ['invalid_target', { resource: '/v1' }],
     ['invalid_scope', { scope: 'everything' }],
-  ])('goes back to the app: %s', async (error, fields) => {
-    const { status, next } = await browser.openFromApp(app.url(fields));
-    expect([status, errorIn(next)]).toEqual([303, error]);
-    expect(new URL(next ?? '').searchParams.get('state')).toBe('xyz');
+  ])('leads back to the app only by a link that names its host: %s', async (error, fields) => {
+    const { status, next, headers } = await browser.openFromApp(app.url(fields));
+    expect([status, next, headers.get('refresh')]).toEqual([400, null, null]);
+    expect(browser.text).toContain('The app is at 127.0.0.1:9 .');
+    const [, link = ''] = /<a class="btn" href="([^"]*)"/.exec(browser.page.html) ?? [];
+    const back = new URL(link.replaceAll('&amp;', '&')).searchParams;
+    expect([back.get('error'), back.get('state')]).toEqual([error, 'xyz']);
   });
 
   it('leads no stranger anywhere', async () => {
