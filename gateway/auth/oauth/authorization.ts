@@ -58,9 +58,12 @@ export class Authorization {
     this.#deps = deps;
   }
 
-  /** Call it only for a person who has signed in, because it may read a document at an address that the client chose. */
-  async judge(query: URLSearchParams): Promise<Judged> {
-    const client = await this.#deps.clients.find(only(query, 'client_id') ?? '');
+  /**
+   * Call it only for a person who has signed in and has a project, because it may read a document at an address that the
+   * client chose. UNAVAILABLE if too many documents are being read.
+   */
+  async judge(query: URLSearchParams, person: string): Promise<Judged> {
+    const client = await this.#deps.clients.find(only(query, 'client_id') ?? '', person);
     if (client === null) {
       const reason =
         'The app’s client_id is unknown, or we couldn’t read the document that it leads to.';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ServiceError } from '../../../shared/lib/errors.ts';
+import { ServiceError, unavailable } from '../../../shared/lib/errors.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { CallbackAllow } from '../../callbacks/callback-allow.ts';
 import { guardedGet, type GetOptions } from '../../callbacks/guarded-get.ts';
@@ -17,6 +17,9 @@ const DEADLINE_MS = 5000;
 const FRESH_MS = 600_000;
 const KEPT_MAX = 100;
 const AT_ONCE_MAX = 8;
+/** Including those that are read: nobody waits for much longer than ten seconds. */
+const WANTED_MAX = 24;
+const RETRY_SECONDS = 5;
 
 const document = clientMetadata.extend({
   client_id: z.string(),
@@ -35,6 +38,8 @@ export class ClientDocuments {
   readonly #options: GetOptions;
   readonly #kept = new Map<string, Kept>();
   readonly #slots = new Semaphore(AT_ONCE_MAX);
+  /** The people for whom a document is being read, or is to be. */
+  readonly #people = new Set<string>();
 
   constructor(
     clock: Clock,
@@ -44,19 +49,34 @@ export class ClientDocuments {
     this.#options = { maxBytes: MAX_BYTES, deadlineMs: DEADLINE_MS, ...options };
   }
 
-  /** The client at a client id; null if the id isn't the URL of a document, or the document isn't right. */
-  async get(id: string): Promise<OAuthClient | null> {
+  /**
+   * The client at a client id; null if the id isn't the URL of a document, or the document isn't right. Each person reads one
+   * at a time. UNAVAILABLE if another is being read for them, or if too many people wait.
+   */
+  async get(id: string, person: string): Promise<OAuthClient | null> {
     if (!isDocumentUrl(id)) return null;
     const now = this.#clock.now();
     const kept = this.#kept.get(id);
     if (kept && kept.until > now) return kept.client;
     this.#kept.delete(id);
-    const client = clientIn(id, await this.#slots.within(1, () => this.#read(id)));
+    const client = clientIn(id, await this.#readFor(person, id));
     if (client === null) return null;
     this.#kept.set(id, { client, until: now + FRESH_MS });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
     return client;
+  }
+
+  async #readFor(person: string, id: string): Promise<string | null> {
+    if (this.#people.has(person) || this.#people.size >= WANTED_MAX) {
+      throw unavailable(RETRY_SECONDS);
+    }
+    this.#people.add(person);
+    try {
+      return await this.#slots.within(1, () => this.#read(id));
+    } finally {
+      this.#people.delete(person);
+    }
   }
 
   async #read(id: string): Promise<string | null> {

@@ -63,10 +63,10 @@ export class Clients {
     };
   }
 
-  /** Finds a client; null if there is none with this id, or its document isn't right. */
-  async find(id: string): Promise<OAuthClient | null> {
+  /** Finds a client for a person; null if there is none with this id, or its document isn't right. UNAVAILABLE. */
+  async find(id: string, person: string): Promise<OAuthClient | null> {
     const encoded = REGISTERED.exec(id)?.[1];
-    if (encoded === undefined) return this.#documents.get(id);
+    if (encoded === undefined) return this.#documents.get(id, person);
     if (this.mustRegister(id)) return null;
     const registration = Buffer.from(encoded, 'base64url').toString('utf8');
     const [name, ...redirectUris] = JSON.parse(registration) as [string | null, ...string[]];

@@ -13,7 +13,7 @@ export class OAuth {
   readonly clients: Clients;
   readonly authorization: Authorization;
   readonly tokens: Tokens;
-  /** Limits each network address, and each person. */
+  /** Limits each network address, and each person over all their sessions. */
   readonly limiter = new RateLimiter(PER_MINUTE);
 
   constructor({ projects, clock, vault, server, allow }: OAuthDeps) {

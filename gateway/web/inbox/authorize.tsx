@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import { isSigned } from '../../../shared/kernel/links.ts';
 import { mayGrant, type Scope } from '../../../shared/lib/scopes.ts';
+import { clientAddress, networkOf } from '../../lib/client-address.ts';
 import { hostOf, type Asked } from '../../auth/oauth/authorization.ts';
 import type { OAuth } from '../../auth/oauth/oauth.ts';
 import type { OpenOAuth } from '../../auth/oauth/offer.ts';
@@ -69,10 +70,10 @@ async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Respons
   if (session?.holder.kind !== 'owner') return enter(ui, c, { query, session });
   const { inbox } = ui;
   const oauth = await open();
-  oauth.limiter.take(`person|${session.idHash}`, inbox.clock.now());
-  const judged = await oauth.authorization.judge(new URLSearchParams(query));
-  if (judged.kind === 'stop') return stop(ui, c, judged.reason);
-  if (judged.kind === 'back') return refused(ui, c, judged);
+  const { address } = session.holder;
+  for (const who of [address, networkOf(clientAddress(c))]) {
+    oauth.limiter.take(`authorize|${who}`, inbox.clock.now());
+  }
   const projects = await inbox.access.projectsOf(session);
   const found = await Promise.all(
     projects.map(({ slug }) => inbox.access.inProject(session, slug)),
@@ -81,7 +82,9 @@ async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Respons
   if (accesses.length === 0) {
     return stop(ui, c, 'You don’t have a project here. Create one first: svc login');
   }
-  const { address } = session.holder;
+  const judged = await oauth.authorization.judge(new URLSearchParams(query), address);
+  if (judged.kind === 'stop') return stop(ui, c, judged.reason);
+  if (judged.kind === 'back') return refused(ui, c, judged);
   return { ui, c, oauth, session, address, asked: judged.asked, accesses };
 }
 

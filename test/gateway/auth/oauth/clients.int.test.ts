@@ -64,16 +64,16 @@ function json(response: ServerResponse, value: unknown, type = 'application/json
 
 describe('a client’s metadata document', () => {
   it('says its name and where codes may go, and is kept for ten minutes', async () => {
-    expect(await clients.find(id)).toEqual({
+    expect(await clients.find(id, 'ana')).toEqual({
       id,
       name: 'Trip Planner',
       redirectUris: ['https://app.example.com/back', 'http://127.0.0.1/back'],
       host: new URL(id).host,
     });
-    await clients.find(id);
+    await clients.find(id, 'ana');
     expect(asked).toEqual(['/oauth/client.json']);
     clock.advance(600_000);
-    await clients.find(id);
+    await clients.find(id, 'ana');
     expect(asked).toHaveLength(2);
   });
 
@@ -93,10 +93,10 @@ describe('a client’s metadata document', () => {
     ['that is cut off', (r) => r.destroy()],
   ])('is nothing: one %s', async (_what, respond) => {
     answer = respond;
-    expect(await clients.find(id)).toBeNull();
+    expect(await clients.find(id, 'ana')).toBeNull();
     expect(asked).toEqual(['/oauth/client.json']);
     answer = (response) => json(response, document());
-    expect(await clients.find(id)).toMatchObject({ id });
+    expect(await clients.find(id, 'ana')).toMatchObject({ id });
   });
 
   it.each([
@@ -107,19 +107,47 @@ describe('a client’s metadata document', () => {
     `https://${HOST}/a/../b`,
     'svc.e30.',
   ])('is never asked for at %j', async (text) => {
-    expect(await clients.find(text)).toBeNull();
+    expect(await clients.find(text, 'ana')).toBeNull();
     expect(asked).toEqual([]);
+  });
+
+  it('is read once at a time for a person, so that nobody takes the places of others', async () => {
+    const held: ServerResponse[] = [];
+    answer = (response) => held.push(response);
+    const first = clients.find(id, 'mallory');
+    await expect(clients.find(`${id}?2`, 'mallory')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect.poll(() => held.length).toBe(1);
+    answer = (response) => json(response, document());
+    expect(await clients.find(id, 'ana')).toMatchObject({ id });
+    for (const response of held) json(response, document());
+    expect(await first).toMatchObject({ id });
+    expect(await clients.find(`${id}?2`, 'mallory')).toBeNull();
+  });
+
+  it('is refused at once when too many people wait for theirs', async () => {
+    const held: ServerResponse[] = [];
+    answer = (response) => held.push(response);
+    const waiting = Array.from({ length: 24 }, (_, n) => clients.find(id, `person${n}`));
+    await expect(clients.find(id, 'ana')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      details: { retry_after: 5 },
+    });
+    await expect.poll(() => held.length).toBe(8);
+    answer = (response) => json(response, document());
+    for (const response of held) json(response, document());
+    expect(await Promise.all(waiting)).not.toContain(null);
+    expect(await clients.find(id, 'ana')).toMatchObject({ id });
   });
 
   it('is read at public addresses only', async () => {
     for (const [host, addresses] of HOSTILE_ANSWERS) {
       const resolve = () => Promise.resolve(resolved(...addresses));
       const documents = new ClientDocuments(clock, { allow: CallbackAllow.none, resolve });
-      expect([host, await documents.get(`${urlOf(host)}client.json`)]).toEqual([host, null]);
+      expect([host, await documents.get(`${urlOf(host)}client.json`, 'ana')]).toEqual([host, null]);
     }
     const documents = new ClientDocuments(clock, { allow: CallbackAllow.none });
     for (const [, urls] of HOSTILE_URLS) {
-      for (const url of urls) expect([url, await documents.get(url)]).toEqual([url, null]);
+      for (const url of urls) expect([url, await documents.get(url, 'ana')]).toEqual([url, null]);
     }
     expect(asked).toEqual([]);
   });
@@ -130,21 +158,21 @@ describe('a registration', () => {
     const { client_id: own } = clients.register(
       '{"client_name":"Editor","redirect_uris":["http://localhost/back"]}',
     );
-    expect(await clients.find(String(own))).toMatchObject({
+    expect(await clients.find(String(own), 'ana')).toMatchObject({
       name: 'Editor',
       redirectUris: ['http://localhost/back'],
       host: null,
     });
     const [prefix, , signature] = String(own).split('.');
     const body = Buffer.from('["Editor","https://evil.example/"]').toString('base64url');
-    expect(await clients.find(`${prefix}.${body}.${signature}`)).toBeNull();
+    expect(await clients.find(`${prefix}.${body}.${signature}`, 'ana')).toBeNull();
     const other = new Clients(
       createVault(Buffer.alloc(32, 8)),
       new ClientDocuments(clock, {
         allow: CallbackAllow.none,
       }),
     );
-    expect(await other.find(String(own))).toBeNull();
+    expect(await other.find(String(own), 'ana')).toBeNull();
   });
 });
 
