@@ -3,6 +3,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { invalid, ServiceError } from '../../lib/errors.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { ACTIVE_KEYS_MAX } from '../../lib/limits.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { limitProblem, mayGrant, SCOPES } from '../../lib/scopes.ts';
 import { diskPrefixes } from '../disk-fields.ts';
@@ -61,15 +62,7 @@ export const keyCreate = defineOperation({
     }
     const problem = disk_prefixes ? limitProblem(scopes) : null;
     if (problem !== null) throw invalid({ path: 'disk_prefixes', message: problem });
-    if (expires_at !== undefined && expires_at <= nowIso) {
-      throw invalid({ path: 'expires_at', message: 'This time has passed.' });
-    }
-    const app = await store.keys.appBehind(caller.keyId);
-    const latest = app?.expires_at ?? null;
-    if (expires_at !== undefined && latest !== null && expires_at > latest) {
-      const message = `The app's access ends at ${latest}, and its keys with it.`;
-      throw invalid({ path: 'expires_at', message });
-    }
+    const expiresAt = await expiryFor({ store, caller, now }, expires_at);
     if ((await store.keys.active(nowIso)).length >= ACTIVE_KEYS_MAX) {
       throw new ServiceError('KEY_LIMIT_REACHED');
     }
@@ -83,7 +76,7 @@ export const keyCreate = defineOperation({
       created_at: nowIso,
       created_by: caller.keyId,
       last_used_at: null,
-      expires_at: expires_at ?? latest,
+      expires_at: expiresAt,
       revoked_at: null,
       client: null,
     };
@@ -91,3 +84,19 @@ export const keyCreate = defineOperation({
     return { ...key, api_key: apiKey };
   },
 });
+
+/** When the new key expires: with the access of the app behind the caller, at the latest. VALIDATION_FAILED. */
+async function expiryFor(
+  { store, caller, now }: Pick<WriteContext, 'store' | 'caller' | 'now'>,
+  wanted: string | undefined,
+): Promise<string | null> {
+  if (wanted !== undefined && wanted <= isoTime(now)) {
+    throw invalid({ path: 'expires_at', message: 'This time has passed.' });
+  }
+  const latest = (await store.keys.appBehind(caller.keyId))?.expires_at ?? null;
+  if (wanted !== undefined && latest !== null && wanted > latest) {
+    const message = `The app's access ends at ${latest}, and its keys with it.`;
+    throw invalid({ path: 'expires_at', message });
+  }
+  return wanted ?? latest;
+}

@@ -34,7 +34,7 @@ async function arrive(tab: Tab, isIn: boolean): Promise<void> {
   if (isIn) return;
   await page.getByRole('heading', { name: 'Sign in to connect an app' }).waitFor();
   const before = tokensOf(gateway.folder, 'ui/sign-in').length;
-  await page.getByLabel('The owner’s email address').fill(ANA);
+  await page.getByLabel('Your email address').fill(ANA);
   await page.getByRole('button', { name: 'Email me a link' }).click();
   await page.getByText('Open the link in this browser').waitFor();
   const token = await linkToken(gateway.folder, 'ui/sign-in', before + 1);
