@@ -105,7 +105,7 @@ describe('the official SDK client', () => {
       scopes: ['inbox:read'],
       disk_prefixes: null,
       created_at: expect.any(String),
-      created_by: expect.stringMatching(/^acc_/),
+      created_by: expect.stringMatching(/^mbr_/),
       last_used_at: null,
       expires_at: new Date(clock.now() + 30 * 24 * HOUR_MS).toISOString(),
       revoked_at: null,
