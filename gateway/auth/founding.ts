@@ -11,6 +11,7 @@ import { toChannelView } from '../../shared/operations/channel/view.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
 import { FULL_SCOPES, type Scope } from '../../shared/lib/scopes.ts';
+import { isAllowed, type SignUpRule } from './sign-up.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { AccountRow, OwnedProject } from '../store/control/accounts.ts';
 import type { LoginUse } from '../store/control/login-rows.ts';
@@ -24,6 +25,7 @@ export interface FoundingDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly server: ServerInfo;
+  readonly signUp: SignUpRule;
   /** Slugs that the service itself uses as addresses. */
   readonly ownNames: readonly string[];
   /** Gets the error if an unfinished earlier attempt can't be finished now. */
@@ -92,7 +94,7 @@ export class Founding {
     use: LoginUse,
     { name, slug, key_name }: z.output<typeof projectInput>,
   ): Promise<ProjectAnswer> {
-    const { control, server } = this.#deps;
+    const { control, server, signUp, vault } = this.#deps;
     const { ownNames } = this.#deps;
     const isOurs = (one: string): boolean => isReservedSlug(one) || ownNames.includes(one);
     if (slug !== undefined && isOurs(slug)) throw new ServiceError('SLUG_TAKEN');
@@ -108,8 +110,10 @@ export class Founding {
           slug === undefined ? slugsFor(name, id.slice(-8)).filter((one) => !isOurs(one)) : [slug],
         createdAt,
         projectsMax: PROJECTS_PER_ACCOUNT,
+        isAllowed: (account) => isAllowed(signUp, addressIn(vault, account)),
       });
       if (reserved.outcome === 'refused') throw loginError(reserved.state);
+      if (reserved.outcome === 'guest') throw guestRefused();
       if (reserved.outcome !== 'reserved') throw new ServiceError(REFUSALS[reserved.outcome]);
       const { account } = reserved;
       const made = newKey(
@@ -261,6 +265,14 @@ const REFUSALS = { limit_reached: 'PROJECT_LIMIT_REACHED', slug_taken: 'SLUG_TAK
 
 function addressIn(vault: Vault, { id, address }: Pick<AccountRow, 'id' | 'address'>): string {
   return Buffer.from(vault.open(accountAad(id), address)).toString('utf8');
+}
+
+/** Sign-up is closed to them: who shares a project with somebody doesn't get their own by that. */
+function guestRefused(): ServiceError {
+  return new ServiceError('PROJECT_LIMIT_REACHED', {
+    details: { limit: 0 },
+    hint: 'You joined by an invitation to a project. To create your own, ask whoever runs this gateway to invite you: svc gateway invite EMAIL.',
+  });
 }
 
 function keyRefused(why: 'full' | 'no_member' | 'nothing_left'): ServiceError {

@@ -12,23 +12,29 @@ import type { Projects } from '../projects/projects.ts';
 import type { AccountStore } from '../store/control/accounts.ts';
 import { accountAad, accountHashText } from './logins.ts';
 import type { MemberDirectory } from './member-directory.ts';
-import { mailboxHashText } from './sign-up.ts';
+import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
 
 interface JoiningDeps {
   readonly projects: Projects;
   readonly accounts: AccountStore;
   readonly directory: MemberDirectory;
+  readonly signUp: SignUpRule;
   readonly clock: Clock;
   readonly vault: Vault;
 }
 
-/** Who joined, by the address of their account, and where. */
-interface Joined {
-  readonly project: ProjectInfo;
-  readonly address: string;
-}
+/** Who joined, by the address of their account, and where; or that the mailbox has an account under another spelling. */
+type Accepted =
+  | {
+      readonly outcome: 'joined';
+      readonly project: ProjectInfo;
+      readonly address: string;
+      /** Their account came with it. The link is no sign-in to an account that was there before. */
+      readonly isNew: boolean;
+    }
+  | { readonly outcome: 'other_spelling' };
 
-/** Takes invited people into projects. Their link proves that they read the mailbox, so they get an account with it. */
+/** Takes invited people into projects. Their link proves that they read the mailbox, so somebody new gets an account with it. */
 export class Joining {
   readonly #deps: JoiningDeps;
 
@@ -45,26 +51,27 @@ export class Joining {
   }
 
   /** Uses the link. The steps can be repeated: the one that counts is the last. */
-  async accept(token: string): Promise<Joined | null> {
-    const { accounts, clock, directory, vault } = this.#deps;
+  async accept(token: string): Promise<Accepted | null> {
+    const { accounts, clock, directory, signUp, vault } = this.#deps;
     const found = await this.#find(token);
     if (!found?.member.address) return null;
     const { project, member } = found;
     const now = clock.now();
     const invited = vault.open(memberAad(project.info.id, member.id), found.member.address);
-    const account = await accounts.ensure(this.#newAccount(Buffer.from(invited).toString(), now));
-    // The account may have another spelling of the address.
-    const address = Buffer.from(vault.open(accountAad(account.id), account.address)).toString();
+    const address = comparableAddress(Buffer.from(invited).toString());
+    const fresh = this.#newAccount(address, now);
+    const joining = await accounts.forJoining(fresh, isAllowed(signUp, address));
+    if (!joining) return { outcome: 'other_spelling' };
+    const { account, isNew } = joining;
     await directory.add(project.info.id, member.id, address);
     const tokenHash = hash('sha256', token);
     const accepted = { tokenHash, accountId: account.id, address, now };
     const joined = await project.writes.run('acceptInvitation', accepted);
-    return joined ? { project: project.info, address } : null;
+    return joined ? { outcome: 'joined', project: project.info, address, isNew } : null;
   }
 
-  #newAccount(invited: string, now: number) {
+  #newAccount(address: string, now: number) {
     const { vault } = this.#deps;
-    const address = comparableAddress(invited);
     const id = newId('acc', now);
     return {
       id,

@@ -1,8 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import { addressHashText } from '../../shared/operations/channel/view.ts';
 import { giveChannel } from '../../shared/operations/member/channel.ts';
-import { memberAad } from '../../shared/operations/member/view.ts';
-import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
 import { isDecider } from '../../shared/rules/roles.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Command, Deletion } from './job.ts';
@@ -18,23 +15,18 @@ interface Acceptance {
 /** A person uses their invitation. False if it isn't good any more. */
 export const acceptInvitation: Command<Acceptance, boolean> = {
   async run(job, { tokenHash, accountId, address, now }) {
-    const { store, project, vault, emit } = job;
+    const { store, emit } = job;
     const context = approvalContext(job, now);
     const member = await store.members.byToken(tokenHash, now);
     if (!member) return false;
     const { id, role } = member;
     emit({ kind: 'members_changed' });
     if (await store.members.findByAccount(accountId)) {
-      // They were invited at another spelling of their address, and are here already.
+      // They are here already, under an earlier address of their account.
       await store.members.remove(id, isoTime(now));
       await context.recordService('member.removed', id);
       return true;
     }
-    await store.members.setAddress(id, {
-      address: vault.seal(memberAad(project.id, id), address),
-      addressHash: vault.sign(addressHashText(project.id, comparableAddress(address))),
-      masked: maskedAddress(address),
-    });
     await store.members.join(id, accountId, isoTime(now));
     if (isDecider(role)) await giveChannel(context, id, address);
     await context.recordService('member.joined', id, { role });

@@ -2,7 +2,7 @@ import type { LoginState } from './login-state.ts';
 import { effectiveLoginState } from './login-state.ts';
 import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
 import type { ProjectState } from './project-state.ts';
-import { standingOf, type AddressHashes, type Standing } from './standing.ts';
+import { admissionOf, standingOf, type AddressHashes, type Standing } from './standing.ts';
 import { byId, keepAnswer, markUsed, type LoginUse } from './login-rows.ts';
 
 /** A person, identified by the email address that they sign in with. */
@@ -51,13 +51,18 @@ interface Wanted {
   readonly createdAt: string;
   /** The maximum number of projects per account. */
   readonly projectsMax: number;
+  /** Whether the settings let a guest found one. */
+  readonly isAllowed: (account: AccountRow) => boolean;
 }
 
 /** The result of a reservation: the reserved slug, or the reason for the refusal. */
 type Reservation =
   | { readonly outcome: 'reserved'; readonly slug: string; readonly account: AccountRow }
-  | { readonly outcome: 'limit_reached' | 'slug_taken' }
+  | { readonly outcome: 'limit_reached' | 'slug_taken' | 'guest' }
   | { readonly outcome: 'refused'; readonly state: Exclude<LoginState, 'confirmed'> };
+
+/** Who joins a project; null if their mailbox has an account under another spelling of the address. */
+export type JoiningAccount = { readonly account: AccountRow; readonly isNew: boolean } | null;
 
 /** Whether the account `?1` is a member of `project`. */
 export const IS_MEMBER = `EXISTS (SELECT 1 FROM membership JOIN account ON account.address_hash = membership.address_hash
@@ -105,15 +110,18 @@ export class AccountStore {
     );
   }
 
-  /** The account of a mailbox, under any spelling of its address; adds `fresh` if there is none. */
-  ensure(fresh: NewAccount): Promise<AccountRow> {
+  /**
+   * The account of somebody who is invited to a project; adds `fresh` if there is none. It is a guest's, who can't found
+   * projects, unless they might have signed up by themselves.
+   */
+  forJoining(fresh: NewAccount, isAllowed: boolean): Promise<JoiningAccount> {
     return this.#writer.write(async (tx) => {
-      const known = await tx.get<AccountRow>(
-        `SELECT ${ACCOUNT} FROM account WHERE address_hash = ?1 OR mailbox_hash = ?2
-         ORDER BY address_hash <> ?1, id LIMIT 1`,
-        [fresh.address_hash, fresh.mailbox_hash],
-      );
-      return known ?? accountOf(tx, await addAccount(tx, fresh));
+      const { address_hash, mailbox_hash } = fresh;
+      const standing = await standingOf(tx, { address_hash, mailbox_hash: mailbox_hash ?? '' });
+      const admission = admissionOf(standing, isAllowed);
+      if (admission === 'other_spelling') return null;
+      const id = await addAccount(tx, fresh, { isGuest: admission !== 'welcome' });
+      return { account: await accountOf(tx, id), isNew: !standing.hasAccount };
     });
   }
 
@@ -151,6 +159,7 @@ export class AccountStore {
       const state = login ? effectiveLoginState(login, use.now) : 'expired';
       if (state !== 'confirmed') return { outcome: 'refused', state };
       const account = await accountOf(tx, login?.account_id ?? '');
+      if (!(await mayFound(tx, account, wanted))) return { outcome: 'guest' };
       const owned = await tx.get<{ count: number }>(
         "SELECT count(*) AS count FROM project WHERE account_id = ? AND state <> 'moved'",
         [account.id],
@@ -194,20 +203,42 @@ export class AccountStore {
  * Returns the id of the account with the same address; adds `fresh` if there is no such account, and uses up an
  * invitation to it.
  */
-export async function addAccount(tx: Tx, fresh: NewAccount): Promise<string> {
+export async function addAccount(
+  tx: Tx,
+  fresh: NewAccount,
+  { isGuest = false }: { readonly isGuest?: boolean } = {},
+): Promise<string> {
   const known = await tx.get<{ id: string }>('SELECT id FROM account WHERE address_hash = ?', [
     fresh.address_hash,
   ]);
   if (known) return known.id;
-  await tx.put(`INSERT INTO account (${ACCOUNT}, mailbox_hash) VALUES (?, ?, ?, ?, ?)`, [
-    fresh.id,
-    fresh.address,
-    fresh.address_hash,
-    fresh.created_at,
-    fresh.mailbox_hash,
-  ]);
+  await tx.put(
+    `INSERT INTO account (${ACCOUNT}, mailbox_hash, is_guest) VALUES (?, ?, ?, ?, ?, ?)`,
+    [
+      fresh.id,
+      fresh.address,
+      fresh.address_hash,
+      fresh.created_at,
+      fresh.mailbox_hash,
+      isGuest ? 1 : 0,
+    ],
+  );
   await tx.put('DELETE FROM invitation WHERE mailbox_hash = ?', [fresh.mailbox_hash]);
   return fresh.id;
+}
+
+/** A guest may once the operator has invited them, which uses up the invitation, or the settings allow it. */
+async function mayFound(tx: Tx, account: AccountRow, { isAllowed }: Wanted): Promise<boolean> {
+  const guest = await tx.get<{ mailbox_hash: string }>(
+    'SELECT mailbox_hash FROM account WHERE id = ? AND is_guest = 1',
+    [account.id],
+  );
+  if (!guest || isAllowed(account)) return true;
+  const invited = await tx.run('DELETE FROM invitation WHERE mailbox_hash = ?', [
+    guest.mailbox_hash,
+  ]);
+  if (invited > 0) await tx.put('UPDATE account SET is_guest = 0 WHERE id = ?', [account.id]);
+  return invited > 0;
 }
 
 async function accountOf(tx: Tx, id: string): Promise<AccountRow> {

@@ -19,13 +19,14 @@ export class InvitationStore {
     this.#writer = writer;
   }
 
-  /** Whether it was new, and whether its mailbox has an account already, which needs none. */
+  /** Whether it was new, and whether its mailbox has an account already, which needs none unless it is a guest's. */
   add(invitation: InvitationRow): Promise<'added' | 'invited_already' | 'has_account'> {
     return this.#writer.write(async (tx) => {
       const { id, mailbox_hash, address, created_at } = invitation;
-      const account = await tx.get('SELECT 1 AS found FROM account WHERE mailbox_hash = ?', [
-        mailbox_hash,
-      ]);
+      const account = await tx.get(
+        'SELECT 1 AS found FROM account WHERE mailbox_hash = ? AND is_guest = 0',
+        [mailbox_hash],
+      );
       if (account) return 'has_account';
       const known = await tx.get('SELECT 1 AS found FROM invitation WHERE mailbox_hash = ?', [
         mailbox_hash,

@@ -12,14 +12,17 @@ interface SignInProps {
   readonly email: string;
   /** True right after signing out. */
   readonly isOut: boolean;
+  /** True right after joining a project with an account that was there before. */
+  readonly isJoined: boolean;
   /** True if the person signs in to connect an app. */
   readonly isConnecting: boolean;
 }
 
 /** The sign-in page for visitors without a session. */
 export function SignInPage(shown: SignInProps): JSX.Element {
-  const { frame, csrf, problem, email, isOut, isConnecting } = shown;
-  const heading = isConnecting ? 'Sign in to connect an app' : 'Open your inbox';
+  const { frame, csrf, problem, email, isOut, isJoined, isConnecting } = shown;
+  const toOpen = isConnecting ? 'Sign in to connect an app' : 'Open your inbox';
+  const heading = isJoined ? 'You joined. Sign in to open the project' : toOpen;
   return (
     <PlainPage frame={frame} title="Sign in">
       <div>

@@ -30,7 +30,10 @@ import type { Link } from './sessions.ts';
 /** The sign-in and sign-out pages, which need no session. */
 export function entryRoutes(ui: Ui): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.get('/ui/sign-in', (c) => signInPage(ui, c, { isOut: c.req.query('out') === '1' }));
+  app.get('/ui/sign-in', (c) => {
+    const [isOut, isJoined] = ['out', 'joined'].map((name) => c.req.query(name) === '1');
+    return signInPage(ui, c, { isOut, isJoined });
+  });
   app.post('/ui/sign-in', (c) => mailLink(ui, c));
   for (const [path, kind] of Object.entries(LINKS)) {
     app.get(path, (c) => lookAtLink(ui, c, kind));
@@ -53,18 +56,26 @@ interface SignInShown {
   readonly status?: number;
   readonly problem?: string;
   readonly email?: string;
-  readonly isOut?: boolean;
+  readonly isOut?: boolean | undefined;
+  readonly isJoined?: boolean | undefined;
   readonly isConnecting?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Also the answer, with status 401, to a page request without a session. */
 export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
-  const { status = 200, problem = null, email = '', isOut = false, headers } = shown;
+  const {
+    status = 200,
+    problem = null,
+    email = '',
+    isOut = false,
+    isJoined = false,
+    headers,
+  } = shown;
   const { isConnecting = waitingRequest(ui, c) !== null } = shown;
   const frame = newFrame(ui);
   const csrf = ui.inbox.vault.sign(START);
-  const props = { frame, csrf, problem, email, isOut, isConnecting };
+  const props = { frame, csrf, problem, email, isOut, isJoined, isConnecting };
   return html(c, status, frame, <SignInPage {...props} />, headers);
 }
 
@@ -167,18 +178,42 @@ async function showInvitation(ui: Ui, c: Ctx): Promise<Response> {
   return html(c, 200, frame, <JoinPage {...{ frame, csrf, invitation }} />);
 }
 
-/** Accepts, and signs this browser in. */
+/**
+ * Accepts, and signs in who is new here. An invitation is good for a week and may be forwarded, so it opens no account
+ * that was there before, with all its projects.
+ */
 async function join(ui: Ui, c: Ctx): Promise<Response> {
   const token = tokenOf(c) ?? '';
   const form = await checkedForm(ui, c, joinText(token));
   if (form instanceof Response) return form;
   const { joining, sessions } = ui.inbox;
-  const joined = (await joining?.accept(token)) ?? null;
-  const secret = joined && (await sessions.beginFor(joined.address, clientAddress(c)));
-  if (!joined || secret === null) return deadInvitation(ui, c);
+  const accepted = await joining?.accept(token);
+  if (!accepted) return deadInvitation(ui, c);
+  if (accepted.outcome === 'other_spelling') return otherSpelling(ui, c);
+  const { address, isNew, project } = accepted;
+  const location = `${ui.root}/p/${project.slug}/members?joined=1`;
+  if (!isNew) return (await isSignedIn(ui, c, address)) ? goTo(c, location) : signInAfter(ui, c);
+  const secret = await sessions.beginFor(address, clientAddress(c));
+  if (secret === null) return deadInvitation(ui, c);
   await endSession(ui, c);
-  const location = `${ui.root}/p/${joined.project.slug}/members?joined=1`;
   return goTo(c, location, { 'Set-Cookie': setCookie(ui, secret) });
+}
+
+async function isSignedIn(ui: Ui, c: Ctx, address: string): Promise<boolean> {
+  const holder = (await sessionOf(ui, c))?.holder;
+  return holder?.kind === 'owner' && holder.address === address;
+}
+
+function signInAfter(ui: Ui, c: Ctx): Response {
+  return goTo(c, `${ui.root}/sign-in?joined=1`);
+}
+
+function otherSpelling(ui: Ui, c: Ctx): Promise<Response> {
+  return message(ui, c, {
+    status: 409,
+    heading: 'Use the other spelling of your address',
+    text: 'This mailbox already has an account, under another spelling of the address. Ask whoever invited you to invite that one, perhaps without the part after the plus sign.',
+  });
 }
 
 function deadInvitation(ui: Ui, c: Ctx): Promise<Response> {

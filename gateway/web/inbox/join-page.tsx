@@ -38,11 +38,12 @@ export function JoinPage({ frame, csrf, invitation }: JoinProps): JSX.Element {
         </dl>
         <form method="post">
           <input type="hidden" name="csrf" value={csrf} />
-          <button class="btn yes">Accept and sign in</button>
+          <button class="btn yes">Accept</button>
         </form>
         <p class="soft">
-          This signs you in in this browser for 12 hours. If someone else is signed in here, they’re
-          signed out. Do you not know this project? Close this page.
+          If this address is new here, you’re signed in in this browser for 12 hours, and whoever is
+          signed in here is signed out. Otherwise sign in as usual. Do you not know this project?
+          Close this page.
         </p>
       </section>
     </PlainPage>

@@ -8,3 +8,6 @@ CREATE TABLE membership (
   PRIMARY KEY (project_id, member_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX membership_address ON membership (address_hash);
+
+-- 1: made by joining somebody's project, so its person can't found their own where sign-up is closed to them.
+ALTER TABLE account ADD COLUMN is_guest INTEGER NOT NULL DEFAULT 0;
