@@ -5,6 +5,7 @@ import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
 import { type Effect, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
+import { refuseEnded } from './still-allowed.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
 /** A validated and prepared call of a write operation. */
@@ -54,6 +55,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   const { store, ledgerWriter } = job;
   const { caller, input, now, prepared } = call;
   const { idempotencyKey } = caller;
+  await refuseEnded(job, caller, now);
   if (idempotencyKey !== null && call.mayBeRepeat) {
     const kept = await findAnswer(job, { ...call, idempotencyKey });
     if (kept) return kept;

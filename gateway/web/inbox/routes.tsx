@@ -150,12 +150,20 @@ async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
   if (!page.act) return nothingHere(ui, c);
   if (!isForm(c)) return outdatedForm(ui, c);
   const body = await bodyOf(c, page.formMaxBytes);
+  if (!(await isStillIn(ui, c, context))) return nothingHere(ui, c);
   const csrf = new URLSearchParams(body).get('csrf') ?? '';
   if (!isSigned(ui.inbox.vault, sessionCsrf(context.session), csrf)) return outdatedForm(ui, c);
   const acted = await page.act(context, body);
   if ('to' in acted) return goTo(c, acted.to);
   const { position } = context.access.project;
   return framed(ui, c, { page, context, position, shown: acted });
+}
+
+/** Whether the visitor has kept what they had when the body began to arrive, which may be half a minute ago. */
+async function isStillIn(ui: Ui, c: Ctx, { access, project }: PageContext): Promise<boolean> {
+  const session = await sessionOf(ui, c);
+  const now = session && (await ui.inbox.access.inProject(session, project.slug));
+  return now?.actor === access.actor && now.scopes.join() === access.scopes.join();
 }
 
 interface Framing {

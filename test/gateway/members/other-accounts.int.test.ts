@@ -4,15 +4,17 @@ import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { Team } from './team.ts';
 
 let team: Team;
+let owner: WebVisitor;
 
 beforeAll(async () => {
   team = await Team.found();
+  owner = await team.owner();
 });
 afterAll(() => team.stop());
 
 describe('an invitation to an address', () => {
   it('in another spelling gives no session as the person of the mailbox', async () => {
-    const link = await team.inviteFrom(await team.owner(), 'ana+bot@example.com', 'viewer');
+    const link = await team.inviteFrom(owner, 'ana+bot@example.com', 'viewer');
     const thief = new WebVisitor(team.gateway);
     const page = await thief.enter(link);
     expect([page.status, page.html.includes('other spelling of your address')]).toEqual([
@@ -24,7 +26,6 @@ describe('an invitation to an address', () => {
   });
 
   it('in another spelling doesn’t fail while the usual one is invited too', async () => {
-    const owner = await team.owner();
     const usual = await team.inviteFrom(owner, 'alice@example.com', 'viewer');
     const other = await team.inviteFrom(owner, 'alice+dev@example.com', 'viewer');
     expect((await new WebVisitor(team.gateway).enter(usual)).status).toBe(303);
@@ -32,9 +33,10 @@ describe('an invitation to an address', () => {
   });
 
   it('of somebody with an account joins, but signs nobody in who has only the link', async () => {
-    await team.joined('ben@example.com', 'viewer');
+    const first = await team.inviteFrom(owner, 'ben@example.com', 'viewer');
+    await new WebVisitor(team.gateway).enter(first);
     await team.call('DELETE', `/v1/members/${(await team.member('b***@example.com')).id}`);
-    const again = await team.inviteFrom(await team.owner(), 'ben@example.com', 'viewer');
+    const again = await team.inviteFrom(owner, 'ben@example.com', 'viewer');
     const holder = new WebVisitor(team.gateway);
     const page = await holder.enter(again);
     expect([page.status, page.location, holder.cookie]).toEqual([
@@ -47,10 +49,11 @@ describe('an invitation to an address', () => {
   });
 
   it('leads on to the project who is signed in at that address', async () => {
-    const visitor = await team.joined('carl@example.com', 'viewer');
+    const visitor = new WebVisitor(team.gateway);
+    await visitor.enter(await team.inviteFrom(owner, 'carl@example.com', 'viewer'));
     const { id } = await team.member('c***@example.com');
     await team.call('DELETE', `/v1/members/${id}`);
-    const link = await team.inviteFrom(await team.owner(), 'carl@example.com', 'viewer');
+    const link = await team.inviteFrom(owner, 'carl@example.com', 'viewer');
     expect((await visitor.enter(link)).location).toBe('/ui/p/shop/members?joined=1');
     expect((await visitor.get(team.page('members'))).status).toBe(200);
   });
@@ -63,7 +66,9 @@ describe('where sign-up is closed, an invited viewer', () => {
   };
 
   it('founds no project of their own', async () => {
-    await team.joined('vera@example.com', 'viewer');
+    await new WebVisitor(team.gateway).enter(
+      await team.inviteFrom(owner, 'vera@example.com', 'viewer'),
+    );
     const refused = await found('vera@example.com', 'veras');
     expect([refused.status, refused.code, refused.details]).toEqual([
       409,

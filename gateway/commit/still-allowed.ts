@@ -1,0 +1,31 @@
+import { isoTime } from '../../shared/lib/clock.ts';
+import type { Caller } from '../../shared/kernel/context.ts';
+import { notFound, ServiceError } from '../../shared/lib/errors.ts';
+import type { Job } from './job.ts';
+
+/**
+ * Refuses a caller who lost, after the call began, what they began it with: sending a body can take half a minute, and
+ * nobody may do anything after their removal. KEY_REVOKED, UNAUTHENTICATED, NOT_FOUND, SCOPE_MISSING.
+ */
+export async function refuseEnded(job: Job, caller: Caller, now: number): Promise<void> {
+  if (caller.member) return refuseEndedMember(job, caller.member);
+  const key = await job.store.keys.find(caller.keyId);
+  const isOver = !key || (key.expires_at !== null && key.expires_at <= isoTime(now));
+  if (isOver) throw new ServiceError('UNAUTHENTICATED');
+  if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+  const lost = caller.scopes.find((scope) => !key.scopes.includes(scope));
+  if (lost) throw new ServiceError('SCOPE_MISSING', { details: { scope: lost } });
+}
+
+async function refuseEndedMember(
+  { store }: Job,
+  { id, role }: NonNullable<Caller['member']>,
+): Promise<void> {
+  const member = await store.members.find(id);
+  if (member?.status !== 'active') throw notFound(`member ${id}`);
+  if (member.role === role) return;
+  throw new ServiceError('SCOPE_MISSING', {
+    details: { role: member.role },
+    hint: 'Your role has just changed. Load the page again.',
+  });
+}
