@@ -89,6 +89,8 @@ async function memberSigningIn(
   const hash = vault.sign(addressHashText(project.id, comparableAddress(address)));
   const found = await store.members.findByAddress(hash);
   if (found?.status !== 'active') return null;
+  // The earlier account made keys too, which must end with the member.
+  if (found.account_id) await store.keys.reassign(found.account_id, found.id);
   await store.members.setAccount(found.id, accountId);
   return found;
 }

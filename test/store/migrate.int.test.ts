@@ -52,6 +52,32 @@ describe('a migration', () => {
     expect(state().version).toBe(999);
   });
 
+  it('gives keys of every account to the owner, so that none outlives them', () => {
+    const all = firstMigrations('project', newestSchema('project'));
+    const old = all.slice(
+      0,
+      all.findIndex((text) => text.includes('CREATE TABLE member')),
+    );
+    const makers = withRawDatabase(path, (raw) => {
+      for (const text of old) raw.exec(text);
+      raw.exec(`INSERT INTO channel (id, kind, label, status, owner, created_at)
+        VALUES ('chn_1', 'email', 'owner', 'active', 1, '2026-01-01T00:00:00.000Z')`);
+      for (const [id, maker] of [
+        ['key_1', "'acc_1'"],
+        ['key_2', "'acc_2'"],
+        ['key_3', "'key_1'"],
+        ['key_4', 'NULL'],
+      ]) {
+        raw.exec(`INSERT INTO key (id, name, hash, last4, scopes, created_at, created_by)
+          VALUES ('${id}', 'k', '${id}', 'abcd', '[]', '2026-01-01T00:00:00.000Z', ${maker})`);
+      }
+      raw.exec(`PRAGMA user_version=${old.length}`);
+      migrate(raw, 'project');
+      return raw.all('SELECT created_by FROM key ORDER BY id').map((row) => row['created_by']);
+    });
+    expect(makers).toEqual(['mbr_1', 'mbr_1', 'key_1', null]);
+  });
+
   it('counts what sources had stored before, without what was purged', () => {
     const all = firstMigrations('project', newestSchema('project'));
     const old = all.slice(

@@ -5,7 +5,7 @@ CREATE TABLE account (
   address BLOB NOT NULL,
   address_hash TEXT NOT NULL UNIQUE,
   created_at TEXT NOT NULL
-, mailbox_hash TEXT) STRICT, WITHOUT ROWID;
+, mailbox_hash TEXT, is_guest INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE duty (
   name TEXT PRIMARY KEY,

@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import type { WriteContext } from '../../kernel/context.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
 import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { memberBehind } from '../member/of-key.ts';
 import { keyId, newKeyView, toKeyView } from './view.ts';
 
 /** The old secret must work long enough for the caller to repeat the call if the answer gets lost. */
@@ -13,7 +15,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    "The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key, and an app can't.",
+    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin`, every scope of that key, and that it belongs to the same member; an owner may rotate any in the web inbox. An app can rotate only its own.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -42,7 +44,8 @@ export const keyRotate = defineOperation({
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3', grace_seconds: 3600 },
 }).write({
-  commit: async ({ caller, project, store, now, emit }, { key_id, grace_seconds }) => {
+  commit: async (context, { key_id, grace_seconds }) => {
+    const { caller, project, store, now, emit } = context;
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw scopeMissing('admin');
     }
@@ -61,6 +64,7 @@ export const keyRotate = defineOperation({
     // The answer contains the secret, so rotating must not give the caller more scopes than creating a key could.
     const missing = key.scopes.find((scope) => !mayGrant(caller.scopes, scope));
     if (missing) throw scopeMissing(missing);
+    await refuseOthers(context, key_id);
     const graceSeconds = own ? Math.max(OWN_GRACE_SECONDS, grace_seconds) : grace_seconds;
     const apiKey = newApiKey(project.id);
     await store.keys.rotate(key_id, {
@@ -72,3 +76,14 @@ export const keyRotate = defineOperation({
     return { ...toKeyView(key), last4: last4(apiKey), api_key: apiKey };
   },
 });
+
+/** The secret of somebody else's key would outlive the caller's membership. */
+async function refuseOthers({ store, caller }: WriteContext, wanted: string): Promise<void> {
+  const own = await memberBehind(store, caller);
+  if (!own || caller.member?.role === 'owner') return;
+  if ((await memberBehind(store, { keyId: wanted }))?.id === own.id) return;
+  throw new ServiceError('SCOPE_MISSING', {
+    details: { scope: 'admin' },
+    hint: 'This key belongs to somebody else. Revoke it, or let its member or an owner rotate it in the web inbox.',
+  });
+}

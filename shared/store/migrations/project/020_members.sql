@@ -28,3 +28,7 @@ SELECT 'mbr_' || substr(id, 5), 'owner', 'active',
   (SELECT created_by FROM key WHERE created_by LIKE 'acc\_%' ESCAPE '\' ORDER BY id LIMIT 1),
   id, created_at, activated_at
 FROM channel WHERE owner = 1 AND status = 'active';
+
+-- Keys of other accounts, from before a move or an import, were the owner's too, and must end with the owner.
+UPDATE key SET created_by = (SELECT id FROM member WHERE role = 'owner')
+WHERE created_by LIKE 'acc\_%' ESCAPE '\' AND EXISTS (SELECT 1 FROM member WHERE role = 'owner');
