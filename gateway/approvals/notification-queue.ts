@@ -187,7 +187,8 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const row = await store.requests.find(notice.request_id ?? '');
     if (!row) return { void: 'The request is gone.' };
     const now = this.#deps.clock.now();
-    const opened = await openedFor(store, this.#project.info, { row, channel, now });
+    const { vault } = this.#deps;
+    const opened = await openedFor(store, this.#project.info, { row, channel, now, vault });
     switch (notice.kind) {
       case 'tell':
         return { kind: 'tell', opened };
@@ -216,12 +217,13 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     const held = await store.notices.held(channel.id, keyId);
     if (held.length === 0) return NOTHING_HELD;
     const { info } = this.#project;
+    const { vault } = this.#deps;
     const now = this.#deps.clock.now();
     const items = new Map<string, DigestItem>();
     for (const notice of held) {
       const row = await store.requests.find(notice.request_id ?? '');
       if (!row || items.has(row.id)) continue;
-      const opened = await openedFor(store, info, { row, channel, now });
+      const opened = await openedFor(store, info, { row, channel, now, vault });
       const token = notice.token && this.#tokenOf(notice);
       items.set(row.id, { kind: notice.kind === 'ask' ? 'ask' : 'tell', opened, token });
     }

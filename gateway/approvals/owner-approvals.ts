@@ -23,7 +23,7 @@ export interface Overseen {
   readonly token: string | null;
 }
 
-/** A key from which the owner wants no messages for now. */
+/** A key from which a person wants no messages for now. */
 export interface MutedKey {
   readonly keyId: string;
   readonly name: string;
@@ -49,17 +49,18 @@ export class OwnerApprovals {
       if (!row) return null;
       const channel = { id: '', label: await askedOf(store, row) };
       const voterId = channelId ?? (await store.channels.owner())?.id;
-      const opened = await openedFor(store, project.info, { row, channel, now, voterId });
-      return { opened, token: await this.#tokenOf(store, project.info.id, { row, channelId }) };
+      const token = await this.#tokenOf(store, project.info.id, { row, channelId });
+      const vault = token === null ? null : this.#deps.vault;
+      const opened = await openedFor(store, project.info, { row, channel, now, voterId, vault });
+      return { opened, token };
     });
   }
 
-  /** The keys that the owner muted, the first to end first. */
-  muted(project: Project): Promise<MutedKey[]> {
+  /** The keys that the visitor muted for their own channel, the first to end first. */
+  muted(project: Project, channelId: string | null): Promise<MutedKey[]> {
     const now = this.#deps.clock.now();
-    return project.store.read(async ({ channels, keys, noticeBudgets }) => {
-      const owner = await channels.owner();
-      const mutes = owner ? await noticeBudgets.mutesOf(owner.id, now) : [];
+    return project.store.read(async ({ keys, noticeBudgets }) => {
+      const mutes = channelId === null ? [] : await noticeBudgets.mutesOf(channelId, now);
       return Promise.all(
         mutes.map(async ({ keyId, until }) => {
           const name = (await keys.find(keyId))?.name ?? keyId;
@@ -69,12 +70,10 @@ export class OwnerApprovals {
     });
   }
 
-  /** The owner gets messages from a key again. */
-  async unmute(project: Project, keyId: string): Promise<void> {
-    const owner = await project.store.read(({ channels }) => channels.owner());
-    if (!owner) return;
+  /** The channel gets messages from a key again. */
+  async unmute(project: Project, channelId: string, keyId: string): Promise<void> {
     const now = this.#deps.clock.now();
-    await project.writes.run('muteKey', { channelId: owner.id, keyId, until: null, now });
+    await project.writes.run('muteKey', { channelId, keyId, until: null, now });
   }
 
   async #tokenOf(

@@ -136,10 +136,11 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   #opened({ project, notice, channel }: Held): Promise<Opened | null> {
-    const now = this.#deps.clock.now();
+    const { clock, vault } = this.#deps;
+    const now = clock.now();
     return project.store.read(async (store) => {
       const row = await store.requests.find(notice.request_id ?? '');
-      return row ? openedFor(store, project.info, { row, channel, now }) : null;
+      return row ? openedFor(store, project.info, { row, channel, now, vault }) : null;
     });
   }
 

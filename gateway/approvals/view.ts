@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import type { ProjectInfo } from '../../shared/kernel/context.ts';
+import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
 import { warningsAbout } from '../../shared/operations/email/copy.ts';
+import { addressOf } from '../../shared/operations/member/channel.ts';
 import { memberBehind } from '../../shared/operations/member/of-key.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { boundValues } from '../lib/bound-values.ts';
@@ -30,14 +31,16 @@ export async function openedFor(
   seen: {
     readonly row: RequestRow;
     readonly channel: Pick<ChannelRow, 'id' | 'label'>;
+    /** Opens the address of a person that the request is about; null for a reader who doesn't decide it. */
+    readonly vault: Vault | null;
     /** The channel that decisions come from (default: the same). */
     readonly voterId?: string | undefined;
     readonly now: number;
   },
 ): Promise<Opened> {
-  const { row, channel, now, voterId = channel.id } = seen;
+  const { row, channel, now, vault, voterId = channel.id } = seen;
   const votes = row.approvals > 1 ? await store.votes.ofRequest(row.id) : [];
-  const request = await requestView(store, project, { row, votes, now });
+  const request = await requestView(store, project, { row, votes, now, vault });
   // Nobody decides alone what several approved.
   const isAlone = votes.length === 0 || row.status !== 'approved';
   const isDecider = isAlone && row.decided_by === `channel:${channel.id}`;
@@ -61,7 +64,13 @@ async function requestView(
     row,
     votes,
     now,
-  }: { readonly row: RequestRow; readonly votes: readonly VoteRow[]; readonly now: number },
+    vault,
+  }: {
+    readonly row: RequestRow;
+    readonly votes: readonly VoteRow[];
+    readonly now: number;
+    readonly vault: Vault | null;
+  },
 ): Promise<RequestView> {
   const key = await store.keys.find(row.key_id);
   const given = await Promise.all(
@@ -77,7 +86,7 @@ async function requestView(
     keyId: row.key_id,
     keyName: key?.name ?? '',
     action: row.action,
-    summary: row.summary,
+    summary: vault ? await summaryFor(store, project, { row, vault }) : row.summary,
     details: row.details,
     amount: row.amount,
     risk: row.risk as RequestView['risk'],
@@ -97,6 +106,19 @@ async function requestView(
     withdrawn: withdrawnBecause(row.hint),
     ...(await aboutEvent(store, row, now)),
   };
+}
+
+/** Whom an owner lets in must be plain to them: `b***@gmail.com` could be anybody. */
+async function summaryFor(
+  store: Repositories,
+  project: ProjectInfo,
+  { row, vault }: { readonly row: RequestRow; readonly vault: Vault },
+): Promise<string> {
+  const member = row.kind === 'member' ? await store.members.find(row.subject) : undefined;
+  const address = member && addressOf({ project, vault }, member);
+  return member?.masked && address
+    ? row.summary.replace(member.masked, () => address)
+    : row.summary;
 }
 
 /** The event that a request is about, and what became of it since a person decided. */

@@ -27,7 +27,7 @@ const APPLIERS: Appliers = {
   callbacks_changed: ({ deliveries }) => deliveries.forget(),
   delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
   blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
-  members_changed: (project) => project.inBackground(() => project.followMembers()),
+  members_changed: (project) => project.inBackground(() => project.members.run()),
   keys_changed: ({ keyCache }) => keyCache.clear(),
   key_ended: ({ keyCache, waits }, { keyId }) => {
     keyCache.clear();

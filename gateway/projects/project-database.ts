@@ -36,6 +36,8 @@ export interface ProjectDatabaseDeps {
    * called once they are closed, which marks the project idle. Null if it must not be marked idle.
    */
   beforeIdle(store: ProjectReader): Promise<(() => void) | null>;
+  /** The files were opened. */
+  opened(): void;
   /** The files are closed, so what we know of the log is no longer valid. */
   closed(): void;
   /** The files couldn't be closed or looked at. */
@@ -203,6 +205,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       this.#ledgerKey = open.ledgerKey;
       // Count the call before anybody can close the files again.
       for (const { admit } of this.#callers.splice(0)) admit(this.#enter(open));
+      this.#deps.opened();
     } catch (error) {
       for (const { refuse } of this.#callers.splice(0)) refuse(error);
       pool.release(this);

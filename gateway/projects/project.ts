@@ -15,6 +15,7 @@ import type { Databases } from './databases.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import type { MailCeilings } from './mail-ceilings.ts';
+import { MemberFollower } from './member-follower.ts';
 import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
@@ -99,6 +100,7 @@ export class Project {
   /** Sends agents' mail. */
   readonly mails: Sender;
   readonly waits: Waits;
+  readonly members: MemberFollower;
   /** Followers that get every commit. */
   readonly feed: Feed;
   /** Open pages that want to know what changed. */
@@ -138,6 +140,7 @@ export class Project {
     };
     const { admission } = deps;
     this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
+    this.members = new MemberFollower(() => deps.directory.follow(this));
     this.watchers = new Watchers(watch);
     this.feed = new Feed(
       () => ({ position: this.position, log: this.#replication.log ?? this.#primaryLog }),
@@ -194,6 +197,7 @@ export class Project {
       isPinned: () => this.#isPinned,
       beginWork: () => deps.beginWork(id),
       beforeIdle: (store) => deps.beforeIdle(id, store),
+      opened: () => this.inBackground(() => this.members.runOnce()),
       closed: () => this.#forget(),
       onError: (error) =>
         this.inBackground(async () => {
@@ -239,10 +243,6 @@ export class Project {
   /** Others look after its remaining work; the next write counts as the first after an idle period. */
   markIdle(): void {
     this.#database.markIdle();
-  }
-
-  followMembers(): Promise<void> {
-    return this.#deps.directory.follow(this);
   }
 
   /** Deletes a blob that no row refers to. */

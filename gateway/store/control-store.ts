@@ -54,7 +54,7 @@ export class ControlStore {
     this.logins = new LoginStore(this.#reader, this.#writer);
     this.mailUse = new MailUseStore(this.#writer);
     this.mailboxes = new MailboxStore(this.#reader, this.#writer);
-    this.memberships = new MembershipStore(this.#writer);
+    this.memberships = new MembershipStore(this.#reader, this.#writer);
     this.moves = new MoveStore(this.#reader, this.#writer);
     this.idleMarkers = new IdleMarkerStore(this.#reader, this.#writer);
     this.uiSessions = new UiSessionStore(this.#reader, this.#writer);

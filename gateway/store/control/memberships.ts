@@ -1,4 +1,4 @@
-import type { Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
 
 /** A member of a project, by the address of their account. */
 export interface MembershipRow extends Row {
@@ -11,9 +11,11 @@ export interface MembershipRow extends Row {
 
 /** In which projects people are members. The project's own database is what counts; these rows only find it. */
 export class MembershipStore {
+  readonly #reader: Reader;
   readonly #writer: Writer;
 
-  constructor(writer: Writer) {
+  constructor(reader: Reader, writer: Writer) {
+    this.#reader = reader;
     this.#writer = writer;
   }
 
@@ -27,6 +29,8 @@ export class MembershipStore {
     rows: readonly MembershipRow[],
     ownerHash: string | null,
   ): Promise<void> {
+    // Every opening of a project comes here, nearly always for nothing.
+    if (await this.#reader.read((tx) => isSame(tx, projectId, { rows, ownerHash }))) return;
     await this.#writer.write(async (tx) => {
       // Those of a project that was just deleted would stay behind.
       if (!(await tx.get('SELECT 1 AS found FROM project WHERE id = ?', [projectId]))) return;
@@ -39,6 +43,34 @@ export class MembershipStore {
       );
     });
   }
+}
+
+async function isSame(
+  tx: Tx,
+  projectId: string,
+  {
+    rows,
+    ownerHash,
+  }: { readonly rows: readonly MembershipRow[]; readonly ownerHash: string | null },
+): Promise<boolean> {
+  const known = await tx.all<{ name: string }>(
+    "SELECT member_id || ' ' || address_hash AS name FROM membership WHERE project_id = ?",
+    [projectId],
+  );
+  const names = rows.map(({ member_id, address_hash }) => `${member_id} ${address_hash}`);
+  if (
+    known
+      .map(({ name }) => name)
+      .toSorted()
+      .join() !== names.toSorted().join()
+  )
+    return false;
+  const another = await tx.get(
+    `SELECT 1 AS found FROM project JOIN account ON account.address_hash = ?1
+     WHERE project.id = ?2 AND account_id IS NOT NULL AND account_id <> account.id`,
+    [ownerHash, projectId],
+  );
+  return another === undefined;
 }
 
 async function insert(tx: Tx, projectId: string, row: MembershipRow): Promise<void> {

@@ -3,6 +3,7 @@ import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';
+import { refuseTooMany } from '../request/open.ts';
 import { pendingRequest } from '../request/row.ts';
 
 const OWNER_WAIT_MS = 7 * 86_400_000;
@@ -32,20 +33,33 @@ export async function askOwners(
   return row.id;
 }
 
-/** The parts of a request about a member that every change has. */
-export function changeFor(
-  { caller }: Pick<WriteContext, 'caller'>,
+/**
+ * Asks every owner about a change of a member, once: a repeat returns the pending request. TOO_MANY_PENDING_REQUESTS, as
+ * for every request.
+ */
+export async function askAboutMember(
+  context: WriteContext,
   memberId: string,
   change: MemberChange,
-) {
-  return {
+  summary: string,
+): Promise<string | null> {
+  const { caller, now, store } = context;
+  const proposal = JSON.stringify(change);
+  const same = (await store.requests.pending(now)).find(
+    (one) => one.kind === 'member' && one.subject === memberId && one.proposal === proposal,
+  );
+  if (same) return same.id;
+  await refuseTooMany(context);
+  return askOwners(context, {
     kind: 'member',
     key_id: caller.keyId,
     agent: caller.agent.label,
     platform: caller.agent.platform,
     subject: memberId,
-    proposal: JSON.stringify(change),
-  } as const;
+    proposal,
+    action: `member_${change.change}`,
+    summary,
+  });
 }
 
 /** The active channels of all owners, the owner's channel first. */

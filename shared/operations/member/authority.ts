@@ -39,8 +39,7 @@ export function mayRemove(
   { role }: MemberRow,
   isOwn: boolean,
 ): boolean {
-  if (caller.member && isOwn) return true;
-  return role === 'approver' || permissionFor({ caller }, [role]) === 'at_once';
+  return isOwn || role === 'approver' || permissionFor({ caller }, [role]) === 'at_once';
 }
 
 /** Whether the project would be without an owner if this one left. */

@@ -51,6 +51,7 @@ export async function takeChannel(context: ApprovalContext, member: MemberRow): 
   await handOver(context, member);
   await keepAddress(context, id, channelId);
   await store.keys.reassign(channelId, id);
+  await store.channels.reassign(channelId, id);
   await store.members.setChannel(id, null);
   await removeChannel(context, channelId);
 }
@@ -87,8 +88,11 @@ async function keepAddress(
   });
 }
 
-/** The address that a member without a channel is reached at. */
-export function addressOf({ project, vault }: ApprovalContext, member: MemberRow): string | null {
+/** The address of a member; null if only their channel has it. */
+export function addressOf(
+  { project, vault }: Pick<ApprovalContext, 'project' | 'vault'>,
+  member: MemberRow,
+): string | null {
   if (!member.address) return null;
   const plain = vault.open(memberAad(project.id, member.id), member.address);
   return Buffer.from(plain).toString('utf8');

@@ -10,7 +10,7 @@ import type { MemberRow } from '../../store/members.ts';
 import { refuseAddress } from '../channel/address.ts';
 import { addressHashText } from '../channel/view.ts';
 import { tooSoon } from '../fields.ts';
-import { askOwners, changeFor } from './ask-owners.ts';
+import { askAboutMember } from './ask-owners.ts';
 import { permissionFor } from './authority.ts';
 import { sendInvitation } from './invitation.ts';
 import { memberAad, memberView, refuseLocal, toMemberView } from './view.ts';
@@ -31,7 +31,7 @@ export const memberInvite = defineOperation({
     member: memberView,
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
-  errors: ['CHANNEL_ADDRESS_REJECTED', 'RATE_LIMITED'],
+  errors: ['CHANNEL_ADDRESS_REJECTED', 'RATE_LIMITED', 'TOO_MANY_PENDING_REQUESTS'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/members', status: 201 },
@@ -64,22 +64,14 @@ export const memberInvite = defineOperation({
 
 /** Sends the invitation, or asks owners whether it may be sent; returns the id of their request. */
 async function inviteOrAsk(context: WriteContext, member: MemberRow): Promise<string | null> {
-  const { store, now } = context;
   const isAllowed =
     member.status === 'invited' || permissionFor(context, [member.role]) === 'at_once';
   if (isAllowed) {
     await sendInvitation(context, member.id);
     return null;
   }
-  const asked = (await store.requests.pending(now)).find(
-    ({ kind, subject }) => kind === 'member' && subject === member.id,
-  );
-  if (asked) return asked.id;
-  return askOwners(context, {
-    ...changeFor(context, member.id, { change: 'invite' }),
-    action: 'member_invite',
-    summary: `Invite ${member.masked ?? ''} as ${member.role}`,
-  });
+  const summary = `Invite ${member.masked ?? ''} as ${member.role}`;
+  return askAboutMember(context, member.id, { change: 'invite' }, summary);
 }
 
 async function insert(

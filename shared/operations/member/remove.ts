@@ -4,9 +4,8 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { MemberRow } from '../../store/members.ts';
-import { askOwners, changeFor } from './ask-owners.ts';
+import { askAboutMember } from './ask-owners.ts';
 import { mayRemove, refuseLastOwner } from './authority.ts';
-import { memberBehind } from './of-key.ts';
 import { removeMember } from './removal.ts';
 import { memberId } from './view.ts';
 import { withdrawChanges } from './withdrawal.ts';
@@ -15,16 +14,17 @@ export const memberRemove = defineOperation({
   name: 'member_remove',
   summary: 'Remove a member, or withdraw an invitation.',
   description:
-    "Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. Anyone may remove themselves.",
+    "Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons, and the channels that they or those keys added; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`, whoever owns it.",
   scope: 'any',
   input: z.strictObject({ member_id: memberId }),
   output: z.object({
     id: z.string().describe('The member.'),
     removed_at: z.string().nullable().describe('Null while an owner must decide first.'),
     revoked_keys: z.array(z.string()).describe('The keys that ended.'),
+    removed_channels: z.array(z.string()).describe('Those that they or their keys added.'),
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
-  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED'],
+  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED', 'TOO_MANY_PENDING_REQUESTS'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'DELETE', path: '/v1/members/{id}', params: { id: 'member_id' } },
@@ -40,7 +40,7 @@ export const memberRemove = defineOperation({
     const { store, now } = context;
     const member = await store.members.find(id);
     if (!member) throw notFound(`member ${id}`);
-    const isOwn = (await memberBehind(store, context.caller))?.id === id;
+    const isOwn = context.caller.member?.id === id;
     if (!isOwn && !context.caller.scopes.includes('admin')) {
       throw new ServiceError('SCOPE_MISSING', { details: { scope: 'admin' } });
     }
@@ -48,16 +48,19 @@ export const memberRemove = defineOperation({
     if (!mayRemove(context, member, isOwn)) return ask(context, member);
     await withdrawChanges(context, id);
     const current = await store.members.find(id);
-    const keys = current ? await removeMember(context, current) : [];
-    return { id, removed_at: isoTime(now), revoked_keys: keys, request_id: null };
+    const ended = current ? await removeMember(context, current) : { keys: [], channels: [] };
+    return {
+      id,
+      removed_at: isoTime(now),
+      revoked_keys: [...ended.keys],
+      removed_channels: [...ended.channels],
+      request_id: null,
+    };
   },
 });
 
 async function ask(context: WriteContext, { id, role, masked }: MemberRow) {
-  const requestId = await askOwners(context, {
-    ...changeFor(context, id, { change: 'remove' }),
-    action: 'member_remove',
-    summary: `Remove the ${role} ${masked ?? id}`,
-  });
-  return { id, removed_at: null, revoked_keys: [], request_id: requestId };
+  const summary = `Remove the ${role} ${masked ?? id}`;
+  const requestId = await askAboutMember(context, id, { change: 'remove' }, summary);
+  return { id, removed_at: null, revoked_keys: [], removed_channels: [], request_id: requestId };
 }

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { ROLES } from '../../rules/roles.ts';
-import { askOwners, changeFor } from './ask-owners.ts';
+import { isDecider, ROLES } from '../../rules/roles.ts';
+import type { MemberRow } from '../../store/members.ts';
+import { askAboutMember } from './ask-owners.ts';
 import { permissionFor, refuseLastOwner, refuseOwnRise } from './authority.ts';
 import { applyRole } from './role-change.ts';
 import { memberId, memberView, toMemberView } from './view.ts';
@@ -11,7 +12,7 @@ export const memberRole = defineOperation({
   name: 'member_role',
   summary: 'Give a member another role.',
   description:
-    'Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one.',
+    'Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one. The same role again makes a new channel where that of somebody who decides was removed.',
   scope: 'admin',
   input: z.strictObject({
     member_id: memberId,
@@ -21,7 +22,7 @@ export const memberRole = defineOperation({
     member: memberView,
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
-  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED'],
+  errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED', 'TOO_MANY_PENDING_REQUESTS'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/members/{id}/role', params: { id: 'member_id' } },
@@ -37,18 +38,22 @@ export const memberRole = defineOperation({
     const { store } = context;
     const member = await store.members.find(id);
     if (!member) throw notFound(`member ${id}`);
-    if (member.role === role) return { member: toMemberView(member), request_id: null };
+    if (member.role === role && !lacksChannel(member)) {
+      return { member: toMemberView(member), request_id: null };
+    }
     await refuseOwnRise(context, member, role);
-    await refuseLastOwner(context, member);
+    if (member.role !== role) await refuseLastOwner(context, member);
     if (permissionFor(context, [member.role, role]) === 'ask_owner') {
-      const requestId = await askOwners(context, {
-        ...changeFor(context, id, { change: 'role', role }),
-        action: 'member_role',
-        summary: `Make the ${member.role} ${member.masked ?? id} ${role}`,
-      });
+      const summary = `Make the ${member.role} ${member.masked ?? id} ${role}`;
+      const requestId = await askAboutMember(context, id, { change: 'role', role }, summary);
       return { member: toMemberView(member), request_id: requestId };
     }
     await applyRole(context, member, role);
     return { member: toMemberView((await store.members.find(id)) ?? member), request_id: null };
   },
 });
+
+/** Whether the channel of a member who decides was removed; the same role again makes a new one. */
+function lacksChannel({ role, status, channel_id: channelId }: MemberRow): boolean {
+  return status === 'active' && isDecider(role) && channelId === null;
+}

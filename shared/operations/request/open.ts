@@ -142,7 +142,11 @@ async function ask(
 }
 
 /** One key can't take all the room: TOO_MANY_PENDING_REQUESTS says whose share is used up. */
-async function refuseTooMany({ store, caller, now }: WriteContext): Promise<void> {
+export async function refuseTooMany({
+  store,
+  caller,
+  now,
+}: Pick<WriteContext, 'store' | 'caller' | 'now'>): Promise<void> {
   const pending = await store.requests.countPending(now, caller.keyId);
   const isKeyFull = pending.ofKey >= PENDING_REQUESTS_PER_KEY;
   if (!isKeyFull && pending.all < PENDING_REQUESTS_MAX) return;

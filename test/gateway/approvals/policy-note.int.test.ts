@@ -59,7 +59,12 @@ describe('the note of a proposed policy is shown before the rules', () => {
       const row = await rows.requests.find(requestId);
       const [channel] = await rows.channels.list();
       if (!row || !channel) throw new Error('Nobody was asked.');
-      const opened = await openedFor(rows, info, { row, channel, now: Date.now() });
+      const opened = await openedFor(rows, info, {
+        row,
+        channel,
+        now: Date.now(),
+        vault: null,
+      });
       return askHtml(opened, { url: 'https://svc.example.com/a/x', isTappable: true });
     });
     expect(order(html)).toEqual(NOTE_FIRST);

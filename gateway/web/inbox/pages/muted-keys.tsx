@@ -9,7 +9,7 @@ import type { ActionResult, PageContext } from '../page-context.ts';
 /** The keys that the visitor muted for their own channel. */
 export async function mutedKeys(context: PageContext): Promise<readonly MutedKey[]> {
   const { access, inbox } = context;
-  return access.deciding === 'not_a_key' ? [] : inbox.requests.muted(access.project);
+  return inbox.requests.muted(access.project, access.channelId);
 }
 
 /** What is muted, each with a way back; nothing where nothing is. */
@@ -47,8 +47,11 @@ export function MutedKeys({
 /** Ends a mute; null for a form that isn't about one. */
 export async function unmute(context: PageContext, body: string): Promise<ActionResult | null> {
   const form = fieldsOf(body, ['act', 'key']);
+  const { access, inbox } = context;
+  const { channelId, project } = access;
   const muted = await mutedKeys(context);
-  if (form?.act !== 'unmute' || !muted.some(({ keyId }) => keyId === form.key)) return null;
-  await context.inbox.requests.unmute(context.access.project, form.key ?? '');
+  const isOne = form?.act === 'unmute' && muted.some(({ keyId }) => keyId === form.key);
+  if (!isOne || channelId === null) return null;
+  await inbox.requests.unmute(project, channelId, form.key ?? '');
   return { to: context.at('requests') };
 }

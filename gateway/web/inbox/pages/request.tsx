@@ -87,7 +87,10 @@ async function overseen(context: PageContext, id: string): Promise<Overseen> {
   const { project, channelId } = context.access;
   const seen = await context.inbox.requests.look(project, id, channelId);
   if (!seen) throw new ServiceError('NOT_FOUND');
-  const { summary, details } = told;
+  const { details } = told;
+  // About a member, who decides sees a full address, which an agent doesn't.
+  const { kind, summary: ofMember } = seen.opened.request;
+  const summary = kind === 'member' ? ofMember : told.summary;
   const request = { ...seen.opened.request, summary, details };
   return { ...seen, opened: { ...seen.opened, request } };
 }
