@@ -1016,6 +1016,8 @@ export interface MemberRemoveAnswer {
   readonly removed_at: string | null;
   /** The keys that ended. */
   readonly revoked_keys: readonly string[];
+  /** Those that they or their keys added. */
+  readonly removed_channels: readonly string[];
   /** The request that an owner decides first. */
   readonly request_id: string | null;
 }

@@ -44,7 +44,7 @@ const COME_BY_TLS = 'max-age=31536000';
 
 /** Requests that start or end a session, or create a key: the log shows them even if they succeed. */
 const SIGNS_IN =
-  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|oauth\/|ui\/(?:authorize|open|sign-in|sign-out|p\/[^/]+\/sessions)(?:\/|$))/;
+  /^\/+(?:v1\/auth\/|v1\/projects|v1\/ui\/links|s\/|oauth\/|ui\/(?:authorize|join|open|sign-in|sign-out|p\/[^/]+\/sessions)(?:\/|$))/;
 
 /** Refusals that are part of normal use: a poll for an unconfirmed sign-in, and frames past the end of a log. */
 const EXPECTED: ReadonlyMap<string, number> = new Map([

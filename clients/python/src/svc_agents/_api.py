@@ -78,7 +78,7 @@ class Key(Group):
     ) -> t.NewKey:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin` and every scope of that key, and an app can't.
+        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin`, every scope of that key, and that it belongs to the same member; an owner may rotate any in the web inbox.
         """
         return self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds}, call)
 
@@ -605,7 +605,7 @@ class Member(Group):
     ) -> t.MemberRoleAnswer:
         """Give a member another role.
 
-        Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one.
+        Their keys lose what the new role may not have. A key can turn members into viewers and back; for a role that decides, an owner must approve. Nobody gives themselves more power, and the last owner stays one. The same role again makes a new channel where that of somebody who decides was removed.
         """
         return self._call("member_role", {"member_id": member_id, "role": role}, call)
 
@@ -616,7 +616,7 @@ class Member(Group):
     ) -> t.MemberRemoveAnswer:
         """Remove a member, or withdraw an invitation.
 
-        Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. Anyone may remove themselves.
+        Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons, and the channels that they or those keys added; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`, whoever owns it.
         """
         return self._call("member_remove", {"member_id": member_id}, call)
 

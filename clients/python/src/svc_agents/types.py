@@ -1132,6 +1132,8 @@ class MemberRemoveAnswer(TypedDict):
     removed_at: Optional[str]
     #: The keys that ended.
     revoked_keys: List[str]
+    #: Those that they or their keys added.
+    removed_channels: List[str]
     #: The request that an owner decides first.
     request_id: Optional[str]
 
