@@ -93,6 +93,11 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
     },
     CHANNEL_OWNER_PROTECTED: async (stage) =>
       stage.run('member_role', { member_id: await stage.owner(), role: 'viewer' }),
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      const { member_id } = await stage.admin();
+      await stage.untilRefused('policy_set', PROPOSAL);
+      return stage.run('member_role', { member_id, role: 'owner' });
+    },
   },
   member_remove: {
     NOT_FOUND: (stage) => stage.run('member_remove', { member_id: NO_MEMBER }),
@@ -102,12 +107,21 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
     },
     CHANNEL_OWNER_PROTECTED: async (stage) =>
       stage.run('member_remove', { member_id: await stage.owner() }),
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      const { member_id } = await stage.admin();
+      await stage.untilRefused('policy_set', PROPOSAL);
+      return stage.run('member_remove', { member_id });
+    },
   },
   member_invite: {
     CHANNEL_ADDRESS_REJECTED: (stage) =>
       stage.run('member_invite', { email: 'Ben <ben@example.com>', role: 'viewer' }),
     RATE_LIMITED: (stage) =>
       stage.untilRefused('member_invite', { email: 'ben@example.com', role: 'viewer' }),
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      await stage.untilRefused('policy_set', PROPOSAL);
+      return stage.run('member_invite', { email: 'dana@example.com', role: 'approver' });
+    },
   },
   policy_set: {
     POLICY_INVALID: (stage) => stage.run('policy_set', { ...PROPOSAL, policy: { rules: 'none' } }),
