@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts';
 import { badAnswer } from '../errors.ts';
 import { textArgument } from '../input/option-values.ts';
 
-type Order = 'block' | 'unblock' | 'hold' | 'release' | 'moved';
+type Order = 'block' | 'unblock' | 'hold' | 'release' | 'moved' | 'delete';
 
 /** The path of an order about the named project. */
 export function orderPath(context: CommandContext, order: Order): string {

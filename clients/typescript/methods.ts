@@ -186,6 +186,15 @@ export class Methods {
       this.#run(PLACES.member_remove, input, options),
   };
 
+  readonly project = {
+    /** Rename the project. */
+    rename: (input: T.ProjectRenameInput, options?: CallOptions): Promise<T.ProjectRenameAnswer> =>
+      this.#run(PLACES.project_rename, input, options),
+    /** Delete the project with everything in it, for good. */
+    delete: (input: T.ProjectDeleteInput, options?: CallOptions): Promise<T.ProjectDeleteAnswer> =>
+      this.#run(PLACES.project_delete, input, options),
+  };
+
   readonly policy = {
     /** Read the current policy. */
     get: (input: T.PolicyGetInput = {}, options?: CallOptions): Promise<T.Policy> =>

@@ -103,6 +103,8 @@ export const PLACES = {
     params: { id: 'member_id' },
     isWrite: true,
   },
+  project_rename: { method: 'PUT', path: '/v1/project', isWrite: true },
+  project_delete: { method: 'DELETE', path: '/v1/project', isWrite: true },
   policy_get: { method: 'GET', path: '/v1/policy' },
   policy_set: { method: 'PUT', path: '/v1/policy', isWrite: true, seconds: 'wait_seconds' },
   policy_test: { method: 'POST', path: '/v1/policy/test' },

@@ -1345,6 +1345,23 @@ export interface ProjectCreateAnswer {
   };
 }
 
+export interface ProjectDeleteAnswer {
+  /** False if an owner decides first. */
+  readonly deleted: boolean;
+  /** The request that an owner decides first. */
+  readonly request_id: string | null;
+}
+
+export interface ProjectRenameAnswer {
+  readonly project: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+  };
+  /** The request that an owner decides first. */
+  readonly request_id: string | null;
+}
+
 /** A question to people, and what became of it. */
 export interface Request {
   /** `req_…`. */
@@ -2540,6 +2557,18 @@ export interface MemberRoleInput {
 export interface MemberRemoveInput {
   /** The member, `mbr_…`. */
   readonly member_id: string;
+}
+
+/** Rename the project. */
+export interface ProjectRenameInput {
+  /** What people read. */
+  readonly name: string;
+}
+
+/** Delete the project with everything in it, for good. */
+export interface ProjectDeleteInput {
+  /** The project's name, so that nobody deletes another one by mistake. */
+  readonly name: string;
 }
 
 /** Read the current policy. */

@@ -87,8 +87,8 @@ async function copyProject(
   if (!existsSync(join(options.dataFolder, databaseFile(id)))) {
     // Its creation was interrupted; the gateway's next start finishes it.
     if (state === 'reserved') return emptyEntry(record);
-    // It has moved, and its data here was removed.
-    if (state === 'moved') return emptyEntry(record);
+    // It has moved or is being deleted, and its data here was removed.
+    if (state === 'moved' || state === 'deleting') return emptyEntry(record);
     throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
   }
   for (let attempt = 1; ; attempt += 1) {

@@ -80,7 +80,7 @@ async function movable({
     );
   }
   const found = await lookUp(settings, project);
-  if (!found || found.state === 'reserved') {
+  if (!found || found.state === 'reserved' || found.state === 'deleting') {
     throw new AdminError(`No project has the slug or id ${project}. See: svc gateway project list`);
   }
   if (found.state === 'moved') {

@@ -181,9 +181,9 @@ async function targetsIn(dataFolder: string): Promise<ResealTarget[]> {
   return [...targets, { path: control, name: 'the control database', projectId: null }];
 }
 
-/** A project whose creation was interrupted has no data yet, and one that has moved may have none any more. */
+/** A project whose creation was interrupted has no data yet; one that has moved or is being deleted may have none left. */
 function refuseLost({ id, slug, state }: ProjectRecord): void {
-  if (state === 'reserved' || state === 'moved') return;
+  if (state === 'reserved' || state === 'moved' || state === 'deleting') return;
   throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
 }
 

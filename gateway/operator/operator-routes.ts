@@ -24,7 +24,7 @@ const BODY_MAX_BYTES = 16 * 1024;
 const REASON_MAX_CHARS = 200;
 const ADDRESS_MAX_CHARS = 500;
 const INVITATIONS = /^\/invitations(\/revoke)?$/;
-const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved)$/;
+const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved|delete)$/;
 
 function isPlain(address: string): boolean {
   if (!URL.canParse(address)) return false;
@@ -70,7 +70,7 @@ const adoptInput = z.strictObject({
 
 /**
  * The operator's routes, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` followed by `block` with
- * `{"reason": …}`, `unblock`, `hold`, `release`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
+ * `{"reason": …}`, `unblock`, `hold`, `release`, `delete`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
  * whose database and blobs are in place, with its facts for the control database. `GET /invitations`, `POST
  * /invitations` and `POST /invitations/revoke` with `{"email": …}`. Errors are those of the public API.
  */
@@ -152,6 +152,12 @@ async function obey(
     const obeyed = await approvals.setSendBlock(name, reason);
     note(log, obeyed);
     return obeyed;
+  }
+  if (order === 'delete') {
+    const { project, changed } = await approvals.deleteProject(name);
+    const of = { project: project.id, slug: project.slug };
+    log.info({ by: 'operator socket', ...of }, 'a project was deleted');
+    return { project, changed };
   }
   const { moves } = approvals;
   const result = await (order === 'hold'

@@ -96,6 +96,13 @@ export class OperatorService {
     return { project: { id, slug, name: title }, blocked: toBlock(blocked), changed };
   }
 
+  /** Deletes a project for good; resolves when nothing is left of it. NOT_FOUND if no project has this slug or id. */
+  async deleteProject(name: string): Promise<Pick<Obeyed, 'project' | 'changed'>> {
+    const { id, slug, name: title } = await namedProject(this.#deps.control, name);
+    await this.#deps.projects.delete(id);
+    return { project: { id, slug, name: title }, changed: true };
+  }
+
   async #line(row: ListedProject): Promise<ProjectLine> {
     const { id, slug, name, created_at, state, moved_to } = row;
     const owner = this.#owner(row);

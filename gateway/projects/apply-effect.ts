@@ -27,6 +27,8 @@ const APPLIERS: Appliers = {
   callbacks_changed: ({ deliveries }) => deliveries.forget(),
   delivery_due: ({ deliveries }, { destination }) => deliveries.wake(destination),
   blob_dropped: (project, { digest }) => project.inBackground(() => project.removeBlob(digest)),
+  project_changed: (project) =>
+    project.inBackground(async () => void (await project.followOwner())),
   members_changed: (project) => project.inBackground(() => project.members.run()),
   keys_changed: ({ keyCache }) => keyCache.clear(),
   key_ended: ({ keyCache, waits }, { keyId }) => {

@@ -65,6 +65,8 @@ export interface ProjectDeps extends Senders {
   inBackground(projectId: string, work: () => Promise<void>): void;
   /** Takes over a change of the members, so that they find the project when they sign in. */
   readonly directory: { follow(project: Project): Promise<void> };
+  /** Does what an owner changed about the project itself; false if they deleted it. */
+  followOwner(project: Project): Promise<boolean>;
   /** Asks for maintenance of the project by this time. */
   atLatest(projectId: string, dueAt: number): void;
   readonly metrics?: Metrics | undefined;
@@ -84,7 +86,6 @@ interface ProjectStart {
  * opens it, and it may be closed between any two calls.
  */
 export class Project {
-  readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
   readonly blobs: FileBlobStore | S3BlobStore;
@@ -117,6 +118,7 @@ export class Project {
   /** The log position that the database server reported last. */
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   #ledgerWriter: LedgerWriter | null = null;
+  #info: ProjectInfo;
   readonly #gate: WriteGate;
   readonly #database: ProjectDatabase;
   readonly #foreign: ForeignChanges;
@@ -127,7 +129,7 @@ export class Project {
     deps: ProjectDeps,
     { isIdle, isMade, migrationState }: ProjectStart,
   ) {
-    this.info = info;
+    this.#info = info;
     this.#deps = deps;
     this.#gate = new WriteGate(migrationState, () => deps.isUnsure());
     const folder = join(deps.dataFolder, 'projects', info.id);
@@ -245,6 +247,19 @@ export class Project {
     this.#database.markIdle();
   }
 
+  get info(): ProjectInfo {
+    return this.#info;
+  }
+
+  rename(name: string): void {
+    this.#info = { ...this.#info, name };
+  }
+
+  /** See `ProjectDeps`. */
+  followOwner(): Promise<boolean> {
+    return this.#deps.followOwner(this);
+  }
+
   /** Deletes a blob that no row refers to. */
   removeBlob(digest: string): Promise<void> {
     return this.blobs.remove(digest, (one) =>
@@ -310,9 +325,19 @@ export class Project {
     this.endWaits();
   }
 
+  /** Ends everything that is under way, and closes the files, before they are deleted. */
+  async end(): Promise<void> {
+    await this.makeReadonly();
+    this.#gate.transitionTo({ kind: 'deleted' });
+    // A mark that it is idle would only be in the way.
+    this.markIdle();
+    await this.close();
+  }
+
   /** The state was changed elsewhere while this gateway didn't notice. */
   async transitionTo(to: MigrationState): Promise<void> {
     if (to.kind === 'moved') this.moveAway(to.to);
+    else if (to.kind === 'deleted') await this.end();
     else if (to.kind === 'readonly') await this.makeReadonly();
     else if (!this.isWritable) this.resume();
   }

@@ -1,23 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { newProjectId } from '../../shared/lib/ids.ts';
 import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
 import type { Adopted, MovingProject, Sole, Transition } from '../store/control/moves.ts';
 import type { ProjectIdleState, IdleMarkers } from '../store/control/idle-markers.ts';
-import type { ControlStore, ProjectRecord } from '../store/control-store.ts';
+import type { ControlStore } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Gauges } from '../lib/metrics.ts';
 import { DatabasePool, type DatabasePoolOptions } from './database-pool.ts';
+import { OwnerChanges } from './owner-changes.ts';
 import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
 import { firstDue, maintain } from './maintenance.ts';
-import type { MigrationState } from './write-gate.ts';
+import { migrationStateOf, stateAgain } from './state-again.ts';
 
 type ProjectsDeps = Omit<
   ProjectDeps,
-  'atLatest' | 'inBackground' | 'pool' | 'beginWork' | 'beforeIdle'
+  'atLatest' | 'inBackground' | 'pool' | 'beginWork' | 'beforeIdle' | 'followOwner'
 > & {
   /** Idle markers of the projects this gateway looks after. */
   readonly idleMarkers: IdleMarkers;
@@ -32,7 +32,6 @@ type ProjectsDeps = Omit<
 
 /** A gateway that reserved a project has created it within this time, or has died. */
 const FINISHED_WITHIN_MS = 60_000;
-const LOOK_AGAIN_MS = 1000;
 const NEVER = Number.NEGATIVE_INFINITY;
 /** At most this many run maintenance at once, so that opening databases for it doesn't delay calls. */
 const MAINTENANCE_MAX = 4;
@@ -48,6 +47,7 @@ export class Projects {
   readonly #scheduler: Scheduler;
   readonly #pool: DatabasePool;
   readonly #onMaintenanceError: (projectId: string, error: unknown) => void;
+  readonly #ownerChanges: OwnerChanges;
   readonly #known = new Map<string, Project>();
   readonly #finding = new Map<string, Promise<Project | null>>();
   /** Projects that were left with work under way, until they are loaded. */
@@ -75,6 +75,8 @@ export class Projects {
     this.#gatewayId = deps.gatewayId;
     this.#isInDoubt = () => deps.isInDoubt();
     this.#onMaintenanceError = onMaintenanceError;
+    const forget = (projectId: string) => this.#forget(projectId);
+    this.#ownerChanges = new OwnerChanges(control, { ...deps, forget });
     this.#pool = new DatabasePool(deps.poolOptions);
     this.#scheduler = new Scheduler(deps.clock, (projectId) => {
       this.#due.push(projectId);
@@ -86,6 +88,7 @@ export class Projects {
       beginWork: (projectId) => this.#beginWork(projectId),
       beforeIdle: (projectId, store) => this.#beforeIdle(projectId, store),
       atLatest: (projectId, dueAt) => this.#scheduler.atLatest(projectId, dueAt),
+      followOwner: (project) => this.#ownerChanges.follow(project),
       inBackground: (projectId, work) => this.#inBackground(projectId, work),
     };
   }
@@ -125,9 +128,11 @@ export class Projects {
     };
   }
 
-  /** Lists projects, without those that have moved elsewhere. */
+  /** Lists projects, without those that have moved elsewhere or are being deleted. */
   async list(): Promise<ProjectInfo[]> {
-    const records = (await this.#control.projects()).filter(({ state }) => state !== 'moved');
+    const records = (await this.#control.projects()).filter(
+      ({ state }) => state !== 'moved' && state !== 'deleting',
+    );
     return records.map(({ id, slug, name }) => ({ id, slug, name }));
   }
 
@@ -210,6 +215,11 @@ export class Projects {
     return transitioned;
   }
 
+  /** Deletes a project for good. A gateway that dies meanwhile goes on when it starts. */
+  delete(projectId: string): Promise<void> {
+    return this.#ownerChanges.delete(projectId);
+  }
+
   /** Adds a project whose database is in place and starts its maintenance at once. */
   async adopt(moving: MovingProject): Promise<Adopted> {
     const adopted = await this.#control.moves.adopt(moving);
@@ -261,11 +271,11 @@ export class Projects {
   async #look(projectId: string): Promise<Project | null> {
     try {
       const record = await this.#control.findProject(projectId);
-      if (!record) return null;
+      if (!record || record.state === 'deleting') return null;
       const { id, slug, name, state } = record;
       // Only for reservations: a lost database must not be replaced by an empty one.
       if (state === 'reserved') await this.#deps.databases.makeProject(id);
-      const migrationState = await this.#migrationState(record);
+      const migrationState = await migrationStateOf(this.#control, record);
       const isIdle = !this.#working.delete(id);
       const project = new Project({ id, slug, name }, this.#deps, {
         isIdle,
@@ -283,31 +293,20 @@ export class Projects {
 
   /** Never rejects. */
   async #lookAgain(projects: readonly Project[]): Promise<void> {
-    for (const project of projects) await this.#askAgain(project);
-  }
-
-  /** Until we know: a project that has moved must not be written here. */
-  async #askAgain(project: Project): Promise<void> {
-    const { id } = project.info;
-    while (!this.#closing.signal.aborted) {
-      try {
-        const record = await this.#control.findProject(id);
-        if (!record) return;
-        const migrationState = await this.#migrationState(record);
-        this.#inBackground(id, () => project.transitionTo(migrationState));
-        return;
-      } catch (error) {
-        this.#onMaintenanceError(id, error);
-        await sleep(LOOK_AGAIN_MS);
-      }
+    const { signal } = this.#closing;
+    const asking = { control: this.#control, signal, onError: this.#onMaintenanceError };
+    for (const project of projects) {
+      const state = await stateAgain(project, asking);
+      if (state) this.#inBackground(project.info.id, () => project.transitionTo(state));
     }
   }
 
-  async #migrationState({ id, state }: ProjectRecord): Promise<MigrationState> {
-    if (state === 'held') return { kind: 'readonly' };
-    return state === 'moved'
-      ? { kind: 'moved', to: await this.#control.moves.movedTo(id) }
-      : { kind: 'active' };
+  async #forget(projectId: string): Promise<Project | undefined> {
+    await this.#finding.get(projectId);
+    const project = this.#known.get(projectId);
+    this.#known.delete(projectId);
+    this.#unswept.delete(projectId);
+    return project;
   }
 
   /** A write that stores its answer doesn't ask for maintenance; its answer expires after this long. */
@@ -341,8 +340,9 @@ export class Projects {
   async #maintain(projectId: string): Promise<void> {
     try {
       const project = await this.find(projectId);
+      if (!project) return await this.#ownerChanges.finish(projectId);
       // A read-only project asks again when it's resumed.
-      if (!project?.isWritable) return;
+      if (!project.isWritable || !(await project.followOwner())) return;
       const { signal } = this.#closing;
       await maintain(project, this.#deps.clock, { deletionClock: this.#deletionClock, signal });
       this.#sweepOnce(project);

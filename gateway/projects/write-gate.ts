@@ -9,7 +9,9 @@ export type MigrationState =
   /** Reads only. */
   | { readonly kind: 'readonly' }
   /** It lives at another gateway; this one answers nothing for it. */
-  | { readonly kind: 'moved'; readonly to: string | null };
+  | { readonly kind: 'moved'; readonly to: string | null }
+  /** It is being deleted; nobody finds it any more. */
+  | { readonly kind: 'deleted' };
 
 /** Results of work that began earlier; without them it would be done twice. */
 const WHILE_DRAINING: ReadonlySet<CommandName> = new Set([
@@ -35,8 +37,8 @@ const MOVED_RETRY_SECONDS = 60;
 
 /**
  * All reads and writes of a project pass here. While the project is read-only, every write is refused, whichever
- * route it came by; once it has moved, every read too. The error is UNAVAILABLE, so senders keep their data and
- * retry.
+ * route it came by; once it has moved or is being deleted, every read too. The error is UNAVAILABLE, so senders keep
+ * their data and retry; UNAUTHENTICATED for a deleted project.
  */
 export class WriteGate {
   #migrationState: MigrationState;
@@ -55,8 +57,10 @@ export class WriteGate {
     return this.#migrationState.kind === 'active';
   }
 
-  get hasMoved(): boolean {
-    return this.#migrationState.kind === 'moved';
+  /** Whether it answers nothing any more. */
+  get isGone(): boolean {
+    const { kind } = this.#migrationState;
+    return kind === 'moved' || kind === 'deleted';
   }
 
   get isDraining(): boolean {
@@ -92,12 +96,13 @@ export class WriteGate {
   }
 
   async read<T>(work: () => Promise<T>): Promise<T> {
-    if (this.hasMoved) throw this.#refusal();
+    if (this.isGone) throw this.#refusal();
     return work();
   }
 
   #refusal(): ServiceError {
     const at = this.#migrationState;
+    if (at.kind === 'deleted') return new ServiceError('UNAUTHENTICATED');
     if (at.kind !== 'moved') {
       return new ServiceError('UNAVAILABLE', {
         hint: 'This project is moving to another gateway. It can be read but not written until the move is done. Repeat the call until then.',

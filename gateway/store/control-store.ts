@@ -1,4 +1,5 @@
 import { AccountStore } from './control/accounts.ts';
+import { DeletionStore } from './control/deletions.ts';
 import { GatewayStore } from './control/gateways.ts';
 import { InvitationStore } from './control/invitations.ts';
 import { LoginStore } from './control/logins.ts';
@@ -33,6 +34,7 @@ const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
  */
 export class ControlStore {
   readonly accounts: AccountStore;
+  readonly deletions: DeletionStore;
   readonly gateways: GatewayStore;
   readonly invitations: InvitationStore;
   readonly logins: LoginStore;
@@ -49,6 +51,7 @@ export class ControlStore {
     this.#reader = reader;
     this.#writer = writer;
     this.accounts = new AccountStore(this.#reader, this.#writer);
+    this.deletions = new DeletionStore(this.#writer);
     this.gateways = new GatewayStore(this.#reader, this.#writer);
     this.invitations = new InvitationStore(this.#reader, this.#writer);
     this.logins = new LoginStore(this.#reader, this.#writer);
@@ -104,6 +107,12 @@ export class ControlStore {
   async confirmProject(id: string): Promise<void> {
     await this.#writer.write((tx) =>
       tx.put("UPDATE project SET state = 'active' WHERE id = ? AND state = 'reserved'", [id]),
+    );
+  }
+
+  async renameProject(id: string, name: string): Promise<void> {
+    await this.#writer.write((tx) =>
+      tx.put('UPDATE project SET name = ? WHERE id = ?', [name, id]),
     );
   }
 

@@ -261,6 +261,8 @@ export type WriteEffect =
   | { readonly kind: 'blob_dropped'; readonly digest: string }
   /** Somebody joined or left, or has another role. */
   | { readonly kind: 'members_changed' }
+  /** The project was renamed or deleted. */
+  | { readonly kind: 'project_changed' }
   | { readonly kind: 'keys_changed' }
   | { readonly kind: 'key_ended'; readonly keyId: string };
 

@@ -38,6 +38,8 @@ import { memberInvite } from './member/invite.ts';
 import { memberList } from './member/list.ts';
 import { memberRemove } from './member/remove.ts';
 import { memberRole } from './member/role.ts';
+import { projectDelete } from './project/delete.ts';
+import { projectRename } from './project/rename.ts';
 import { policyDiff } from './policy/diff.ts';
 import { policyGet } from './policy/get.ts';
 import { policySet } from './policy/set.ts';
@@ -116,6 +118,8 @@ export const operations: readonly Operation[] = [
   memberInvite,
   memberRole,
   memberRemove,
+  projectRename,
+  projectDelete,
   policyGet,
   policySet,
   policyTest,

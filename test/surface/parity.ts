@@ -187,7 +187,13 @@ function settled(operation: Operation, answer: Json): unknown {
 }
 
 /** What a project on one machine refuses. */
-const SHARING = new Set(['member_invite', 'member_role', 'member_remove']);
+const SHARING = new Set([
+  'member_invite',
+  'member_role',
+  'member_remove',
+  'project_rename',
+  'project_delete',
+]);
 
 function sameAnswers(called: readonly Operation[]): void {
   describe.each(called.map((operation) => [operation.name, operation] as const))(

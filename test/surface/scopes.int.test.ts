@@ -22,6 +22,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'key_create',
     'source_list',
     'source_add',
+    'project_rename',
+    'project_delete',
     'source_remove',
     'source_get',
     'source_rotate',

@@ -37,7 +37,7 @@ export interface UnfinishedProject extends Row {
 
 /** A project and its account's sealed address; null if no account owns it. */
 export interface ListedProject extends OwnedProject {
-  state: Exclude<ProjectState, 'reserved'>;
+  state: Exclude<ProjectState, 'reserved' | 'deleting'>;
   moved_to: string | null;
   account_id: string | null;
   address: Uint8Array | null;
@@ -125,24 +125,24 @@ export class AccountStore {
     });
   }
 
-  /** Returns the projects that an account owns or is a member of, the oldest first, except reserved ones. */
+  /** Returns the projects that an account owns or is a member of, the oldest first, except reserved ones and those being deleted. */
   projectsOf(accountId: string): Promise<OwnedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<OwnedProject>(
         `SELECT id, slug, name, created_at FROM project
-         WHERE state <> 'reserved' AND (account_id = ?1 OR ${IS_MEMBER}) ORDER BY created_at, id`,
+         WHERE state NOT IN ('reserved', 'deleting') AND (account_id = ?1 OR ${IS_MEMBER}) ORDER BY created_at, id`,
         [accountId],
       ),
     );
   }
 
-  /** Returns up to `limit` projects, except reserved ones: the oldest first, after `afterId` or from the start. */
+  /** Returns up to `limit` projects, except reserved ones and those being deleted: the oldest first, after `afterId` or from the start. */
   listProjects(limit: number, afterId: string | null): Promise<ListedProject[]> {
     return this.#reader.read((tx) =>
       tx.all<ListedProject>(
         `SELECT project.id, slug, name, project.created_at, state, moved_to, account_id, address
          FROM project LEFT JOIN account ON account.id = account_id
-         WHERE state <> 'reserved' AND (?1 IS NULL OR (project.created_at, project.id) > (SELECT created_at, id FROM project WHERE id = ?1))
+         WHERE state NOT IN ('reserved', 'deleting') AND (?1 IS NULL OR (project.created_at, project.id) > (SELECT created_at, id FROM project WHERE id = ?1))
          ORDER BY project.created_at, project.id LIMIT ?2`,
         [afterId, limit],
       ),
@@ -161,7 +161,7 @@ export class AccountStore {
       const account = await accountOf(tx, login?.account_id ?? '');
       if (!(await mayFound(tx, account, wanted))) return { outcome: 'guest' };
       const owned = await tx.get<{ count: number }>(
-        "SELECT count(*) AS count FROM project WHERE account_id = ? AND state <> 'moved'",
+        "SELECT count(*) AS count FROM project WHERE account_id = ? AND state NOT IN ('moved', 'deleting')",
         [account.id],
       );
       if ((owned?.count ?? 0) >= wanted.projectsMax) return { outcome: 'limit_reached' };

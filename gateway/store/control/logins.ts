@@ -135,7 +135,7 @@ export class LoginStore {
       if (state !== 'confirmed') return { outcome: 'refused', state };
       const accountId = login?.account_id ?? '';
       const project = await tx.get(
-        `SELECT id FROM project WHERE id = ?2 AND (account_id = ?1 OR ${IS_MEMBER}) AND state <> 'reserved'`,
+        `SELECT id FROM project WHERE id = ?2 AND (account_id = ?1 OR ${IS_MEMBER}) AND state NOT IN ('reserved', 'deleting')`,
         [accountId, projectId],
       );
       if (!project) return { outcome: 'no_project' };

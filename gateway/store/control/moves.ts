@@ -33,7 +33,7 @@ export interface Sole {
 export type Transition =
   | { readonly changed: boolean }
   | { readonly others: number }
-  | { readonly refused: Exclude<ProjectState, 'reserved'> | 'missing' };
+  | { readonly refused: Exclude<ProjectState, 'reserved' | 'deleting'> | 'missing' };
 
 export type Adopted = 'adopted' | 'id_taken' | 'slug_taken';
 
@@ -80,7 +80,7 @@ export class MoveStore {
       const others = await othersOf(tx, sole);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);
-      if (!row || row.state === 'reserved') return { refused: 'missing' };
+      if (!row || !isThere(row.state)) return { refused: 'missing' };
       if (row.state === 'active') return { refused: 'active' };
       if (row.state === 'moved' && row.moved_to === movedTo) return { changed: false };
       await tx.run("UPDATE project SET state = 'moved', moved_to = ? WHERE id = ?", [
@@ -120,7 +120,7 @@ export class MoveStore {
       const others = await othersOf(tx, sole);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);
-      if (!row || row.state === 'reserved') return { refused: 'missing' };
+      if (!row || !isThere(row.state)) return { refused: 'missing' };
       if (row.state === to) return { changed: false };
       if (row.state !== from) return { refused: row.state };
       await tx.run('UPDATE project SET state = ? WHERE id = ?', [to, projectId]);
@@ -138,6 +138,10 @@ async function othersOf(tx: Tx, { id, dead }: Sole): Promise<number> {
   );
   return rows.filter((row) => !dead.some((gone) => gone.id === row.id && gone.beat === row.beat))
     .length;
+}
+
+function isThere(state: ProjectState): state is Exclude<ProjectState, 'reserved' | 'deleting'> {
+  return state !== 'reserved' && state !== 'deleting';
 }
 
 function stateOf(tx: Tx, projectId: string): Promise<StateRow | undefined> {

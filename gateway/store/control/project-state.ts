@@ -1,5 +1,5 @@
 /**
  * `reserved` until its own database exists; `held` while it is copied elsewhere; `moved` after another gateway has
- * it.
+ * it; `deleting` until nothing is left of it.
  */
-export type ProjectState = 'reserved' | 'active' | 'held' | 'moved';
+export type ProjectState = 'reserved' | 'active' | 'held' | 'moved' | 'deleting';

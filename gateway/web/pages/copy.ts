@@ -42,8 +42,8 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
   member: {
     noun: 'Change of members',
-    heading: 'Change who has power here?',
-    lead: 'Someone with an admin key wants to change who may decide in this project.',
+    heading: 'Allow this change?',
+    lead: 'Someone with an admin key wants to change this project, or who may decide in it.',
   },
 };
 
@@ -128,9 +128,9 @@ const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, strin
     expired: 'Nobody decided in time. This channel can’t decide anything.',
   },
   member: {
-    approved: 'The members are as you approved.',
-    denied: 'The members stay as they were.',
-    expired: 'Nobody decided in time. The members stay as they were.',
+    approved: 'It is as you approved.',
+    denied: 'Everything stays as it was.',
+    expired: 'Nobody decided in time. Everything stays as it was.',
   },
   question: {
     needs_context: 'The question isn’t answered. The agent has to ask again with more context.',

@@ -1,6 +1,7 @@
 import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import type { ProjectChange } from '../project/change.ts';
 import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';
 import { refuseTooMany } from '../request/open.ts';
@@ -34,19 +35,26 @@ export async function askOwners(
 }
 
 /**
- * Asks every owner about a change of a member, once: a repeat returns the pending request. TOO_MANY_PENDING_REQUESTS, as
- * for every request.
+ * Asks every owner about a change of a member or of the project, once: a repeat returns the pending request.
+ * TOO_MANY_PENDING_REQUESTS, as for every request.
  */
-export async function askAboutMember(
+export async function askAbout(
   context: WriteContext,
-  memberId: string,
-  change: MemberChange,
-  summary: string,
+  subject: string,
+  {
+    change,
+    action,
+    summary,
+  }: {
+    readonly change: MemberChange | ProjectChange;
+    readonly action: string;
+    readonly summary: string;
+  },
 ): Promise<string | null> {
   const { caller, now, store } = context;
   const proposal = JSON.stringify(change);
   const same = (await store.requests.pending(now)).find(
-    (one) => one.kind === 'member' && one.subject === memberId && one.proposal === proposal,
+    (one) => one.kind === 'member' && one.subject === subject && one.proposal === proposal,
   );
   if (same) return same.id;
   await refuseTooMany(context);
@@ -55,11 +63,21 @@ export async function askAboutMember(
     key_id: caller.keyId,
     agent: caller.agent.label,
     platform: caller.agent.platform,
-    subject: memberId,
+    subject,
     proposal,
-    action: `member_${change.change}`,
+    action,
     summary,
   });
+}
+
+/** Asks every owner about a change of a member: see `askAbout`. */
+export function askAboutMember(
+  context: WriteContext,
+  memberId: string,
+  change: MemberChange,
+  summary: string,
+): Promise<string | null> {
+  return askAbout(context, memberId, { change, action: `member_${change.change}`, summary });
 }
 
 /** The active channels of all owners, the owner's channel first. */

@@ -3,6 +3,7 @@ import type { ApprovalContext } from '../../kernel/context.ts';
 import type { Role } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { applyProjectChange, type ProjectChange } from '../project/change.ts';
 import { isLastOwner } from './authority.ts';
 import { sendInvitation } from './invitation.ts';
 import { removeMember } from './removal.ts';
@@ -17,10 +18,15 @@ export type MemberChange =
 /** Does what an owner has allowed, or forgets whom they didn't let in. */
 export async function settleMember(context: ApprovalContext, request: RequestRow): Promise<void> {
   const { store, now, recordService } = context;
+  const change = JSON.parse(request.proposal ?? '{}') as MemberChange | ProjectChange;
+  if (change.change === 'rename' || change.change === 'delete') {
+    if (request.status === 'approved') await applyProjectChange(context, change);
+    return;
+  }
   const member = await store.members.find(request.subject);
   if (!member) return;
   if (request.status === 'approved') {
-    await allowed(context, member, JSON.parse(request.proposal ?? '{}') as MemberChange);
+    await allowed(context, member, change);
   } else if (member.status === 'asked') {
     await store.members.remove(member.id, isoTime(now));
     await recordService('member.removed', member.id);

@@ -621,6 +621,30 @@ class Member(Group):
         return await self._call("member_remove", {"member_id": member_id}, call)
 
 
+class Project(Group):
+    async def rename(
+        self,
+        name: str,
+        **call: Unpack[CallOptions],
+    ) -> t.ProjectRenameAnswer:
+        """Rename the project.
+
+        Changes the name that people read. The slug stays, because mail addresses and links contain it. An owner's browser does it at once; with a key, an owner must approve.
+        """
+        return await self._call("project_rename", {"name": name}, call)
+
+    async def delete(
+        self,
+        name: str,
+        **call: Unpack[CallOptions],
+    ) -> t.ProjectDeleteAnswer:
+        """Delete the project with everything in it, for good.
+
+        Ends every key, session, wait and replica at once, then erases events, files, mail and the ledger. Backups that the operator made keep their copy. An owner's browser does it at once; with a key, an owner must approve.
+        """
+        return await self._call("project_delete", {"name": name}, call)
+
+
 class Policy(Group):
     async def get(
         self,
@@ -972,6 +996,7 @@ class Methods(Group):
     request: Request
     channel: Channel
     member: Member
+    project: Project
     policy: Policy
     kv: Kv
     state: State

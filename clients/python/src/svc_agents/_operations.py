@@ -50,6 +50,8 @@ OPERATIONS: Dict[str, Operation] = {
     "member_invite": Operation("POST", "/v1/members", is_write=True),
     "member_role": Operation("POST", "/v1/members/{member_id}/role", is_write=True),
     "member_remove": Operation("DELETE", "/v1/members/{member_id}", is_write=True),
+    "project_rename": Operation("PUT", "/v1/project", is_write=True),
+    "project_delete": Operation("DELETE", "/v1/project", is_write=True),
     "policy_get": Operation("GET", "/v1/policy"),
     "policy_set": Operation("PUT", "/v1/policy", is_write=True, seconds_field="wait_seconds", seconds_default=45),
     "policy_test": Operation("POST", "/v1/policy/test"),

@@ -1138,6 +1138,25 @@ class MemberRemoveAnswer(TypedDict):
     request_id: Optional[str]
 
 
+class ProjectRenameAnswerProject(TypedDict):
+    id: str
+    slug: str
+    name: str
+
+
+class ProjectRenameAnswer(TypedDict):
+    project: ProjectRenameAnswerProject
+    #: The request that an owner decides first.
+    request_id: Optional[str]
+
+
+class ProjectDeleteAnswer(TypedDict):
+    #: False if an owner decides first.
+    deleted: bool
+    #: The request that an owner decides first.
+    request_id: Optional[str]
+
+
 class PolicyRule(TypedDict):
     """A rule in normal form: with an id, and lists where callers may write a single value."""
 

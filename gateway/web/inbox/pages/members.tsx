@@ -8,6 +8,7 @@ import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
 import type { ActionResult, PageContext, PageResult, UiPage } from '../page-context.ts';
 import { invite, showInvite } from './invite-member.tsx';
 import { actOnMember, showMember } from './member.tsx';
+import { changeProject, mayChangeProject, showProject } from './project.tsx';
 
 /** The people who share the project. */
 export const membersPage: UiPage = {
@@ -23,13 +24,19 @@ function wantsToInvite(context: PageContext): boolean {
   return context.query('invite') !== undefined && mayInvite(context);
 }
 
+function wantsProject(context: PageContext): boolean {
+  return context.query('project') !== undefined && mayChangeProject(context);
+}
+
 function show(context: PageContext): Promise<PageResult> {
   if (context.id !== null) return showMember(context, context.id);
+  if (wantsProject(context)) return Promise.resolve(showProject(context));
   return wantsToInvite(context) ? Promise.resolve(showInvite(context)) : showList(context);
 }
 
 function act(context: PageContext, body: string): Promise<ActionResult> {
   if (context.id !== null) return actOnMember(context, context.id, body);
+  if (wantsProject(context)) return changeProject(context, body);
   return wantsToInvite(context)
     ? invite(context, body)
     : Promise.resolve({ to: context.at('members') });
@@ -55,6 +62,13 @@ async function showList(context: PageContext): Promise<PageResult> {
             <MemberRow context={context} member={member} />
           ))}
         </Rows>
+      )}
+      {mayChangeProject(context) && (
+        <p>
+          <a class="btn small" href="?project=1">
+            Rename or delete the project
+          </a>
+        </p>
       )}
       {context.inbox.isLocal && (
         <p class="soft">

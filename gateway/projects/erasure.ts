@@ -1,0 +1,35 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openWriter } from '../../shared/store/open.ts';
+import { emptyTables } from '../store/table-copy.ts';
+import type { ProjectDeps } from './project.ts';
+
+/** Where the data is. */
+export type ErasureDeps = Pick<ProjectDeps, 'dataFolder' | 'blobsFolder' | 'bucket' | 'databases'>;
+
+/**
+ * Deletes a project's blobs, and its database with the log and the archives. Can be repeated after a crash. A server
+ * can't be told to drop a database, so there the rows go and the empty database stays.
+ */
+export async function eraseProject(
+  projectId: string,
+  { dataFolder, blobsFolder, bucket, databases }: ErasureDeps,
+): Promise<void> {
+  if (bucket) {
+    for await (const { key } of bucket.list(`projects/${projectId}/`)) await bucket.delete(key);
+  }
+  const ownFolder = (under: string): string => join(under, 'projects', projectId);
+  await rm(ownFolder(blobsFolder), { recursive: true, force: true });
+  const location = databases.ofProject(projectId);
+  if (location.kind === 'remote') {
+    let failure: unknown = null;
+    const writer = await openWriter(location, 'project', { onFatal: (error) => (failure = error) });
+    try {
+      await emptyTables(writer);
+    } finally {
+      await writer.close();
+    }
+    if (failure !== null) throw failure;
+  }
+  await rm(ownFolder(dataFolder), { recursive: true, force: true });
+}
