@@ -19,7 +19,7 @@ interface Asking {
   readonly control: ControlStore;
   /** Ends the attempts. */
   readonly signal: AbortSignal;
-  onError(projectId: string, error: unknown): void;
+  readonly onError: (projectId: string, error: unknown) => void;
 }
 
 /**

@@ -327,7 +327,16 @@ describe('a key of one project', () => {
       ),
     );
     // What is made by them is ours, under whatever name.
-    const making = ['key_create', 'source_add', 'kv_set', 'kv_incr', 'state_save', 'file_put'];
+    const making = [
+      'key_create',
+      'source_add',
+      'kv_set',
+      'kv_incr',
+      'state_save',
+      'file_put',
+      'project_rename',
+      'project_delete',
+    ];
     const names = taking.map(({ name }) => name).filter((name) => !making.includes(name));
     expect(naming.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
     for (const { name, input } of taking.filter((one) => names.includes(one.name))) {

