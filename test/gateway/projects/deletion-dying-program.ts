@@ -23,8 +23,8 @@ function dying(step: string, work: () => Promise<void>): Promise<void> {
 
 type Step = (this: DeletionStore, projectId: string) => Promise<void>;
 
-const begin = Reflect.get(DeletionStore.prototype, 'begin') as Step;
-const finish = Reflect.get(DeletionStore.prototype, 'finish') as Step;
+const begin: Step = Reflect.get(DeletionStore.prototype, 'begin');
+const finish: Step = Reflect.get(DeletionStore.prototype, 'finish');
 DeletionStore.prototype.begin = function (id) {
   return dying('begin', () => begin.call(this, id));
 };
