@@ -1345,6 +1345,7 @@ export interface ProjectCreateAnswer {
   };
 }
 
+/** The answer of `DELETE /v1/project`. */
 export interface ProjectDeleteAnswer {
   /** False if an owner decides first. */
   readonly deleted: boolean;
@@ -1352,6 +1353,7 @@ export interface ProjectDeleteAnswer {
   readonly request_id: string | null;
 }
 
+/** The answer of `PUT /v1/project`. */
 export interface ProjectRenameAnswer {
   readonly project: {
     readonly id: string;

@@ -1,4 +1,4 @@
-import { isDeleted, renamedTo } from '../../shared/operations/project/change.ts';
+import { isDeleted, renamedTo } from '../../shared/operations/project/apply.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import { eraseProject, type ErasureDeps } from './erasure.ts';
 import type { Project } from './project.ts';

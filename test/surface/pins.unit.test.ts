@@ -235,6 +235,12 @@ const VERSIONED = [
   'file_delete',
 ];
 
+const OF_MEMBER = [
+  'NOT_FOUND',
+  'SCOPE_MISSING',
+  'CHANNEL_OWNER_PROTECTED',
+  'TOO_MANY_PENDING_REQUESTS',
+];
 const OF_LEASE = [
   'NOT_FOUND',
   'EVENT_NOT_CLAIMABLE',
@@ -311,18 +317,8 @@ const ERRORS: Readonly<Record<string, readonly string[]>> = {
   channel_remove: ['NOT_FOUND', 'CHANNEL_OWNER_PROTECTED'],
   member_list: [],
   member_invite: ['CHANNEL_ADDRESS_REJECTED', 'RATE_LIMITED', 'TOO_MANY_PENDING_REQUESTS'],
-  member_role: [
-    'NOT_FOUND',
-    'SCOPE_MISSING',
-    'CHANNEL_OWNER_PROTECTED',
-    'TOO_MANY_PENDING_REQUESTS',
-  ],
-  member_remove: [
-    'NOT_FOUND',
-    'SCOPE_MISSING',
-    'CHANNEL_OWNER_PROTECTED',
-    'TOO_MANY_PENDING_REQUESTS',
-  ],
+  member_role: OF_MEMBER,
+  member_remove: OF_MEMBER,
   project_rename: ['TOO_MANY_PENDING_REQUESTS'],
   project_delete: ['TOO_MANY_PENDING_REQUESTS'],
   policy_get: [],

@@ -1,7 +1,7 @@
 import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
-import type { ProjectChange } from '../project/change.ts';
+import type { ProjectChange } from '../project/apply.ts';
 import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';
 import { refuseTooMany } from '../request/open.ts';

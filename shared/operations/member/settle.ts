@@ -3,7 +3,7 @@ import type { ApprovalContext } from '../../kernel/context.ts';
 import type { Role } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
 import type { RequestRow } from '../../store/requests.ts';
-import { applyProjectChange, type ProjectChange } from '../project/change.ts';
+import { applyProjectChange, type ProjectChange } from '../project/apply.ts';
 import { isLastOwner } from './authority.ts';
 import { sendInvitation } from './invitation.ts';
 import { removeMember } from './removal.ts';

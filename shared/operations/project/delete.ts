@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { invalid } from '../../lib/errors.ts';
-import { changeOrAsk, currentName, refuseOnOneMachine } from './change.ts';
+import { currentName } from './apply.ts';
+import { changeOrAsk, refuseOnOneMachine } from './change.ts';
 
 export const projectDelete = defineOperation({
   name: 'project_delete',

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { label } from '../fields.ts';
-import { changeOrAsk, currentName, refuseOnOneMachine } from './change.ts';
+import { currentName } from './apply.ts';
+import { changeOrAsk, refuseOnOneMachine } from './change.ts';
 
 /** As long as when it is created. */
 const NAME_MAX_CHARS = 100;

@@ -59,12 +59,12 @@ describe('an invitation to an address', () => {
   });
 });
 
-describe('where sign-up is closed, an invited viewer', () => {
-  const found = async (email: string, slug: string) => {
-    const login = await new Person(team.gateway, email).confirmed();
-    return post(team.gateway, '/v1/projects', { login_id: login, name: 'Own', slug });
-  };
+async function found(email: string, slug: string) {
+  const login = await new Person(team.gateway, email).confirmed();
+  return post(team.gateway, '/v1/projects', { login_id: login, name: 'Own', slug });
+}
 
+describe('where sign-up is closed, an invited viewer', () => {
   it('founds no project of their own', async () => {
     await new WebVisitor(team.gateway).enter(
       await team.inviteFrom(owner, 'vera@example.com', 'viewer'),

@@ -1145,12 +1145,16 @@ class ProjectRenameAnswerProject(TypedDict):
 
 
 class ProjectRenameAnswer(TypedDict):
+    """The answer of `PUT /v1/project`."""
+
     project: ProjectRenameAnswerProject
     #: The request that an owner decides first.
     request_id: Optional[str]
 
 
 class ProjectDeleteAnswer(TypedDict):
+    """The answer of `DELETE /v1/project`."""
+
     #: False if an owner decides first.
     deleted: bool
     #: The request that an owner decides first.
