@@ -1355,9 +1355,13 @@ export interface ProjectDeleteAnswer {
 
 /** The answer of `PUT /v1/project`. */
 export interface ProjectRenameAnswer {
+  /** The project. */
   readonly project: {
+    /** `prj_…`. */
     readonly id: string;
+    /** Part of addresses and links. */
     readonly slug: string;
+    /** The new name, or the old one until an owner allows it. */
     readonly name: string;
   };
   /** The request that an owner decides first. */

@@ -70,7 +70,7 @@ describe.runIf(installed && hasChromium())('the web inbox of the installed packa
     await page.locator('main form button').click();
     const token = await linkToken(dataFolder, 'ui/sign-in');
     await page.goto(`${base}/ui/sign-in/${token}`);
-    await page.locator('main form button').click();
+    await page.locator('main form button.yes').click();
     await row(page, 'Deploy v8').click();
     await page.getByRole('button', { name: /^Approve/ }).click();
     const { code, out } = await asking.ended;

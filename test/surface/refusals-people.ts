@@ -123,6 +123,19 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
       return stage.run('member_invite', { email: 'dana@example.com', role: 'approver' });
     },
   },
+  project_rename: {
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      await stage.untilRefused('policy_set', PROPOSAL);
+      return stage.run('project_rename', { name: 'Other' });
+    },
+  },
+  project_delete: {
+    TOO_MANY_PENDING_REQUESTS: async (stage) => {
+      await stage.untilRefused('policy_set', PROPOSAL);
+      const { project } = await stage.get('whoami', {});
+      return stage.run('project_delete', { name: (project as { name: string }).name });
+    },
+  },
   policy_set: {
     POLICY_INVALID: (stage) => stage.run('policy_set', { ...PROPOSAL, policy: { rules: 'none' } }),
     CHANNEL_NOT_VERIFIED: (stage) => {

@@ -13,6 +13,7 @@ export type Refuse = (stage: Stage) => Promise<Answer>;
 
 /** A gateway whose time and data a test can change, with a receiver of callbacks. */
 export class Stage extends World {
+  #admins = 0;
   readonly clock: FakeClock;
   readonly gateway: TestGateway;
   readonly #receiver: Receiver;
@@ -80,10 +81,11 @@ export class Stage extends World {
     return owner?.id ?? '';
   }
 
-  /** A member who is an admin, with a key of theirs: as if they had accepted and signed in. */
+  /** Another member who is an admin, with a key of theirs: as if they had accepted and signed in. */
   async admin(): Promise<{ readonly member_id: string; readonly apiKey: string }> {
+    this.#admins += 1;
     const { member } = await this.get('member_invite', {
-      email: 'adam@example.com',
+      email: `adam-${this.#admins}@example.com`,
       role: 'viewer',
     });
     const { id } = member as { id: string };

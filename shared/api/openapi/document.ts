@@ -36,6 +36,7 @@ const TAGS: Readonly<Record<string, string>> = {
   request: 'Questions to people, and their answers.',
   channel: 'The people who can be asked.',
   member: 'The people who share a project, and their roles.',
+  project: 'Rename or delete the project.',
   policy: 'Rules that decide without a person.',
   kv: 'JSON values under keys.',
   state: 'The state of tasks, from one run to the next.',

@@ -15,7 +15,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more (default 0). If a key rotates itself, the old secret works for at least a minute, so you can repeat the call if you lose the answer. Any key can rotate itself; rotating another needs `admin`, every scope of that key, and that it belongs to the same member; an owner may rotate any in the web inbox. An app can rotate only its own.',
+    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,

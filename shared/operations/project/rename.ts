@@ -19,7 +19,13 @@ export const projectRename = defineOperation({
       .describe('What people read.'),
   }),
   output: z.object({
-    project: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
+    project: z
+      .object({
+        id: z.string().describe('`prj_…`.'),
+        slug: z.string().describe('Part of addresses and links.'),
+        name: z.string().describe('The new name, or the old one until an owner allows it.'),
+      })
+      .describe('The project.'),
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
   errors: ['TOO_MANY_PENDING_REQUESTS'],

@@ -161,6 +161,15 @@ const WITHOUT_LATER_RELEASES = `
   DROP INDEX event_thread;
   ALTER TABLE event DROP COLUMN thread_id;
   ALTER TABLE email_batch DROP COLUMN thread_id;
+  ALTER TABLE key DROP COLUMN disk_prefixes;
+  DROP TABLE member;
+  DROP TABLE source_use;
+  DROP TABLE notice_budget;
+  DROP INDEX notice_held;
+  ALTER TABLE notice DROP COLUMN admitted;
+  DROP TABLE oauth_grant;
+  ALTER TABLE key DROP COLUMN client;
+  ALTER TABLE key DROP COLUMN secret_expires_at;
   PRAGMA user_version=5`;
 
 describe('a source of an earlier release', () => {

@@ -29,8 +29,10 @@ afterAll(async () => {
 type Json = Record<string, unknown>;
 
 /** The command on a machine with a home of its own: runs it, and answers what it printed as JSON. */
-function machine(name: string): (args: readonly string[]) => Promise<Json> {
-  return async (args) => {
+function machine(
+  name: string,
+): (args: readonly string[], told?: (text: string) => void) => Promise<Json> {
+  return async (args, told) => {
     const { SVC_API_KEY: _, SVC_GATEWAY: __, ...env } = process.env;
     const home = join(folder.path, name);
     const child = spawn(process.execPath, [svc, ...args, '--json'], {
@@ -39,21 +41,30 @@ function machine(name: string): (args: readonly string[]) => Promise<Json> {
     let out = '';
     let err = '';
     child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString()));
-    child.stderr.on('data', (bytes: Buffer) => (err += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => {
+      err += bytes.toString();
+      told?.(err);
+    });
     const [code] = (await once(child, 'close')) as [number];
     if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${err}${out}`);
     return JSON.parse(out) as Json;
   };
 }
 
+const CODE = /"user_code":\s*"([^"]+)"/;
+
 let logins = 0;
 
-/** Signs in on a machine, and presses the button behind the mailed link. */
+/** Signs in on a machine, and types its code on the page behind the mailed link. */
 async function login(name: string, email: string, more: readonly string[]): Promise<Json> {
-  const begun = machine(name)(['login', '--gateway', gateway.url, '--email', email, ...more]);
+  let told = '';
+  const argv = ['login', '--gateway', gateway.url, '--email', email, ...more];
+  const begun = machine(name)(argv, (text) => (told = text));
   logins += 1;
+  await until(() => CODE.test(told), 30_000);
+  const [, code = ''] = CODE.exec(told) ?? [];
   const token = await linkToken(data, 's', logins);
-  await visit(`${gateway.url}/s/${token}`, { button: 'Confirm' });
+  await visit(`${gateway.url}/s/${token}`, { button: 'Confirm', typed: { code } });
   return begun;
 }
 

@@ -1139,14 +1139,20 @@ class MemberRemoveAnswer(TypedDict):
 
 
 class ProjectRenameAnswerProject(TypedDict):
+    """The project."""
+
+    #: `prj_…`.
     id: str
+    #: Part of addresses and links.
     slug: str
+    #: The new name, or the old one until an owner allows it.
     name: str
 
 
 class ProjectRenameAnswer(TypedDict):
     """The answer of `PUT /v1/project`."""
 
+    #: The project.
     project: ProjectRenameAnswerProject
     #: The request that an owner decides first.
     request_id: Optional[str]
