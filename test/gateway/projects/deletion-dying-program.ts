@@ -49,6 +49,8 @@ syncBuiltinESMExports();
 const options = { folder, blobs: { kind: 'file', folder: blobs }, signIn: true } as const;
 const { gateway } = await TestGateway.start(options);
 const project = await gateway.projects.find(projectId);
+const members = await project?.store.read((store) => store.members.list());
+const owner = members?.find(({ role }) => role === 'owner');
 await gateway.executor.execute(
   projectDelete,
   { name: project?.info.name },
@@ -60,7 +62,7 @@ await gateway.executor.execute(
     agent: { label: null, platform: 'test', source: 'none' },
     requestId: 'test',
     idempotencyKey: null,
-    member: { id: 'mbr_owner', role: 'owner' },
+    member: { id: owner?.id ?? '', role: 'owner' },
   },
   new AbortController().signal,
 );
