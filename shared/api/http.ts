@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { Admission } from '../admission/admission.ts';
@@ -30,9 +31,14 @@ export type Arrival = Pick<HttpEnv['Bindings'], 'incoming' | 'visit'>;
 
 const LOCAL = Admission.local();
 
-/** Whom a request counts for; on a local machine nobody has less than another. */
-export function admittedOf({ visit }: Pick<Arrival, 'visit'>): AdmittedRequest {
-  return visit?.admitted ?? new AdmittedRequest(LOCAL);
+const localRequests = new WeakMap<IncomingMessage, AdmittedRequest>();
+
+/** Whom a request counts for, the same for each call; on a local machine nobody has less than another. */
+export function admittedOf({ incoming, visit }: Arrival): AdmittedRequest {
+  if (visit) return visit.admitted;
+  const known = localRequests.get(incoming) ?? new AdmittedRequest(LOCAL);
+  localRequests.set(incoming, known);
+  return known;
 }
 
 /** Logs an error whose details the caller didn't see. */
