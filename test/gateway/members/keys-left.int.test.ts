@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashApiKey, newApiKey, newId } from '../../../shared/lib/ids.ts';
-import { WebVisitor } from '../web/inbox/web-visitor.ts';
+import type { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { Team } from './team.ts';
 
 let team: Team;
@@ -12,11 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => team.stop());
 
-async function join(email: string, role: string): Promise<WebVisitor> {
-  const visitor = new WebVisitor(team.gateway);
-  await visitor.enter(await team.inviteFrom(owner, email, role));
-  return visitor;
-}
+const join = (email: string, role: string) => team.joined(email, role, owner);
 
 async function remove(id: string): Promise<void> {
   const page = team.page(`members/${id}`);

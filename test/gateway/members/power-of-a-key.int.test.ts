@@ -15,11 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => team.stop());
 
-async function join(email: string, role: string): Promise<WebVisitor> {
-  const visitor = new WebVisitor(team.gateway);
-  await visitor.enter(await team.inviteFrom(owner, email, role));
-  return visitor;
-}
+const join = (email: string, role: string) => team.joined(email, role, owner);
 
 function roleByKey(id: string, role: string) {
   return team.call<{ request_id: string }>('POST', `/v1/members/${id}/role`, { role });

@@ -87,9 +87,9 @@ export class Team {
     return `/ui/join/${await linkToken(this.gateway.folder, 'ui/join', before + 1)}`;
   }
 
-  /** Somebody who was invited by the owner and has joined, in their browser. */
-  async joined(email: string, role: string): Promise<WebVisitor> {
-    const link = await this.inviteFrom(await this.owner(), email, role);
+  /** Somebody who was invited by the owner and has joined, in their browser. `owner`: their open session, if there is one. */
+  async joined(email: string, role: string, owner?: WebVisitor): Promise<WebVisitor> {
+    const link = await this.inviteFrom(owner ?? (await this.owner()), email, role);
     const visitor = new WebVisitor(this.gateway);
     const page = await visitor.enter(link);
     if (page.status !== 303) throw new Error(page.html);
