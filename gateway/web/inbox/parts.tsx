@@ -26,6 +26,25 @@ export function Heading({
   );
 }
 
+/** The link to the page above. `whole`: over both columns of a page that has two. */
+export function UpLink({
+  href,
+  whole,
+  children,
+}: {
+  readonly href: string;
+  readonly whole?: boolean;
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <p class={whole ? 'whole' : undefined}>
+      <a class="up" href={href} data-up>
+        ← {children}
+      </a>
+    </p>
+  );
+}
+
 /** Why a form was refused; screen readers announce it at once. */
 export function Problem({ text }: { readonly text: string | null }): JSX.Element | null {
   if (text === null) return null;

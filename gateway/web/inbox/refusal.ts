@@ -9,6 +9,9 @@ export interface Refusal {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** For a form that nothing refused. */
+export const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
+
 /**
  * Turns an operation's error into a refusal. `fieldOf` maps an error code to a field. A problem with no field in
  * `shown` appears above the form. Rethrows errors that no form can fix; they get their own page.

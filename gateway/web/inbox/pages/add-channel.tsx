@@ -3,8 +3,8 @@ import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { channelAdd } from '../../../../shared/operations/channel/add.ts';
 import { KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { Field } from '../fields.tsx';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import { sealFlash } from '../flash.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
@@ -15,8 +15,6 @@ const FIELDS = ['address', 'label'] as const;
 type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
 const ADDRESS_MAX_CHARS = 320;
-
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** What the form of a new channel passes to the channel's page. */
 export interface Added {
@@ -42,11 +40,7 @@ export function showAddChannel(
   const title = `Add a person by ${kind === 'email' ? 'email' : KIND_WORDS[kind]}`;
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('channels')} data-up>
-          ← All channels
-        </a>
-      </p>
+      <UpLink href={context.at('channels')}>All channels</UpLink>
       <Heading title={title} />
       <Problem text={text} />
       <Form context={context} class="card stack">

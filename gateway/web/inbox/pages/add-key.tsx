@@ -3,8 +3,8 @@ import { keyCreate } from '../../../../shared/operations/key/create.ts';
 import { mayGrant, SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
 import { CheckBoxes, Choice, Field } from '../fields.tsx';
 import { SCOPE_LINES, type NewKey } from '../key-queries.ts';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { showNewKey } from './new-key.tsx';
 
@@ -34,8 +34,6 @@ interface Written {
 /** The scopes that an inbox agent needs. */
 const USUAL: Written = { scopes: ['inbox:read', 'inbox:write'] };
 
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
-
 /** The form of a new key, with the earlier input. Offers only scopes that the visitor may grant. */
 export function showAddKey(
   context: PageContext,
@@ -46,11 +44,7 @@ export function showAddKey(
   const scopes = SCOPES.filter((scope) => mayGrant(context.access.scopes, scope));
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('keys')} data-up>
-          ← All keys
-        </a>
-      </p>
+      <UpLink href={context.at('keys')}>All keys</UpLink>
       <Heading title={title} lead="The key is shown once, on the next page." />
       <Problem text={text} />
       <Form context={context} class="card stack">

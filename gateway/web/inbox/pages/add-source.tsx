@@ -1,7 +1,7 @@
 import { sourceAdd } from '../../../../shared/operations/source/add.ts';
 import { Choice, Field } from '../fields.tsx';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { Source } from '../source-queries.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
@@ -24,8 +24,6 @@ const VERIFICATIONS = [
   ['none', 'Not signed: anyone with the URL can send'],
 ] as const;
 
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
-
 /** The type of source to add; null if the visitor didn't ask for the form. */
 export function typeToAdd(context: PageContext): SourceType | null {
   const type = context.query('add');
@@ -43,11 +41,7 @@ export function showAddSource(
   const title = type === 'email' ? 'Receive mail' : 'Add a webhook';
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('sources')} data-up>
-          ← All sources
-        </a>
-      </p>
+      <UpLink href={context.at('sources')}>All sources</UpLink>
       <Heading title={title} lead={LEADS[type]} />
       <Problem text={text} />
       <Form context={context} class="card stack">

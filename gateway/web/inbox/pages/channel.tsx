@@ -4,7 +4,7 @@ import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CHANNEL_STATES, channelOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
 import { CopyField } from '../fields.tsx';
-import { Chip, Fact, Problem } from '../parts.tsx';
+import { Chip, Fact, Problem, UpLink } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import { openFlash } from '../flash.ts';
@@ -60,11 +60,9 @@ function shown(context: PageContext, channel: Channel, problem: string | null = 
   const { text, tone, line } = CHANNEL_STATES[status];
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('channels')} data-up>
-          ← All channels
-        </a>
-      </p>
+      <UpLink href={context.at('channels')} whole>
+        All channels
+      </UpLink>
       <div class="stack">
         <h1 class="headed">
           <AgentText text={label} reading="line" /> {owner && <span class="tag">Owner</span>}

@@ -8,7 +8,7 @@ import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText, Ago, LongText, Time } from '../../pages/request-copy.tsx';
 import { lookAtEvent, type SeenEvent } from '../event-queries.ts';
 import { EventStatusChip, mailOf, STATUS_LINES, Verified } from '../event-copy.tsx';
-import { Fact, Problem, Table, type Column } from '../parts.tsx';
+import { Fact, Problem, Table, type Column, UpLink } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { ActionResult, PageResult, FormError, PageContext } from '../page-context.ts';
@@ -75,11 +75,9 @@ async function shown(
   const subject = mailOf(event)?.subject;
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('events')} data-up>
-          ← All events
-        </a>
-      </p>
+      <UpLink href={context.at('events')} whole>
+        All events
+      </UpLink>
       <div class="stack">
         <h1>{subject ? 'Mail received' : <AgentText text={event.type} reading="exact" />}</h1>
         <Problem text={problem} />

@@ -3,8 +3,8 @@ import { memberInvite } from '../../../../shared/operations/member/invite.ts';
 import { Choice, Field } from '../fields.tsx';
 import { sealFlash } from '../flash.ts';
 import { ROLE_CHOICES, type Member } from '../member-queries.ts';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
 
 const FIELDS = ['email', 'role'] as const;
@@ -12,7 +12,6 @@ const FIELDS = ['email', 'role'] as const;
 type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
 const ADDRESS_MAX_CHARS = 320;
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** The form of an invitation, with the earlier input. */
 export function showInvite(
@@ -23,11 +22,7 @@ export function showInvite(
   const title = 'Invite a person';
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('members')} data-up>
-          ← All members
-        </a>
-      </p>
+      <UpLink href={context.at('members')}>All members</UpLink>
       <Heading title={title} />
       <Problem text={text} />
       <Form context={context} class="card stack">

@@ -13,7 +13,7 @@ import {
   type Key,
   type NewKey,
 } from '../key-queries.ts';
-import { Chip, Fact, Problem } from '../parts.tsx';
+import { Chip, Fact, Problem, UpLink } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
@@ -131,11 +131,9 @@ function shown(context: PageContext, key: Key, problem: string | null = null): P
   const [text, tone] = keyState(key, context.now);
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('keys')} data-up>
-          ← All keys
-        </a>
-      </p>
+      <UpLink href={context.at('keys')} whole>
+        All keys
+      </UpLink>
       <div class="stack">
         <h1 class="headed">
           <AgentText text={key.name} reading="line" />

@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
-import { Chip, Fact } from '../parts.tsx';
+import { Chip, Fact, UpLink } from '../parts.tsx';
 import type { PageResult, PageContext } from '../page-context.ts';
 
 /** One entry, with every field that its hash covers. */
@@ -19,11 +19,7 @@ export async function showEntry(context: PageContext, id: string): Promise<PageR
   const { op, outcome, code } = entry;
   const content = (
     <div class="stack">
-      <p>
-        <a class="up" href={context.at('ledger')} data-up>
-          ← All entries
-        </a>
-      </p>
+      <UpLink href={context.at('ledger')}>All entries</UpLink>
       <h1 class="headed">
         <span class="soft">#{seq.toString()}</span> <AgentText text={op} reading="exact" />
         {outcome === 'ok' ? (

@@ -6,7 +6,7 @@ import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Field } from '../fields.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
-import { refusalOf, type Refusal } from '../refusal.ts';
+import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { showEntry } from './ledger-entry.tsx';
 import { showVerified, verifyOn } from './verify-ledger.tsx';
@@ -29,8 +29,6 @@ const DAY_MS = 86_400_000;
 const NARROWED = ['op', 'agent', 'subject', 'since', 'until'] as const;
 
 type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
-
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 function show(context: PageContext): Promise<PageResult> {
   const { id } = context;

@@ -15,7 +15,7 @@ import {
   ROLE_CHOICES,
   type Member,
 } from '../member-queries.ts';
-import { Chip, Fact, Form, Problem } from '../parts.tsx';
+import { Chip, Fact, Form, Problem, UpLink } from '../parts.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
 
@@ -101,11 +101,7 @@ function shown(context: PageContext, member: Member, problem: string | null = nu
   const flash = openFlash(context, member.id);
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('members')} data-up>
-          ← All members
-        </a>
-      </p>
+      <UpLink href={context.at('members')}>All members</UpLink>
       <MemberHeading member={member} />
       <Problem text={problem} />
       {typeof flash === 'string' && <Flash flash={flash} />}

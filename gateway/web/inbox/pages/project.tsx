@@ -1,12 +1,11 @@
 import { projectDelete } from '../../../../shared/operations/project/delete.ts';
 import { projectRename } from '../../../../shared/operations/project/rename.ts';
 import { Field } from '../fields.tsx';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
 
 const NAME_MAX_CHARS = 100;
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
 
 /** Only an owner's own session changes the project; keys ask an owner. */
 export function mayChangeProject({ access, inbox }: PageContext): boolean {
@@ -21,11 +20,7 @@ export function showProject(
   const title = 'This project';
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('members')} data-up>
-          ← All members
-        </a>
-      </p>
+      <UpLink href={context.at('members')}>All members</UpLink>
       <Heading title={title} />
       <Problem text={text} />
       <Form context={context} class="card stack">

@@ -9,8 +9,8 @@ import { DiffLines } from '../../pages/subject.tsx';
 import { plainLine } from '../../pages/text.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { CodeArea, Field } from '../fields.tsx';
-import { Form, Heading, Problem } from '../parts.tsx';
-import { fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
+import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 
 const FIELDS = ['policy', 'note'] as const;
@@ -35,8 +35,6 @@ interface Diff {
   readonly warnings: readonly { readonly rule: string; readonly message: string }[];
 }
 
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
-
 /** The form for a new policy; the visitor can propose it after looking at its changes. */
 export function showProposePolicy(
   context: PageContext,
@@ -47,11 +45,7 @@ export function showProposePolicy(
   const title = 'Propose a policy';
   const content = (
     <div class="stack">
-      <p>
-        <a class="up" href={context.at('policy')} data-up>
-          ← Policy
-        </a>
-      </p>
+      <UpLink href={context.at('policy')}>Policy</UpLink>
       <Heading
         title={title}
         lead="It replaces the whole policy once a person approves it. Until then nothing changes."

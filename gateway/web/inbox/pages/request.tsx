@@ -21,6 +21,7 @@ import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
+import { UpLink } from '../parts.tsx';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { unmute } from './muted-keys.tsx';
 
@@ -150,11 +151,9 @@ function framed(
     wide,
     content: (
       <>
-        <p class="whole">
-          <a class="up" href={context.at('requests')} data-up>
-            ← All requests
-          </a>
-        </p>
+        <UpLink href={context.at('requests')} whole>
+          All requests
+        </UpLink>
         {content}
       </>
     ),

@@ -7,7 +7,7 @@ import { routeTest } from '../../../../shared/operations/route/test.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago } from '../../pages/request-copy.tsx';
-import { Chip, Fact, Filters, Form, Nothing, Pager, Problem } from '../parts.tsx';
+import { Chip, Fact, Filters, Form, Nothing, Pager, Problem, UpLink } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf, refusalOf } from '../refusal.ts';
 import {
@@ -168,11 +168,9 @@ async function shown(
   const isRetriable = mayChange(context) && route.enabled;
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('routes')} data-up>
-          ← All routes
-        </a>
-      </p>
+      <UpLink href={context.at('routes')} whole>
+        All routes
+      </UpLink>
       <div class="stack">
         <h1>
           <AgentText text={hostOf(route.callback_url)} reading="exact" />

@@ -3,7 +3,7 @@ import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
-import { Chip, Fact, Problem } from '../parts.tsx';
+import { Chip, Fact, Problem, UpLink } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
 import { bytesText } from '../bytes-text.ts';
@@ -54,11 +54,9 @@ function shown(context: PageContext, source: Source, problem: string | null = nu
   const [text, tone] = checkOf(source);
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('sources')} data-up>
-          ← All sources
-        </a>
-      </p>
+      <UpLink href={context.at('sources')} whole>
+        All sources
+      </UpLink>
       <div class="stack">
         <h1 class="headed">
           <AgentText text={name} reading="exact" /> <Chip text={text} tone={tone} />

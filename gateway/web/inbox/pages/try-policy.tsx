@@ -5,9 +5,9 @@ import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { Choice, Field } from '../fields.tsx';
-import { Chip, Heading, Problem } from '../parts.tsx';
+import { Chip, Heading, Problem, UpLink } from '../parts.tsx';
 import { EFFECTS } from '../policy-copy.tsx';
-import { refusalOf, type Refusal } from '../refusal.ts';
+import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
 import type { PageResult, PageContext } from '../page-context.ts';
 
 const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
@@ -47,8 +47,6 @@ interface Tried {
   readonly failed: readonly { readonly given: string }[];
 }
 
-const NO_REFUSAL: Refusal = { status: 200, text: null, fields: {} };
-
 /** What the policy would decide about a call, and why. It creates no request, so the form's fields are in the URL. */
 export async function showTryPolicy(context: PageContext): Promise<PageResult> {
   const written = writtenIn(context);
@@ -58,11 +56,9 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
       : await test(context, written);
   const content = (
     <>
-      <p class="whole">
-        <a class="up" href={context.at('policy')} data-up>
-          ← Policy
-        </a>
-      </p>
+      <UpLink href={context.at('policy')} whole>
+        Policy
+      </UpLink>
       <div class="stack">
         <Heading
           title="Try the policy"

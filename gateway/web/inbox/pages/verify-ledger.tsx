@@ -5,7 +5,7 @@ import { digitsOf } from '../../pages/number.ts';
 import { Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
 import { entriesOf } from '../ledger-queries.ts';
-import { Bar, Form, Heading } from '../parts.tsx';
+import { Bar, Form, Heading, UpLink } from '../parts.tsx';
 import { openFlash, sealFlash } from '../flash.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
@@ -71,11 +71,7 @@ export function showVerified(context: PageContext): PageResult {
   const look = openFlash(context, ABOUT) as Look | null;
   const content = (
     <div class="narrow stack">
-      <p>
-        <a class="up" href={context.at('ledger')} data-up>
-          ← All entries
-        </a>
-      </p>
+      <UpLink href={context.at('ledger')}>All entries</UpLink>
       <Heading title="Verify the ledger" />
       {look === null ? <Start context={context} /> : <Result context={context} look={look} />}
       <p class="soft">
