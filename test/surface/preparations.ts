@@ -191,6 +191,10 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   member_invite: async () => ({ email: `p-${crypto.randomUUID()}@example.com` }),
   member_role: withMember,
   member_remove: withMember,
+  project_delete: async (world) => {
+    const { project } = await world.get('whoami', {});
+    return { name: (project as Json)['name'] };
+  },
   kv_list: withWritten('kv_set'),
   kv_get: withWritten('kv_set'),
   kv_mget: withWritten('kv_set'),

@@ -40,6 +40,9 @@ let effects: Effect[];
 let writers: ThreadWriters;
 let ledgerKey: Uint8Array;
 
+const KEY = `INSERT INTO key (id, name, hash, last4, scopes, created_at, created_by)
+  VALUES ('key_a', 'A', '00', 'aaaa', '["admin"]', '2026-01-01T00:00:00.000Z', 'test')`;
+
 async function open(): Promise<void> {
   writers = new ThreadWriters({ masterKey, server, onFatal: (e) => fatal.push(e) }, entry);
   ledgerKey = await writers.open({ info, location: { kind: 'file', path } }, (some) =>
@@ -53,6 +56,7 @@ beforeEach(async () => {
   fatal = [];
   effects = [];
   await open();
+  withRawDatabase(path, (raw) => raw.exec(KEY));
 });
 afterEach(async () => {
   await writers.close();
