@@ -97,7 +97,10 @@ export function Layout(framed: Framed): JSX.Element {
         <main id="page" class={wide ? 'two' : ''} tabindex={-1}>
           {children}
         </main>
-        <p id="stale" class="stale" role="status" />
+        <div class="notices">
+          <p id="connection" class="stale" role="status" />
+          <p id="stale" class="stale" role="status" />
+        </div>
         <Help />
       </body>
     </html>

@@ -3,11 +3,14 @@ import type { Project } from '../../projects/project.ts';
 import type { EventStream } from '../../replica/event-stream.ts';
 import { ALL_TOPICS, type Topic } from '../../projects/watchers.ts';
 
-/** How often to send a keep-alive on a silent stream and to check its session. */
+/** How often to check a stream's session. */
 const LOOK_MS = 15_000;
+/** How often all streams get a beat. A page that hears none for 2.6 s says that it isn't connected. */
+const BEAT_MS = 1000;
+/** A comment would keep the connection alive too, but scripts can't hear it. */
+const BEAT = 'event: beat\ndata\n\n';
 /** How long a browser waits before it reconnects. */
-const HELLO = 'retry: 3000\n\n';
-const STILL_HERE = ': still here\n\n';
+const HELLO = 'retry: 1000\n\n';
 
 interface Listener {
   readonly project: Project;
@@ -24,6 +27,9 @@ interface Listener {
 export class LiveStreams {
   /** For each session, the functions that check it again, one per stream. */
   readonly #perSession = new Map<string, Set<() => void>>();
+  /** All open streams. One timer serves them, and only while there are any: an idle gateway does nothing. */
+  readonly #open = new Set<EventStream>();
+  #ticker: NodeJS.Timeout | null = null;
   readonly #admission: Pick<Admission, 'hold'>;
 
   constructor(admission: Pick<Admission, 'hold'>) {
@@ -34,8 +40,7 @@ export class LiveStreams {
   async serve({ project, idHash, stream, position, mayListen }: Listener): Promise<void> {
     const look = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
-      if (may) stream.send(STILL_HERE);
-      else stream.end('event: ended\ndata: {}\n\n');
+      if (!may) stream.end('event: ended\ndata: {}\n\n');
     };
     const leave = this.#enter(project, idHash, () => void look());
     const unwatch = project.watchers.add({
@@ -47,12 +52,14 @@ export class LiveStreams {
     });
     const ticker = setInterval(() => void look(), LOOK_MS);
     stream.send(HELLO);
+    const stopBeats = this.#beat(stream);
     // The page doesn't know about commits between its load and the start of this stream.
     if (position !== null && position !== String(project.position)) {
       stream.send(changedText(ALL_TOPICS));
     }
     await stream.closed;
     clearInterval(ticker);
+    stopBeats();
     unwatch();
     leave();
   }
@@ -60,6 +67,20 @@ export class LiveStreams {
   /** Tells a session's pages at once that it has ended. Pages at other gateways find out at their next check. */
   look(idHash: string): void {
     for (const look of this.#perSession.get(idHash) ?? []) look();
+  }
+
+  /** Sends beats to the stream until the returned function is called. */
+  #beat(stream: EventStream): () => void {
+    this.#open.add(stream);
+    this.#ticker ??= setInterval(() => {
+      for (const one of this.#open) one.send(BEAT);
+    }, BEAT_MS);
+    return () => {
+      this.#open.delete(stream);
+      if (this.#open.size > 0 || this.#ticker === null) return;
+      clearInterval(this.#ticker);
+      this.#ticker = null;
+    };
   }
 
   #enter(project: Project, idHash: string, look: () => void): () => void {

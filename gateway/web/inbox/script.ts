@@ -1,27 +1,16 @@
 import { createHash } from 'node:crypto';
+import { LIVE_SCRIPT } from './scripts/live.ts';
+import { TIME_SCRIPT } from './scripts/time.ts';
 
-/**
- * The pages' only script; all pages work without it. It handles keyboard shortcuts, live refresh, and the button of a
- * link that the user just requested. It only inserts content from the page of the same URL.
- */
-export const SCRIPT = String.raw`'use strict';
+/** Handles keyboard shortcuts, the copy buttons, and the button of a link that the user just requested. */
+const KEYS_SCRIPT = String.raw`
 (() => {
   const find = (selector) => document.querySelector(selector);
 
-  // A second click on the way to a slow answer is not a second wish. Until the answer is there the page is left alone: to load
-  // it again would take the answer away.
+  // A second click on the way to a slow answer is not a second wish.
   const sent = new WeakSet();
-  let isLeaving = false;
-  let lookAgain = () => {};
   document.addEventListener('submit', (event) => {
     const { target } = event;
-    if (target.method === 'dialog') return;
-    isLeaving = true;
-    // A form may also bring a file, or nothing.
-    setTimeout(() => {
-      isLeaving = false;
-      lookAgain();
-    }, 30_000);
     if (target.method !== 'post') return;
     if (sent.has(target)) event.preventDefault();
     sent.add(target);
@@ -84,122 +73,10 @@ export const SCRIPT = String.raw`'use strict';
     if (navigator.clipboard) navigator.clipboard.writeText(field.value).then(done, () => {});
     else if (document.execCommand('copy')) done();
   });
-
-  // What changes while one looks.
-  const { live, topics = '' } = document.body.dataset;
-  if (!live) return;
-  const wanted = new Set(topics.split(' '));
-  let stream = null;
-  let isLooking = false;
-  let isStale = false;
-  // What is replaced between press and release was not clicked.
-  let isPressed = false;
-  lookAgain = () => {
-    if (isStale) look();
-  };
-  const release = () => {
-    isPressed = false;
-    setTimeout(lookAgain);
-  };
-  // Another button opens a menu, and is not told of again.
-  document.addEventListener('pointerdown', ({ button }) => (isPressed = button === 0));
-  for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend']) document.addEventListener(name, release);
-  addEventListener('blur', release);
-  const FIELDS = 'main textarea, main input:not([type=hidden], [readonly])';
-  // A page that says what is wrong with a form has another one behind the same address.
-  const isWritten = () =>
-    find('main [role=alert], main [aria-invalid]') !== null ||
-    [...document.querySelectorAll('main option')].some((one) => one.selected !== one.defaultSelected) ||
-    [...document.querySelectorAll(FIELDS)].some(
-      (field) =>
-        field.value !== field.defaultValue ||
-        field.checked !== field.defaultChecked ||
-        field === document.activeElement,
-    );
-  const markOf = (one) => one?.id || one?.getAttribute('href') || one?.value || null;
-  const swap = (fresh) => {
-    const held = markOf(document.activeElement);
-    const open = [...document.querySelectorAll('main details[open] > summary')].map((one) => one.textContent);
-    for (const id of ['nav', 'page']) {
-      const old = document.getElementById(id);
-      const one = fresh.getElementById(id);
-      if (!old || !one || old.innerHTML === one.innerHTML) continue;
-      old.className = one.className;
-      old.replaceChildren(...[...one.childNodes].map((node) => document.adoptNode(node)));
-    }
-    document.title = fresh.title;
-    for (const summary of document.querySelectorAll('main details > summary')) {
-      if (open.includes(summary.textContent)) summary.parentElement.open = true;
-    }
-    if (held === null || document.activeElement !== document.body) return;
-    const again = [...document.querySelectorAll('a, button, summary, [id]')].find((one) => markOf(one) === held);
-    if (again) again.focus({ preventScroll: true });
-  };
-  const look = async () => {
-    isStale = true;
-    if (isLooking || isLeaving || isPressed || document.hidden || find('dialog[open], main [data-keep]')) return;
-    if (isWritten()) {
-      find('#stale').textContent = 'Something changed here since you started typing.';
-      return;
-    }
-    isLooking = true;
-    isStale = false;
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      if (isLeaving || isPressed) isStale = true;
-      else if (answer.status === 200 || answer.status === 404) {
-        swap(fresh);
-        find('#stale').textContent = '';
-      } else if (answer.status === 401) location.reload();
-    } catch {
-      // Away for a moment: the stream comes again, and with it another look.
-      isStale = true;
-    }
-    // Not more often than this, however much happens.
-    setTimeout(() => {
-      isLooking = false;
-      lookAgain();
-    }, 700);
-  };
-  // A session that is over shows nothing more, whatever was being written.
-  const leaveIfOver = async () => {
-    isStale = true;
-    // What was sent leads on by itself.
-    if (isLeaving) return;
-    const status = await fetch(location.href, { redirect: 'error' }).then((answer) => answer.status, () => 0);
-    if (status === 401) location.reload();
-    else setTimeout(listen, 3000);
-  };
-  const listen = () => {
-    if (document.hidden) {
-      stream?.close();
-      stream = null;
-      return;
-    }
-    if (stream) return;
-    let isFirst = true;
-    stream = new EventSource(live);
-    stream.addEventListener('open', () => {
-      // What happened while nobody listened is not known.
-      if (!isFirst || isStale) look();
-      isFirst = false;
-    });
-    stream.addEventListener('changed', ({ data }) => {
-      if (JSON.parse(data).topics.some((topic) => wanted.has(topic))) look();
-    });
-    stream.addEventListener('ended', () => {
-      stream.close();
-      stream = null;
-      leaveIfOver();
-    });
-  };
-  document.addEventListener('visibilitychange', () => {
-    isStale = true;
-    listen();
-  });
-  listen();
 })();
 `;
+
+/** The pages' only script, joined from parts that don't know each other; all pages work without it. */
+export const SCRIPT = [`'use strict';`, KEYS_SCRIPT, TIME_SCRIPT, LIVE_SCRIPT].join('');
 
 export const SCRIPT_VERSION = createHash('sha256').update(SCRIPT).digest('hex').slice(0, 12);

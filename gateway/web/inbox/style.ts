@@ -6,7 +6,7 @@ const MORE = `
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-99rem;top:.5rem;z-index:2;padding:.75rem 1rem;border-radius:.5rem;background:var(--card)}
 .skip:focus{left:.5rem}
-.bar,#nav,main,.stale{max-width:72rem;margin-inline:auto;padding-inline:1rem}
+.bar,#nav,main{max-width:72rem;margin-inline:auto;padding-inline:1rem}
 .bar{display:flex;justify-content:space-between;align-items:center;gap:1rem;padding-block:.375rem 0}
 .bar form{display:flex;align-items:center;gap:.75rem;font-size:.875rem;min-width:0;flex:none}
 .bar.plain{max-width:40rem;padding-top:.875rem}
@@ -64,7 +64,8 @@ table{width:100%;border-collapse:collapse;font-size:.9375rem;background:var(--ca
 th,td{text-align:start;padding:.5rem .75rem;border-top:1px solid var(--line);vertical-align:baseline}
 th{color:var(--soft);font-weight:500;font-size:.8125rem;border-top:0;white-space:nowrap}
 .numeric{text-align:end;font-variant-numeric:tabular-nums}
-.stale{position:fixed;inset:auto 0 .75rem;width:fit-content;background:var(--warn);color:var(--warn-ink);border-radius:.625rem;padding:.5rem .875rem}
+.notices{position:fixed;inset:auto 1rem .75rem;display:grid;gap:.5rem;justify-items:center;pointer-events:none}
+.stale{background:var(--warn);color:var(--warn-ink);border-radius:.625rem;padding:.5rem .875rem}
 .stale:empty{display:none}
 dialog{color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.875rem;padding:1.25rem 1.5rem;max-width:26rem}
 dialog::backdrop{background:rgb(0 0 0/.45)}

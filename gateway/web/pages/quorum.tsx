@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Opened } from '../../lib/approvals.ts';
 import { AgentText, Time } from './request-copy.tsx';
 
-/** How many people must approve, and who did: `Needs 2 approvals; ana approved at 14:02 UTC.` */
+/** How many people must approve, and who did: `Needs 2 approvals; ana approved at 14:02:05 UTC.` */
 export function QuorumLine({ opened }: { readonly opened: Opened }): JSX.Element | null {
   const { request, now } = opened;
   const { needed, given } = request.approvals;

@@ -113,12 +113,17 @@ export function CautionNote({
   );
 }
 
-/** A time in machine-readable and human-readable form. */
+/** A time in UTC, whole on hover. In the web inbox, the script shows it in the reader's time zone. */
 export function Time({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
-  return <time datetime={new Date(at).toISOString()}>{timeOfDay(at, now)}</time>;
+  const iso = new Date(at).toISOString();
+  return (
+    <time datetime={iso} title={iso}>
+      {timeOfDay(at, now)}
+    </time>
+  );
 }
 
-/** Such as `4 min ago, at 14:30 UTC`. */
+/** Such as `4 min ago, at 14:30:05 UTC`. */
 export function Ago({ at, now }: { readonly at: number; readonly now: number }): JSX.Element {
   return (
     <>

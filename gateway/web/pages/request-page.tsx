@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { Opened } from '../../lib/approvals.ts';
 import { moreApprovals, moreNeeded } from '../../lib/quorum.ts';
@@ -5,7 +6,6 @@ import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
 import { Icon } from './icons.tsx';
 import { QuorumLine } from './quorum.tsx';
-import { timeOfDay } from './time.ts';
 import { About, ExpiryLine, Subject } from './subject.tsx';
 import { AgentText, Time } from './request-copy.tsx';
 import { KINDS } from './copy.ts';
@@ -61,12 +61,16 @@ export function RequestProps(asked: Asked): JSX.Element {
 }
 
 /** A person who approved is told what is still missing. */
-function headOf({ opened, recorded = false }: Asked): { heading: string; lead: string } {
+function headOf({ opened, recorded = false }: Asked): { heading: Child; lead: string } {
   const { request, votedAt, now } = opened;
   if (votedAt === null) return KINDS[request.kind];
   if (recorded) return { heading: 'Recorded', lead: moreNeeded(request.approvals) };
   return {
-    heading: `You approved this at ${timeOfDay(votedAt, now)}`,
+    heading: (
+      <>
+        You approved this at <Time at={votedAt} now={now} />
+      </>
+    ),
     lead: `It needs ${moreApprovals(request.approvals)}.`,
   };
 }

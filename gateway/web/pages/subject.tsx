@@ -265,7 +265,7 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
   );
 }
 
-/** Such as `Expires in 3 h, at 14:30 UTC`. */
+/** Such as `Expires in 3 h, at 14:30:05 UTC`. */
 export function ExpiryLine({ opened }: { readonly opened: Opened }): JSX.Element {
   const { now, request } = opened;
   return (

@@ -37,13 +37,13 @@ function twoUnits(
 }
 
 /**
- * Such as `14:30 UTC`, with the date unless it is today. In UTC, because a page without scripts doesn't know the
+ * Such as `14:30:05 UTC`, with the date unless it is today. In UTC, because a page without scripts doesn't know the
  * reader's time zone.
  */
 export function timeOfDay(at: number, now: number): string {
   const [date = '', time = ''] = new Date(at).toISOString().split('T');
   const [today = ''] = new Date(now).toISOString().split('T');
-  const clock = `${time.slice(0, 5)} UTC`;
+  const clock = `${time.slice(0, 8)} UTC`;
   if (date === today) return clock;
   const [year = '', month = '', day = ''] = date.split('-');
   const named = `${Number(day)} ${MONTHS[Number(month) - 1] ?? ''}`;

@@ -17,7 +17,11 @@ let clock: FakeClock;
 let test: TestGateway;
 let people: TestPeople;
 
-const at = () => `${new Date(clock.now()).toISOString().slice(11, 16)} UTC`;
+const timeOf = (chars: number) =>
+  `${new Date(clock.now()).toISOString().slice(11, 11 + chars)} UTC`;
+const at = () => timeOf(5);
+/** Pages have the seconds too. */
+const onPage = () => timeOf(8);
 const approve = { verb: 'approve' } as const;
 
 const linkTo = async (request: string, channel: string) =>
@@ -77,7 +81,7 @@ describe('by mail and on pages', () => {
     const request = await people.asked({ approvals: 2 });
     const [anas, owners] = [await linkTo(request, ana), await linkTo(request, owner)];
     expect(await reads(anas)).toContain('Needs 2 approvals.');
-    const voted = at();
+    const voted = onPage();
     expect(await visit(anas, { button: 'Approve' })).toMatch(
       /Recorded 1 more approval is needed\./,
     );
@@ -87,7 +91,7 @@ describe('by mail and on pages', () => {
     expect(again).toContain('value="deny"');
     expect(again).not.toContain('value="approve"');
     expect(await reads(owners)).toContain(`Needs 2 approvals; ana approved at ${voted}.`);
-    const ended = at();
+    const ended = onPage();
     expect(await visit(owners, { button: 'Approve' })).toContain('by ana, owner');
     expect(await reads(anas)).toContain(
       `Needed 2 approvals; ana approved at ${voted} and owner at ${ended}.`,
@@ -154,7 +158,7 @@ describe('by mail and on pages', () => {
     expect(location).toBe(`${path}?recorded=1`);
     const reading = async (where: string) => textOf((await visitor.get(where)).html);
     expect(await reading(location ?? '')).toMatch(/Recorded ?1 more approval is needed\./);
-    expect(await reading(path)).toContain(`You approved this at ${at()}`);
+    expect(await reading(path)).toContain(`You approved this at ${onPage()}`);
     expect(await reading(path.replace(/\/[^/]+$/, ''))).toContain('1 of 2 approvals');
   });
 });

@@ -68,7 +68,7 @@ describe('a page that is looked at', () => {
   it('is told of a new request, and of its end', async () => {
     const owner = await WebVisitor.asOwner(gateway, OWNER);
     const page = await Listening.open(gateway, owner);
-    expect(await page.hears('retry: 3000')).toBe(true);
+    expect(await page.hears('retry: 1000')).toBe(true);
     const path = await pathOf(gateway, await ask(gateway));
     expect(await page.hears('"requests"')).toBe(true);
     const other = await Listening.open(gateway, owner);
@@ -84,7 +84,7 @@ describe('a page that is looked at', () => {
     const live = /data-live="([^"]+)"/.exec((await owner.get(await pathOf(gateway))).html);
     const address = (live?.[1] ?? '').replaceAll('&amp;', '&');
     const before = await Listening.open(gateway, owner, address);
-    expect(await before.hears('retry: 3000')).toBe(true);
+    expect(await before.hears('retry: 1000')).toBe(true);
     await ask(gateway);
     expect(await before.hears('"requests"')).toBe(true);
     // Nothing happens after this one is open.
@@ -100,7 +100,7 @@ describe('a page that is looked at', () => {
     });
     const visitor = await WebVisitor.withKey(gateway, made.body.api_key);
     const page = await Listening.open(gateway, visitor);
-    expect(await page.hears('retry: 3000')).toBe(true);
+    expect(await page.hears('retry: 1000')).toBe(true);
     await gateway.call('DELETE', `/v1/keys/${made.body.id}`);
     expect(await page.hears('event: ended')).toBe(true);
     expect(await page.hears(null)).toBe(true);
@@ -149,7 +149,7 @@ describe('a page that is looked at', () => {
   it('is let go when the gateway ends its waits', async () => {
     const own = await TestGateway.start();
     const page = await Listening.open(own, await WebVisitor.withKey(own));
-    expect(await page.hears('retry: 3000')).toBe(true);
+    expect(await page.hears('retry: 1000')).toBe(true);
     await own.gateway.endWaits();
     expect(await page.hears(null)).toBe(true);
     const late = await Listening.open(own, await WebVisitor.withKey(own));
@@ -163,7 +163,7 @@ describe('two gateways over one store', () => {
     const pair = await Pair.start({ signIn: true });
     const visitor = await WebVisitor.withKey(pair.a);
     const page = await Listening.open(pair.b, visitor);
-    expect(await page.hears('retry: 3000')).toBe(true);
+    expect(await page.hears('retry: 1000')).toBe(true);
     await ask(pair.a);
     expect(await page.hears('"requests"')).toBe(true);
     page.close();

@@ -28,7 +28,7 @@ it('is shown with each limit, to any key', async () => {
   expect(html).toContain('97.6 KiB');
   expect(html).toContain('of 10\u202f000');
   expect(html).toContain('of 5 GiB');
-  expect(html).toContain('00:00 UTC on 1 February');
+  expect(html).toContain('00:00:00 UTC on 1 February');
   expect(html).toContain('of 50<');
   expect(html).toContain('of 1\u202f000<');
   expect(html).toContain('&lt; 1 %');

@@ -50,7 +50,7 @@ describe('deciding', () => {
     expect(approvals.taken).toEqual([choice]);
     const { html } = await server.get('/a/owner');
     expect(html).toContain(`<h1>${heading}</h1>`);
-    expect(wordsOf(html)).toContain('by owner , just now, at 11:30 UTC');
+    expect(wordsOf(html)).toContain('by owner , just now, at 11:30:00 UTC');
     expect(html).not.toContain('<form');
     expect(html).not.toContain('role="alert"');
   });
@@ -144,7 +144,7 @@ describe('too late', () => {
     expect(words).toContain(
       'Your Deny came too late and changed nothing: the request was already approved.',
     );
-    expect(words).toContain('by owner , 2 min ago, at 11:30 UTC');
+    expect(words).toContain('by owner , 2 min ago, at 11:30:00 UTC');
     expect(words).toContain('Comment: She is right.');
     expect(approvals.taken).toHaveLength(1);
   });

@@ -59,7 +59,7 @@ function tagsOf(html: string): string[] {
 const NAMES =
   /^<(?:!doctype html|\/?(?:html|head|meta|title|style|body|header|main|section|div|figure|figcaption|p|h1|h2|dl|dt|dd|ul|li|br|span|mark|strong|small|time|svg|path|form|input|button|fieldset|legend|label|textarea|details|summary|a)(?=[ >/]))/;
 const ATTRIBUTES =
-  /^(?: (?:lang|charset|name|content|class|dir|translate|id|for|role|aria-[a-z]+|viewBox|fill|stroke|stroke-[a-z]+|focusable|d|datetime|method|type|value|rows|maxlength|required|autocomplete|open|href)="[^"<>]*")*\/?>$/;
+  /^(?: (?:lang|charset|name|content|class|dir|translate|id|for|role|aria-[a-z]+|viewBox|fill|stroke|stroke-[a-z]+|focusable|d|datetime|title|method|type|value|rows|maxlength|required|autocomplete|open|href)="[^"<>]*")*\/?>$/;
 
 function isOurs(tag: string): boolean {
   const name = NAMES.exec(tag)?.[0];

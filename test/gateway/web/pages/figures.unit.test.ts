@@ -27,9 +27,9 @@ describe('a length of time', () => {
 
 describe('a moment', () => {
   it.each([
-    ['2026-01-02T14:30:59.999Z', '14:30 UTC'],
-    ['2026-01-03T00:00:00.000Z', '00:00 UTC on 3 January'],
-    ['2025-12-31T23:59:00.000Z', '23:59 UTC on 31 December 2025'],
+    ['2026-01-02T14:30:59.999Z', '14:30:59 UTC'],
+    ['2026-01-03T00:00:00.000Z', '00:00:00 UTC on 3 January'],
+    ['2025-12-31T23:59:00.000Z', '23:59:00 UTC on 31 December 2025'],
   ])('%s is %s', (at, text) => {
     expect(timeOfDay(Date.parse(at), Date.parse('2026-01-02T11:30:00.000Z'))).toBe(text);
   });

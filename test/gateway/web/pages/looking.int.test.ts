@@ -38,8 +38,8 @@ describe('looking at a request', () => {
       '12 500.5',
       'Medium',
       'Charged at 11:02 and 11:03.',
-      'Expires in 3 h, at 14:30 UTC',
-      '4 min ago, at 11:26 UTC',
+      'Expires in 3 h, at 14:30:00 UTC',
+      '4 min ago, at 11:26:00 UTC',
       'calls itself refund-bot , on claude-code',
       'Key ci',
       '8f3a 12bc 90de',
@@ -49,7 +49,9 @@ describe('looking at a request', () => {
     ]) {
       expect(words).toContain(shown);
     }
-    expect(html).toContain('<time datetime="2026-01-02T14:30:00.000Z">14:30 UTC</time>');
+    expect(html).toContain(
+      '<time datetime="2026-01-02T14:30:00.000Z" title="2026-01-02T14:30:00.000Z">14:30:00 UTC</time>',
+    );
     expect(html).toContain('<html lang="en">');
   });
 
