@@ -1,0 +1,42 @@
+/** Keyboard shortcuts of lists and pages. */
+export const KEYS_SCRIPT = String.raw`(() => {
+  const find = (selector) => document.querySelector(selector);
+  const isTyping = ({ target }) => target.matches('textarea, input, select, [contenteditable]');
+  const step = (by) => {
+    const rows = [...document.querySelectorAll('[data-row]')];
+    const at = rows.indexOf(document.activeElement);
+    const next = at < 0 ? rows[by > 0 ? 0 : rows.length - 1] : rows[at + by];
+    if (next) next.focus();
+    return rows.length > 0;
+  };
+  const focusOn = (selector) => {
+    const one = find(selector);
+    if (one) one.focus();
+    return one !== null;
+  };
+  const isInList = () => document.activeElement?.matches('[data-row]') ?? false;
+  const keys = {
+    j: () => step(1),
+    k: () => step(-1),
+    ArrowDown: () => isInList() && step(1),
+    ArrowUp: () => isInList() && step(-1),
+    a: () => focusOn('main button[value="approve"]'),
+    d: () => focusOn('main button[value="deny"]'),
+    u: () => {
+      const up = find('[data-up]');
+      if (up) up.click();
+      return up !== null;
+    },
+    '?': () => {
+      const help = find('#help');
+      if (help && !help.open) help.showModal();
+      return help !== null;
+    },
+  };
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+    if (find('dialog[open]')) return;
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+    if (act && act()) event.preventDefault();
+  });
+})();`;
