@@ -6,6 +6,7 @@ import { AgentText } from '../pages/request-copy.tsx';
 import type { Access } from './access.ts';
 import { SCRIPT_VERSION } from './script.ts';
 import { STYLE_VERSION } from './style.ts';
+import { Nav, SettingsNav } from './navigation.tsx';
 import type { UiPage } from './page-context.ts';
 
 /** The values that a page needs to load its style and script. */
@@ -81,6 +82,7 @@ interface Framed {
 export function Layout(framed: Framed): JSX.Element {
   const { frame, access, current, title, position, wide, waiting, children } = framed;
   const { info } = access.project;
+  const navigation = { base: `${frame.root}/p/${info.slug}`, pages: framed.pages, current };
   const count = waiting === null || waiting === '0' ? '' : `(${waiting}) `;
   return (
     <html lang="en">
@@ -93,10 +95,13 @@ export function Layout(framed: Framed): JSX.Element {
           Skip to content
         </a>
         <Bar {...framed} />
-        <Nav {...framed} />
-        <main id="page" class={wide ? 'two' : ''} tabindex={-1}>
-          {children}
-        </main>
+        <Nav {...navigation} waiting={waiting} />
+        <div class={current.setting && 'sided'}>
+          {current.setting && <SettingsNav {...navigation} />}
+          <main id="page" class={wide ? 'two' : ''} tabindex={-1}>
+            {children}
+          </main>
+        </div>
         <div class="notices">
           <p id="connection" class="stale" role="status" />
           <p id="stale" class="stale" role="status" />
@@ -131,32 +136,6 @@ function Bar({ frame, access, csrf }: Framed): JSX.Element {
         <button class="link">Sign out</button>
       </form>
     </header>
-  );
-}
-
-function Nav({ frame, access, pages, current, waiting }: Framed): JSX.Element {
-  const base = `${frame.root}/p/${access.project.info.slug}`;
-  return (
-    <nav id="nav" aria-label="Pages">
-      <ul>
-        {pages.map(({ path, title }) => (
-          <li>
-            <a
-              href={`${base}/${path}`}
-              {...(path === current.path && { 'aria-current': 'page' as const })}
-            >
-              {title}
-              {path === 'requests' && waiting !== null && waiting !== '0' && (
-                <span class="count">
-                  {waiting}
-                  <span class="unseen"> waiting</span>
-                </span>
-              )}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
   );
 }
 

@@ -4,6 +4,7 @@ import type { Operation } from '../../../shared/kernel/operation.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Topic } from '../../projects/watchers.ts';
 import type { Access } from './access.ts';
+import type { PageGroup, Section } from './groups.ts';
 import type { WebInbox } from './inbox.ts';
 import type { Session } from './sessions.ts';
 
@@ -23,6 +24,8 @@ export interface PageContext {
   query(name: string): string | undefined;
   /** The path of the web inbox, such as `/ui`. */
   readonly root: string;
+  /** The pages that the visitor may open. */
+  readonly pages: readonly UiPage[];
   /** The URL of a page of this project, such as `at('requests', id)`. */
   at(page: string, id?: string): string;
   /** Runs an operation as the visitor and returns its value; throws its `ServiceError`. */
@@ -54,6 +57,10 @@ export interface UiPage {
   readonly path: string;
   /** The title in the navigation. */
   readonly title: string;
+  /** Its place in the first row of the navigation; the group's first page opens from there. */
+  readonly group: PageGroup;
+  /** Of a page among the settings: the heading it's under, and what it's for. */
+  readonly setting?: { readonly section: Section; readonly about: string };
   /** The scope that a key needs to see the page. */
   readonly scope: Scope | 'any';
   /** The changes after which the page refreshes. */

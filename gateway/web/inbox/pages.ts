@@ -7,18 +7,20 @@ import { policyPage } from './pages/policy.tsx';
 import { requestsPage } from './pages/requests.tsx';
 import { routesPage } from './pages/routes.tsx';
 import { sessionsPage } from './pages/sessions.tsx';
+import { settingsPage } from './pages/settings.tsx';
 import { sourcesPage } from './pages/sources.tsx';
 import { usagePage } from './pages/usage.tsx';
 import type { UiPage } from './page-context.ts';
 
-/** All pages, in navigation order. */
+/** All pages, in navigation order: the first one of a group opens from the first row. */
 export const UI_PAGES: readonly UiPage[] = [
   requestsPage,
   eventsPage,
-  routesPage,
+  settingsPage,
   sourcesPage,
-  channelsPage,
+  routesPage,
   membersPage,
+  channelsPage,
   policyPage,
   keysPage,
   sessionsPage,

@@ -119,6 +119,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     project,
     root,
     id: c.req.param('id') ?? null,
+    pages: pagesFor(access),
     now: inbox.clock.now(),
     csrf: inbox.vault.sign(sessionCsrf(session)),
     query: (name) => c.req.query(name),
@@ -182,7 +183,7 @@ async function framed(
   const { access, csrf } = context;
   const { title, content, status = 200, wide = false } = shown;
   const frame = newFrame(ui);
-  const pages = pagesFor(access);
+  const { pages } = context;
   const layout = { frame, access, csrf, title, position, wide, current: page, pages };
   const waiting = await waitingIn(context);
   return html(

@@ -11,6 +11,8 @@ import { removeChannel, showChannel } from './channel.tsx';
 export const channelsPage: UiPage = {
   path: 'channels',
   title: 'Channels',
+  group: 'settings',
+  setting: { section: 'People', about: 'How to reach the people that agents ask.' },
   scope: 'approvals',
   // Removals have no topic of their own.
   topics: ['any'],

@@ -23,6 +23,7 @@ import { pluralize } from '../../../../shared/lib/pluralize.ts';
 export const eventsPage: UiPage = {
   path: 'events',
   title: 'Events',
+  group: 'events',
   scope: 'inbox:read',
   // Claims, and changes that end them, have no topic of their own.
   topics: ['any'],

@@ -12,6 +12,8 @@ import { actOnKey, showKey } from './key.tsx';
 export const keysPage: UiPage = {
   path: 'keys',
   title: 'Keys',
+  group: 'settings',
+  setting: { section: 'Access', about: 'What agents and programs sign in with.' },
   scope: 'any',
   // New keys, and the use of keys, have no topic of their own.
   topics: ['any'],

@@ -15,6 +15,8 @@ import { showVerified, verifyOn } from './verify-ledger.tsx';
 export const ledgerPage: UiPage = {
   path: 'ledger',
   title: 'Ledger',
+  group: 'settings',
+  setting: { section: 'Records', about: 'What was done, by whom and when.' },
   scope: 'ledger:read',
   topics: ['any'],
   show,

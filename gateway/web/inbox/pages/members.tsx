@@ -14,6 +14,8 @@ import { changeProject, mayChangeProject, showProject } from './project.tsx';
 export const membersPage: UiPage = {
   path: 'members',
   title: 'Members',
+  group: 'settings',
+  setting: { section: 'People', about: 'Who shares the project, and what they may do.' },
   scope: 'any',
   topics: ['channels', 'requests'],
   show,

@@ -17,6 +17,8 @@ import { showTryPolicy } from './try-policy.tsx';
 export const policyPage: UiPage = {
   path: 'policy',
   title: 'Policy',
+  group: 'settings',
+  setting: { section: 'People', about: 'Which calls need a person, and which don’t.' },
   scope: 'approvals',
   // An approved policy takes effect when its request ends.
   topics: ['requests'],

@@ -15,6 +15,7 @@ import { actOnRequest, showRequest } from './request.tsx';
 export const requestsPage: UiPage = {
   path: 'requests',
   title: 'Requests',
+  group: 'requests',
   scope: 'approvals',
   topics: ['requests'],
   show: (context) => (context.id === null ? showList(context) : showRequest(context, context.id)),

@@ -21,6 +21,8 @@ import { pluralize } from '../../../../shared/lib/pluralize.ts';
 export const routesPage: UiPage = {
   path: 'routes',
   title: 'Routes',
+  group: 'settings',
+  setting: { section: 'Connections', about: 'Pushes matching events to a URL.' },
   scope: 'inbox:read',
   // Attempts have no topic of their own.
   topics: ['any'],

@@ -13,6 +13,8 @@ import type { ActionResult, PageResult, FormError, UiPage, PageContext } from '.
 export const sessionsPage: UiPage = {
   path: 'sessions',
   title: 'Sessions',
+  group: 'settings',
+  setting: { section: 'Access', about: 'The browsers that are signed in.' },
   scope: 'any',
   // Covers sessions that end with a key or the owner; other sessions have no topic.
   topics: ['keys', 'channels'],

@@ -12,6 +12,8 @@ import { pluralize } from '../../../../shared/lib/pluralize.ts';
 export const sourcesPage: UiPage = {
   path: 'sources',
   title: 'Sources',
+  group: 'settings',
+  setting: { section: 'Connections', about: 'Where events and mail come in.' },
   scope: 'admin',
   // Events change the counts.
   topics: ['sources', 'events'],

@@ -12,6 +12,8 @@ import type { PageResult, UiPage, PageContext } from '../page-context.ts';
 export const usagePage: UiPage = {
   path: 'usage',
   title: 'Usage',
+  group: 'settings',
+  setting: { section: 'Records', about: 'How much of each limit the project uses.' },
   scope: 'any',
   topics: ['any'],
   show,

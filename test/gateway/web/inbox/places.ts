@@ -9,6 +9,7 @@ type PageName =
   | 'requests'
   | 'routes'
   | 'sessions'
+  | 'settings'
   | 'sources'
   | 'usage';
 
