@@ -13,6 +13,7 @@ import { gatewayClient } from '../signin/gateway-client.ts';
 export const WEB_PAGES = [
   'requests',
   'events',
+  'disk',
   'routes',
   'sources',
   'channels',

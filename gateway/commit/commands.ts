@@ -3,6 +3,7 @@ import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
+import { endFileLink } from './file-links.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
 import { acceptInvitation, dropInvitations } from './members.ts';
 import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
@@ -57,6 +58,7 @@ export const commands = {
   dropStateVersions,
   dropUploads,
   endErasure,
+  endFileLink,
   expireRequests,
   forgetAnswers,
   forgetMails,

@@ -57,7 +57,8 @@ export function scannedPrefixes(
   return withoutNested(narrowed);
 }
 
-function isInside(caller: Limited, kind: DiskNames['kind'], name: string): boolean {
+/** Whether a key may see this name at all. */
+export function isInside(caller: Limited, kind: DiskNames['kind'], name: string): boolean {
   const key = kind === 'task' ? STATE_PREFIX + name : name;
   const own = ownPrefixes(caller, kind, name);
   return own === null || own.some((prefix) => key.startsWith(prefix));

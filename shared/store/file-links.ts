@@ -29,6 +29,31 @@ export class FileLinkRepository {
     ]);
   }
 
+  /** The links to a path, the first to end first. */
+  ofPath(path: string, limit: number): Promise<FileLinkRow[]> {
+    return this.#tx.all<FileLinkRow>(
+      `SELECT ${COLUMNS} FROM file_link WHERE path = ? ORDER BY expires_at, id LIMIT ?`,
+      [path, limit],
+    );
+  }
+
+  /** Links that end after a time, the first to end first. */
+  page(after: { readonly expiresAt: number; readonly id: string }, limit: number) {
+    return this.#tx.all<FileLinkRow>(
+      `SELECT ${COLUMNS} FROM file_link WHERE expires_at >= ? AND (expires_at, id) > (?, ?)
+       ORDER BY expires_at, id LIMIT ?`,
+      [after.expiresAt, after.expiresAt, after.id, limit],
+    );
+  }
+
+  find(id: string): Promise<FileLinkRow | undefined> {
+    return this.#tx.get<FileLinkRow>(`SELECT ${COLUMNS} FROM file_link WHERE id = ?`, [id]);
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.#tx.put('DELETE FROM file_link WHERE id = ?', [id]);
+  }
+
   async insert(row: FileLinkRow, tokenHash: string): Promise<void> {
     await this.#tx.put(
       `INSERT INTO file_link (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`,

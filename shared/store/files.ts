@@ -1,5 +1,5 @@
 import type { Row, Tx } from './driver.ts';
-import { inRange, type ListRange } from './text-range.ts';
+import { inRange, levelQuery, type LevelRange, type ListRange } from './text-range.ts';
 
 export interface FileRow extends Row {
   path: string;
@@ -31,6 +31,12 @@ export class FileRepository {
       ...params,
       range.limit,
     ]);
+  }
+
+  /** The files on a level, and the first file of each folder there. */
+  level(range: LevelRange): Promise<FileRow[]> {
+    const { sql, params } = levelQuery({ table: 'file', column: 'path', columns: COLUMNS }, range);
+    return this.#tx.all<FileRow>(sql, params);
   }
 
   /** The file at a path, if this upload brought its current content. */

@@ -1,5 +1,5 @@
 import type { Row, Tx } from './driver.ts';
-import { inRange, type ListRange } from './text-range.ts';
+import { inRange, levelQuery, type LevelRange, type ListRange } from './text-range.ts';
 
 /** A key without its value. */
 export interface KvHead extends Row {
@@ -24,6 +24,7 @@ export interface Saver {
 }
 
 const HEAD = 'key, size_bytes, version, expires_at, updated_at';
+const KEYS = { table: 'kv', column: 'key', columns: HEAD } as const;
 /** A key exists until the millisecond when it expires. */
 const LIVE = '(expires_at IS NULL OR expires_at > ?)';
 
@@ -64,6 +65,13 @@ export class KvRepository {
       `SELECT ${HEAD} FROM kv WHERE ${sql} AND ${LIVE} ORDER BY key LIMIT ?`,
       [...params, now, range.limit],
     );
+  }
+
+  /** The keys on a level, and the first key of each folder there. */
+  level(range: LevelRange, now: number): Promise<KvHead[]> {
+    const live = ' AND (expires_at IS NULL OR expires_at > ?6)';
+    const { sql, params } = levelQuery({ ...KEYS, live }, range, [now]);
+    return this.#tx.all<KvHead>(sql, params);
   }
 
   async put(row: KvRow, saver: Saver | null = null): Promise<void> {

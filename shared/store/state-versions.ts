@@ -64,6 +64,16 @@ export class StateVersionRepository {
     );
   }
 
+  /** The newest versions of these keys, by key. */
+  async newestOf(keys: readonly string[]): Promise<Map<string, StateHead>> {
+    const rows = await this.#tx.all<StateHead & { key: string }>(
+      `SELECT key, version, updated_at AS saved_at, size_bytes, note, key_id, agent FROM kv
+       WHERE key IN (SELECT value FROM json_each(?))`,
+      [JSON.stringify(keys)],
+    );
+    return new Map(rows.map((row) => [row.key, row]));
+  }
+
   /** A key's versions after the newest `kept`. */
   surplus(key: string, kept: number): Promise<KeptVersion[]> {
     return this.#tx.all<KeptVersion>(

@@ -1,4 +1,4 @@
-import type { SqlValue } from './driver.ts';
+import type { Query, SqlValue } from './driver.ts';
 
 const LAST_CODE_POINT = 0x10_ff_ff;
 
@@ -35,4 +35,54 @@ export function inRange(
   const end = afterPrefix(prefix);
   if (end === null) return { sql, params };
   return { sql: `${sql} AND ${column} < ?`, params: [...params, end] };
+}
+
+/** One level of a tree of names that are separated by `/`. */
+export interface LevelRange {
+  /** The folder, with its final `/`; '' for the top. */
+  readonly under: string;
+  /** Only names that start with this. */
+  readonly prefix: string;
+  /** Only names from here on. */
+  readonly from: string;
+  readonly limit: number;
+}
+
+/** Names have no characters before the blank, so nothing lies between a name and this. */
+export function afterName(name: string): string {
+  return `${name} `;
+}
+
+/** `0` follows `/`, so this is the first name after all that are in the folder. */
+export function afterFolder(folder: string): string {
+  return `${folder.slice(0, -1)}0`;
+}
+
+/**
+ * Selects the first name of each folder on a level, and the names on the level itself, in byte order. Each costs one search
+ * of the index, however many names a folder has.
+ */
+export function levelQuery(
+  { table, column, columns, live = '' }: LevelTable,
+  { under, prefix, from, limit }: LevelRange,
+  params: readonly SqlValue[] = [],
+): Query {
+  const end = afterPrefix(prefix);
+  const first = (bound: string): string =>
+    `SELECT ${column} FROM ${table} WHERE ${column} >= ${bound}${end === null ? '' : ` AND ${column} < ?4`}${live} ORDER BY ${column} LIMIT 1`;
+  const slash = "instr(substr(name, length(?1) + 1), '/')";
+  const next = `CASE WHEN ${slash} > 0 THEN substr(name, 1, length(?1) + ${slash} - 1) || '0' ELSE name || ' ' END`;
+  const sql = `WITH RECURSIVE level(name) AS (
+      SELECT (${first('max(?2, ?3)')})
+      UNION ALL SELECT (${first(next)}) FROM level WHERE name IS NOT NULL LIMIT ?5)
+    SELECT ${columns} FROM level CROSS JOIN ${table} ON ${column} = name`;
+  return { sql, params: [under, prefix, from, end, limit, ...params] };
+}
+
+interface LevelTable {
+  readonly table: 'kv' | 'file';
+  readonly column: 'key' | 'path';
+  readonly columns: string;
+  /** A further condition; its parameters start at `?6`. */
+  readonly live?: string;
 }

@@ -62,12 +62,16 @@ export function newFrame({ root }: Ui): PageFrame {
   return { root, nonce: randomBytes(16).toString('base64') };
 }
 
-/** Like the policy of the decision pages, but with our script and style; the script may only connect to us. */
-function policy(nonce: string): string {
+/**
+ * Like the policy of the decision pages, but with our script and style; the script may only connect to us. A page may show
+ * pictures from one place.
+ */
+function policy({ nonce, picturesFrom }: PageFrame): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
+    ...(picturesFrom === undefined ? [] : [`img-src ${picturesFrom}`]),
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -78,13 +82,13 @@ function policy(nonce: string): string {
 export async function html(
   c: Ctx,
   status: number,
-  { nonce }: PageFrame,
+  frame: PageFrame,
   content: JSX.Element,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   return reply(c, await render(content), status, {
     ...PAGE_HEADERS,
-    'Content-Security-Policy': policy(nonce),
+    'Content-Security-Policy': policy(frame),
     ...headers,
   });
 }

@@ -15,6 +15,8 @@ export interface PageFrame {
   readonly root: string;
   /** The browser only accepts scripts and styles with this nonce. */
   readonly nonce: string;
+  /** The browser shows pictures whose URLs start with this; none if missing. */
+  readonly picturesFrom?: string;
 }
 
 interface HtmlProps {

@@ -18,6 +18,8 @@ export interface PageContext {
   readonly id: string | null;
   /** The gateway's time. */
   readonly now: number;
+  /** The id of the HTTP request, for the ledger. */
+  readonly requestId: string;
   /** The value for the field `csrf` in every form. */
   readonly csrf: string;
   /** A field of the query; undefined if missing. */
@@ -39,6 +41,8 @@ export interface PageResult {
   readonly content: Child;
   /** The HTTP status (default 200). */
   readonly status?: number;
+  /** The page shows pictures whose URLs start with this. */
+  readonly picturesFrom?: string;
   /** Two columns if there is room; the second one is the element with class `act`. */
   readonly wide?: boolean;
 }

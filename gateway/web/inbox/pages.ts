@@ -1,4 +1,5 @@
 import { channelsPage } from './pages/channels.tsx';
+import { diskPage } from './pages/disk/page.tsx';
 import { eventsPage } from './pages/events.tsx';
 import { keysPage } from './pages/keys.tsx';
 import { ledgerPage } from './pages/ledger.tsx';
@@ -16,6 +17,7 @@ import type { UiPage } from './page-context.ts';
 export const UI_PAGES: readonly UiPage[] = [
   requestsPage,
   eventsPage,
+  diskPage,
   settingsPage,
   sourcesPage,
   routesPage,

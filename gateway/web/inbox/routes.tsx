@@ -97,7 +97,7 @@ async function start(ui: Ui, c: Ctx): Promise<Response> {
 }
 
 function pagesFor({ scopes }: Access): UiPage[] {
-  return UI_PAGES.filter(({ scope }) => mayCall(scopes, scope));
+  return UI_PAGES.filter(({ scope }) => mayCall(scopes, scope, 'read'));
 }
 
 /** The context of a visit, or the answer to a visitor without access. */
@@ -110,7 +110,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
   const caller = callerOf(access, c.get('requestId'));
   admittedOf(c.env).proved('api', access.project.info.id);
   inbox.executor.meter(caller);
-  if (!mayCall(access.scopes, page.scope)) return nothingHere(ui, c);
+  if (!mayCall(access.scopes, page.scope, 'read')) return nothingHere(ui, c);
   const project = access.project.info;
   return {
     inbox,
@@ -121,6 +121,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     id: c.req.param('id') ?? null,
     pages: pagesFor(access),
     now: inbox.clock.now(),
+    requestId: c.get('requestId'),
     csrf: inbox.vault.sign(sessionCsrf(session)),
     query: (name) => c.req.query(name),
     at: (path, id) =>
@@ -181,8 +182,8 @@ async function framed(
   { page, context, position, shown }: Framing,
 ): Promise<Response> {
   const { access, csrf } = context;
-  const { title, content, status = 200, wide = false } = shown;
-  const frame = newFrame(ui);
+  const { title, content, status = 200, wide = false, picturesFrom } = shown;
+  const frame = { ...newFrame(ui), ...(picturesFrom !== undefined && { picturesFrom }) };
   const { pages } = context;
   const layout = { frame, access, csrf, title, position, wide, current: page, pages };
   const waiting = await waitingIn(context);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from '../pages/style.ts';
+import { DISK_STYLE } from './styles/disk.ts';
 import { FORMS_STYLE } from './styles/forms.ts';
 import { FRAME_STYLE } from './styles/frame.ts';
 import { LEDGER_STYLE } from './styles/ledger.ts';
@@ -19,6 +20,7 @@ const PARTS = [
   POLICY_STYLE,
   LEDGER_STYLE,
   USAGE_STYLE,
+  DISK_STYLE,
 ];
 
 export const UI_STYLE = STYLE + PARTS.join('');

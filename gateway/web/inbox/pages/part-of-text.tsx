@@ -15,10 +15,15 @@ export function PartOfText({
   context,
   text,
   isCode = false,
+  keep = [],
+  writer = 'the sender',
 }: {
   readonly context: PageContext;
   readonly text: string;
   readonly isCode?: boolean;
+  /** Query fields that name what the page shows. */
+  readonly keep?: readonly string[];
+  readonly writer?: string;
 }): JSX.Element {
   const count = Math.max(1, Math.ceil(text.length / PART_CHARS));
   const asked = Number(context.query('part') ?? 1);
@@ -27,11 +32,11 @@ export function PartOfText({
     .slice(cutAt(text, (part - 1) * PART_CHARS), cutAt(text, part * PART_CHARS))
     .toWellFormed();
   const open = opening(shown);
-  const kept = context.query('text') === 'whole' ? 'text=whole&' : '';
+  const partUrl = (number: number): string => `?${partQuery(context, keep, number)}`;
   const folded = shown.slice(open.length);
   return (
     <>
-      <CautionNote texts={[[shown, 'prose']]} writer="the sender" />
+      <CautionNote texts={[[shown, 'prose']]} writer={writer} />
       <Words text={open} isCode={isCode} />
       {folded !== '' && (
         <details>
@@ -43,15 +48,25 @@ export function PartOfText({
       )}
       {count > 1 && (
         <nav class="pager" aria-label="Parts of the payload">
-          {part > 1 && <a href={`?${kept}part=${part - 1}`}>Previous part</a>}
+          {part > 1 && <a href={partUrl(part - 1)}>Previous part</a>}
           <span class="soft">
             Part {part.toString()} of {count.toString()}, {digitsOf(text.length)} characters in all
           </span>
-          {part < count && <a href={`?${kept}part=${part + 1}`}>Next part</a>}
+          {part < count && <a href={partUrl(part + 1)}>Next part</a>}
         </nav>
       )}
     </>
   );
+}
+
+function partQuery(context: PageContext, keep: readonly string[], part: number): string {
+  const query = new URLSearchParams();
+  for (const name of ['text', ...keep]) {
+    const value = context.query(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  query.set('part', `${part}`);
+  return query.toString();
 }
 
 /** Where to cut without splitting a surrogate pair. */

@@ -2,6 +2,7 @@ import type { TestGateway } from '../../../helpers/gateway.ts';
 
 type PageName =
   | 'channels'
+  | 'disk'
   | 'events'
   | 'keys'
   | 'ledger'
