@@ -1,4 +1,5 @@
 import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
+import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
@@ -59,6 +60,7 @@ export const commands = {
   dropUploads,
   endErasure,
   endFileLink,
+  eventsByHand,
   expireRequests,
   forgetAnswers,
   forgetMails,

@@ -6,6 +6,8 @@ const LOOK_MS = 250;
 const FAILED_MS = 5_000;
 
 interface WatchedProject {
+  /** Whether other gateways write to its database at all. */
+  readonly shared: boolean;
   readonly store: ProjectReader;
   /** The newest commit this process knows of. */
   readonly position: number;
@@ -32,7 +34,7 @@ export class ForeignChanges {
 
   /** Call when someone starts to wait. */
   watch(): void {
-    if (this.#timer || this.#isClosed) return;
+    if (!this.#project.shared || this.#timer || this.#isClosed) return;
     const inMs = this.#isFailing ? FAILED_MS : LOOK_MS;
     this.#timer = setTimeout(() => this.#project.inBackground(() => this.#look()), inMs);
   }

@@ -185,7 +185,11 @@ async function expireRequests(project: Project, now: number): Promise<number> {
 
 async function purgeOld(project: Project, at: Deleting): Promise<number> {
   const oldest = await project.store.read((store) => store.events.oldestKept());
-  if (!oldest || oldest.receivedAt >= keptSince(at.asOf)) return 0;
+  const since = keptSince(at.asOf);
+  if (!oldest || oldest.receivedAt >= since) return 0;
+  // The index first: it can be made again.
+  const end = await project.store.read((store) => store.eventHistory.firstSince(since));
+  await project.searches.purge(end - 1);
   const { count, orphans } = await project.writes.run('purgePayloads', { ...at, limit: PORTION });
   for (const digest of orphans) await project.removeBlob(digest);
   return count;

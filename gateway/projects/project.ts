@@ -19,6 +19,7 @@ import { MemberFollower } from './member-follower.ts';
 import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
+import { EventSearches } from './event-search.ts';
 import { Feed } from './feed.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { DatabasePool } from './database-pool.ts';
@@ -108,6 +109,7 @@ export class Project {
   readonly watchers: Watchers;
   /** The database file; its log is in the same folder. */
   readonly databasePath: string;
+  readonly searches: EventSearches;
   readonly sourceCache: SourceCache;
   /** Keys by the hash of their secret, read once; cleared whenever a key changes. */
   readonly keyCache: KeyCache;
@@ -137,9 +139,7 @@ export class Project {
     this.shared = deps.databases.shared;
     this.sourceCache = new SourceCache({ remembers: !this.shared });
     this.keyCache = new KeyCache({ remembers: !this.shared });
-    const watch = (): void => {
-      if (this.shared) this.#foreign.watch();
-    };
+    const watch = (): void => this.#foreign.watch();
     const { admission } = deps;
     this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
     this.members = new MemberFollower(() => deps.directory.follow(this));
@@ -155,6 +155,7 @@ export class Project {
     const pinHolder = this.shared ? randomUUID() : null;
     this.#database = new ProjectDatabase(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);
     this.store = new ProjectReader(this.#database, info.id);
+    this.searches = new EventSearches(this, deps.clock);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#database;
     this.mailCeilings = deps.mailCeilings;
@@ -364,6 +365,7 @@ export class Project {
     this.endWaits();
     await this.deliveries.close();
     await this.transfer.close();
+    await this.searches.close();
     await this.#database.close();
   }
 
@@ -380,6 +382,7 @@ export class Project {
     this.#replication = { position: this.#replication.position, log: null };
     this.sourceCache.clear();
     this.keyCache.clear();
+    this.inBackground(() => this.searches.close());
   }
 
   /** Updates what is held in memory after a commit and wakes those waiting for it. */

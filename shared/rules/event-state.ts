@@ -168,6 +168,20 @@ export function replay(row: EventQueueRow): Moved | Refused {
   return moved(fresh(row));
 }
 
+/** claimed → pending at once, by a person: the worker has lost the lease. Not a failure. Expects an effective row. */
+export function release(row: EventQueueRow): Moved | Refused {
+  if (row.routed) return refuse('EVENT_ROUTED');
+  if (row.status !== 'claimed') return refuse('EVENT_NOT_CLAIMABLE');
+  return moved({ ...row, status: 'pending', lease_id: null, holder_key_id: null, due_at: null });
+}
+
+/** Any state in which nobody works on it → done, by a person. Expects an effective row. */
+export function finish(row: EventQueueRow): Moved | Refused {
+  if (row.routed) return refuse('EVENT_ROUTED');
+  if (row.status === 'claimed' || row.status === 'done') return refuse('EVENT_NOT_CLAIMABLE');
+  return moved({ ...row, status: 'done', lease_id: null, holder_key_id: null, due_at: null });
+}
+
 function fresh(row: EventQueueRow): EventQueueRow {
   return {
     ...row,

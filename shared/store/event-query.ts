@@ -13,9 +13,23 @@ export interface EventFilter {
   /** Only mails of this thread. */
   readonly thread?: string | undefined;
   readonly afterSeq: number;
+  /** Only events before this one. */
+  readonly beforeSeq?: number | undefined;
+  /** Newest first; otherwise oldest first. */
+  readonly newestFirst?: boolean;
   readonly limit: number;
   readonly now: number;
 }
+
+/** Every state, in the order that people read them. */
+export const EVENT_STATES: readonly EventStatus[] = [
+  'pending',
+  'claimed',
+  'waiting',
+  'failed',
+  'dead',
+  'done',
+];
 
 interface Sql {
   readonly sql: string;
@@ -23,15 +37,39 @@ interface Sql {
 }
 
 /**
- * The seqs of a page, oldest first. Rows with the wanted stored status and rows that reached it since by time are two
+ * The seqs of a page. Rows with the wanted stored status and rows that reached it since by time are two
  * ranges. Each is limited to a page before merging, so the cost depends on the page, not on the history.
  */
 export function candidateSql(filter: EventFilter): Sql {
   const parts = [storedSql(filter), overdueSql(filter)].filter((part) => part !== null);
   const sql = parts.map((part) => `SELECT seq FROM (${part.sql})`).join(' UNION ALL ');
   return {
-    sql: `SELECT seq FROM (${sql}) ORDER BY seq LIMIT ?`,
+    sql: `SELECT seq FROM (${sql}) ${orderSql(filter, 'seq')} LIMIT ?`,
     params: [...parts.flatMap((part) => part.params), filter.limit],
+  };
+}
+
+function orderSql({ newestFirst }: Pick<EventFilter, 'newestFirst'>, column: string): string {
+  return `ORDER BY ${column}${newestFirst ? ' DESC' : ''}`;
+}
+
+/** The seqs of a page of events in any state, as `candidateSql`: one range for each state. */
+export function anyStateSql(filter: Omit<EventFilter, 'status'>): Sql {
+  if (filter.source === undefined && filter.type === undefined) {
+    const { conditions, params } = narrowing({ ...filter, status: 'pending' });
+    const one = { ...filter, status: 'pending' as const };
+    return { sql: page(one, conditions.join(' AND ')), params: [...params, filter.limit] };
+  }
+  const parts = EVENT_STATES.map((status) => {
+    const { conditions, params } = narrowing({ ...filter, status });
+    return typedSql(
+      { ...filter, status },
+      { conditions: ['e.status = ?', ...conditions], params: [status, ...params] },
+    );
+  });
+  return {
+    sql: `SELECT seq FROM (${parts.map(({ sql }) => `SELECT seq FROM (${sql})`).join(' UNION ALL ')}) ${orderSql(filter, 'seq')} LIMIT ?`,
+    params: [...parts.flatMap(({ params }) => params), filter.limit],
   };
 }
 
@@ -44,6 +82,10 @@ interface Where {
 function narrowing(filter: EventFilter): Where {
   const conditions = ['e.seq > ?'];
   const params: SqlValue[] = [filter.afterSeq];
+  if (filter.beforeSeq !== undefined) {
+    conditions.push('e.seq < ?');
+    params.push(filter.beforeSeq);
+  }
   if (filter.source !== undefined) {
     conditions.push('e.source = ?');
     params.push(filter.source);
@@ -77,17 +119,17 @@ function storedSql(filter: EventFilter): Sql {
   });
 }
 
-function page(where: string, index = ''): string {
-  return `SELECT e.seq FROM event e ${index} WHERE ${where} ORDER BY e.seq LIMIT ?`;
+function page(filter: EventFilter, where: string, index = ''): string {
+  return `SELECT e.seq FROM event e ${index} WHERE ${where} ${orderSql(filter, 'e.seq')} LIMIT ?`;
 }
 
 function typedSql(filter: EventFilter, { conditions, params }: Where): Sql {
   if (filter.type === undefined) {
-    return { sql: page(conditions.join(' AND ')), params: [...params, filter.limit] };
+    return { sql: page(filter, conditions.join(' AND ')), params: [...params, filter.limit] };
   }
   if (!filter.type.endsWith('*')) {
     return {
-      sql: page([...conditions, 'e.type = ?'].join(' AND ')),
+      sql: page(filter, [...conditions, 'e.type = ?'].join(' AND ')),
       params: [...params, filter.type, filter.limit],
     };
   }
@@ -99,8 +141,8 @@ function typedSql(filter: EventFilter, { conditions, params }: Where): Sql {
         SELECT (${next} >= ? AND type < ?)
         UNION ALL SELECT (${next} > named.type AND type < ?) FROM named WHERE named.type IS NOT NULL)
       SELECT seq FROM (
-        SELECT p.seq FROM named JOIN event p ON p.seq IN (${page([...conditions, 'e.type = named.type'].join(' AND '))})
-        WHERE named.type IS NOT NULL) ORDER BY seq LIMIT ?`,
+        SELECT p.seq FROM named JOIN event p ON p.seq IN (${page(filter, [...conditions, 'e.type = named.type'].join(' AND '))})
+        WHERE named.type IS NOT NULL) ${orderSql(filter, 'seq')} LIMIT ?`,
     params: [filter.status, low, high, filter.status, high, ...params, filter.limit, filter.limit],
   };
 }
@@ -114,6 +156,7 @@ function overdueSql(filter: EventFilter): Sql | null {
   return {
     // Few rows are overdue at a time, but SQLite's own choice of index reads every failed and claimed row.
     sql: page(
+      filter,
       ['e.due_at <= ?', became, ...conditions, ...type.conditions].join(' AND '),
       'INDEXED BY event_due',
     ),

@@ -102,11 +102,11 @@ export function deliveredAsQuery(sourceId: string, providerId: string, sinceIso:
   return { sql: DELIVERED_AS, params: [sourceId, providerId, sinceIso] };
 }
 
-const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
+export const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
   e.suspected_replay, e.reply_to, e.thread_id, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
   e.finished_at`;
-const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
-const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
+export const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
+export const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
 const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, c.body, ${PARK_COLUMNS}
   FROM event e JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq`;
 const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body,
@@ -124,7 +124,7 @@ const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${P
  * Shows an event past its retention as a purge would leave it, because the purge may run much later. A parked event keeps
  * its payload until it ends.
  */
-function asKept(row: EventRow, since: string): EventRow {
+export function asKept(row: EventRow, since: string): EventRow {
   if (row.received_at >= since || row.parked_at !== null) return row;
   const headers = row.channel === 'email' ? '{}' : row.headers;
   return { ...row, headers, kind: null, body: null, blob: null };

@@ -7,6 +7,7 @@ import { DiskRepository } from './disk.ts';
 import { EmailAddressRepository } from './email-addresses.ts';
 import { EmailRepository } from './emails.ts';
 import { EventFileRepository } from './event-files.ts';
+import { EventHistoryRepository } from './event-history.ts';
 import { EventRepository } from './events.ts';
 import { FileLinkRepository } from './file-links.ts';
 import { FileRepository } from './files.ts';
@@ -45,6 +46,7 @@ export class Repositories {
   #sources: SourceRepository | undefined;
   #sourceUse: SourceUseRepository | undefined;
   #events: EventRepository | undefined;
+  #eventHistory: EventHistoryRepository | undefined;
   #ledger: LedgerRepository | undefined;
   #ledgerOpenings: LedgerOpeningRepository | undefined;
   #idempotency: IdempotencyRepository | undefined;
@@ -102,6 +104,10 @@ export class Repositories {
 
   get events(): EventRepository {
     return (this.#events ??= new EventRepository(this.#tx));
+  }
+
+  get eventHistory(): EventHistoryRepository {
+    return (this.#eventHistory ??= new EventHistoryRepository(this.#tx));
   }
 
   get ledger(): LedgerRepository {

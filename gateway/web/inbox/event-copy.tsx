@@ -7,7 +7,8 @@ import { Chip, type Tone } from './parts.tsx';
 
 type EventStatus = Envelope['status'];
 
-const STATUSES: Readonly<Record<EventStatus, readonly [text: string, tone: Tone]>> = {
+/** How each status is shown. */
+export const STATUSES: Readonly<Record<EventStatus, readonly [text: string, tone: Tone]>> = {
   pending: ['Pending', 'calm'],
   claimed: ['Claimed', 'warn'],
   failed: ['Failed', 'warn'],

@@ -48,7 +48,7 @@ export function Field({
   ...field
 }: Labelled & {
   readonly value?: string | undefined;
-  readonly type?: 'text' | 'password' | 'date';
+  readonly type?: 'text' | 'password' | 'date' | 'search';
   readonly maxlength: number;
   readonly placeholder?: string;
 }): JSX.Element {

@@ -144,6 +144,8 @@ function Bar({ frame, access, csrf }: Framed): JSX.Element {
 const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['j  k', 'next, previous'],
   ['Enter', 'open'],
+  ['/', 'search'],
+  ['x', 'select'],
   ['u', 'back to the list'],
   ['a', 'go to Approve; press Enter to approve'],
   ['d', 'go to Deny; press Enter to deny'],

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { ProjectInfo } from '../../../shared/kernel/context.ts';
+import type { Caller, ProjectInfo } from '../../../shared/kernel/context.ts';
 import type { Operation } from '../../../shared/kernel/operation.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Topic } from '../../projects/watchers.ts';
@@ -13,6 +13,8 @@ export interface PageContext {
   readonly inbox: WebInbox;
   readonly session: Session;
   readonly access: Access;
+  /** The visitor, as the executor and the ledger know them. */
+  readonly caller: Caller;
   readonly project: ProjectInfo;
   /** The part of the URL after the page, such as an id; null on the page itself. */
   readonly id: string | null;

@@ -116,6 +116,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     inbox,
     session,
     access,
+    caller,
     project,
     root,
     id: c.req.param('id') ?? null,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from '../pages/style.ts';
 import { DISK_STYLE } from './styles/disk.ts';
+import { EVENTS_STYLE } from './styles/events.ts';
 import { FORMS_STYLE } from './styles/forms.ts';
 import { FRAME_STYLE } from './styles/frame.ts';
 import { LEDGER_STYLE } from './styles/ledger.ts';
@@ -21,6 +22,7 @@ const PARTS = [
   LEDGER_STYLE,
   USAGE_STYLE,
   DISK_STYLE,
+  EVENTS_STYLE,
 ];
 
 export const UI_STYLE = STYLE + PARTS.join('');

@@ -1,23 +1,23 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { isoTime } from '../../../../shared/lib/clock.ts';
 import { EVENT_STATUSES, type Envelope } from '../../../../shared/kernel/envelope.ts';
-import { inboxList } from '../../../../shared/operations/inbox/list.ts';
-import { lengthOfTime } from '../../pages/time.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
+import type { EventCounts } from '../../../../shared/store/event-history.ts';
+import { EVENT_STATES } from '../../../../shared/store/event-query.ts';
+import { digitsOf } from '../../pages/number.ts';
+import { STATUSES } from '../event-copy.tsx';
 import {
-  addressText,
-  Age,
-  EventStatusChip,
-  mailOf,
-  Verified,
-  waitsForText,
-} from '../event-copy.tsx';
+  countEvents,
+  knownValues,
+  listEvents,
+  type EventsWanted,
+  type ListedEvents,
+} from '../event-list-queries.ts';
 import { Choice, Field } from '../fields.tsx';
-import { Filters, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
-import { refusalOf } from '../refusal.ts';
-import type { PageResult, UiPage, PageContext } from '../page-context.ts';
+import { Filters, Form, Heading, Nothing, Pager } from '../parts.tsx';
+import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
+import { actOnEvents, BulkBar, BulkResult } from './event-bulk.tsx';
+import { EventRow } from './event-row.tsx';
 import { actOnEvent, showEvent } from './event.tsx';
-import { pluralize } from '../../../../shared/lib/pluralize.ts';
 
 /** Received events and their progress. */
 export const eventsPage: UiPage = {
@@ -28,29 +28,12 @@ export const eventsPage: UiPage = {
   // Claims, and changes that end them, have no topic of their own.
   topics: ['any'],
   show: (context) => (context.id === null ? showList(context) : showEvent(context, context.id)),
-  act: actOnEvent,
+  act,
 };
 
-interface Listed {
-  readonly items: readonly Envelope[];
-  readonly next_cursor: string | null;
-  readonly warnings?: readonly string[];
-  /** Problems with the filter, by field. */
-  readonly problems?: Readonly<Record<string, string>>;
+function act(context: PageContext, body: string): Promise<ActionResult> {
+  return context.id === null ? actOnEvents(context, body) : actOnEvent(context, body);
 }
-
-const LIST_LENGTH = 30;
-const SOURCE_MAX_CHARS = 63;
-const TYPE_MAX_CHARS = 255;
-
-const FILTERS = [
-  [null, 'Pending'],
-  ['claimed', 'Claimed'],
-  ['waiting', 'Waiting'],
-  ['failed', 'Failed'],
-  ['dead', 'Dead'],
-  ['done', 'Done'],
-] as const;
 
 const HOUR_MS = 3_600_000;
 const SINCE = new Map([
@@ -64,68 +47,43 @@ const SINCE_WORDS = [
   ['1d', 'in the last day'],
   ['7d', 'in the last week'],
 ] as const;
+const SEARCH_MAX_CHARS = 200;
 
-const NARROWED = ['source', 'type', 'since'] as const;
+const NARROWED = ['q', 'source', 'type', 'since'] as const;
 
 type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
 
 async function showList(context: PageContext): Promise<PageResult> {
-  const status = EVENT_STATUSES.find((one) => one === context.query('status')) ?? 'pending';
+  const status = EVENT_STATUSES.find((one) => one === context.query('status'));
   const narrowed = narrowedBy(context);
-  const listed = await list(context, status, narrowed).catch((error: unknown) => unlisted(error));
-  const { items, next_cursor: next, problems = {} } = listed;
-  const chosen = status === 'pending' ? null : status;
+  const { q, source, type, since } = narrowed;
+  const wanted = { status, q, source, type, maxAgeMs: SINCE.get(since ?? '') };
+  const [listed, counts, known] = await Promise.all([
+    listEvents(context, wanted),
+    countEvents(context, wanted),
+    knownValues(context),
+  ]);
   const content = (
     <>
-      <Heading title="Events" lead="Everything that came in, oldest first." />
+      <Heading title="Events" lead="Everything that came in, newest first." />
+      <BulkResult context={context} />
       <section aria-labelledby="list">
-        <div class="listhead">
-          <h2 id="list" class="unseen">
-            Events in this state
-          </h2>
-          <Filters label="State" name="status" choices={FILTERS} chosen={chosen} keep={narrowed} />
-          <Narrow narrowed={narrowed} problems={problems} status={chosen} />
-        </div>
-        {items.length === 0 ? (
-          <Nothing>{nothingText(status, narrowed, listed)}</Nothing>
-        ) : (
-          <Rows label="Events">
-            {items.map((event) => (
-              <EventRow context={context} event={event} />
-            ))}
-          </Rows>
-        )}
-        <Pager
-          context={context}
-          next={next}
-          keep={['status', ...NARROWED]}
-          words={['First', 'Next']}
+        <h2 id="list" class="unseen">
+          Events in this state
+        </h2>
+        <Search narrowed={narrowed} listed={listed} status={status} known={known} />
+        <Filters
+          label="State"
+          name="status"
+          choices={choicesOf(counts)}
+          chosen={status ?? null}
+          keep={narrowed}
         />
+        <List context={context} listed={listed} wanted={wanted} />
       </section>
     </>
   );
   return { title: 'Events', content };
-}
-
-async function list(context: PageContext, status: string, narrowed: Narrowed): Promise<Listed> {
-  const { source, type, since } = narrowed;
-  const age = SINCE.get(since ?? '');
-  const cursor = context.query('cursor');
-  return (await context.call(inboxList, {
-    status,
-    limit: LIST_LENGTH,
-    ...(source !== undefined && { source }),
-    ...(type !== undefined && { type }),
-    ...(age !== undefined && { since: isoTime(context.now - age) }),
-    ...(cursor !== undefined && { cursor }),
-  })) as Listed;
-}
-
-/** An empty list for a refused filter; the form shows why. */
-function unlisted(error: unknown): Listed {
-  const { fields, text } = refusalOf(error, ['source', 'type']);
-  if (text !== null) throw error;
-  return { items: [], next_cursor: null, problems: fields };
 }
 
 /** An empty field of a submitted form doesn't filter. */
@@ -135,87 +93,143 @@ function narrowedBy(context: PageContext): Narrowed {
     const value = context.query(name)?.trim() ?? '';
     if (value !== '' && (name !== 'since' || SINCE.has(value))) narrowed[name] = value;
   }
-  return narrowed;
+  const { q } = narrowed;
+  return q === undefined ? narrowed : { ...narrowed, q: q.slice(0, SEARCH_MAX_CHARS) };
 }
 
-function nothingText(status: string, narrowed: Narrowed, { warnings = [] }: Listed): string {
+type Choices = readonly (readonly [value: Envelope['status'] | null, text: string])[];
+
+function choicesOf(counts: EventCounts | null): Choices {
+  const named = EVENT_STATES.map((state) => {
+    const [text] = STATUSES[state];
+    if (!counts) return [state, text] as const;
+    const { count, isMore } = counts[state];
+    return [state, `${text} ${digitsOf(count)}${isMore ? '+' : ''}`] as const;
+  });
+  return [[null, 'All'], ...named];
+}
+
+function List({
+  context,
+  listed,
+  wanted,
+}: {
+  readonly context: PageContext;
+  readonly listed: ListedEvents;
+  readonly wanted: EventsWanted;
+}): JSX.Element {
+  const { items, nextCursor, isCut } = listed;
+  const mayAct = mayCall(context.access.scopes, 'inbox:write');
+  const isFirst = context.query('cursor') === undefined;
+  const rows = (
+    <ul class="rows picked" aria-label="Events" data-events={isFirst ? 'first' : 'more'}>
+      {items.map((item) => (
+        <EventRow context={context} item={item} mayPick={mayAct} />
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      <p class="fresh" role="status" data-fresh />
+      {items.length === 0 && <Nothing>{nothingText(listed, wanted)}</Nothing>}
+      {items.length > 0 && !mayAct && rows}
+      {items.length > 0 && mayAct && (
+        <Form context={context} class="bulk">
+          {rows}
+          <BulkBar />
+        </Form>
+      )}
+      {isCut && <p class="soft">Older events haven’t been searched yet.</p>}
+      <Pager
+        context={context}
+        next={nextCursor}
+        keep={['status', ...NARROWED]}
+        words={['Newest', isCut ? 'Search older events' : 'Older']}
+      />
+    </>
+  );
+}
+
+function nothingText({ warnings, isCut, problems }: ListedEvents, wanted: EventsWanted): string {
+  const { status, ...narrowed } = wanted;
   if (warnings.length > 0) return warnings.join(' ');
-  if (Object.keys(narrowed).length > 0) return 'No events match.';
+  if (isCut) return 'No match so far.';
+  const isNarrowed = Object.values(narrowed).some((value) => value !== undefined);
+  if (isNarrowed || Object.keys(problems).length > 0) return 'No events match.';
+  if (status === undefined) return 'No events yet. New ones appear here on their own.';
   return status === 'pending'
     ? 'No events waiting. New ones appear here on their own.'
     : 'Nothing here.';
 }
 
-/** A filter within a status; open if it is in use. */
-function Narrow({
+/** The words to search for, and filters by known values; those are open if in use. */
+function Search({
   narrowed,
-  problems,
+  listed: { problems },
   status,
+  known,
 }: {
   readonly narrowed: Narrowed;
-  readonly problems: Readonly<Record<string, string>>;
-  readonly status: string | null;
+  readonly listed: ListedEvents;
+  readonly status: string | undefined;
+  readonly known: { readonly sources: readonly string[]; readonly types: readonly string[] };
 }): JSX.Element {
-  const { source, type, since } = narrowed;
+  const { q, source, type, since } = narrowed;
+  const isOpen = [source, type, since].some((value) => value !== undefined);
   return (
-    <details class="finer" open={Object.keys(narrowed).length > 0}>
-      <summary>Filter</summary>
-      <form method="get">
-        {status !== null && <input type="hidden" name="status" value={status} />}
-        <Field
-          name="source"
-          label="Source"
-          value={source}
-          maxlength={SOURCE_MAX_CHARS}
-          problem={problems['source']}
-        />
-        <Field
-          name="type"
-          label="Type"
-          value={type}
-          maxlength={TYPE_MAX_CHARS}
-          placeholder="invoice.*"
-          problem={problems['type']}
-        />
-        <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
-        <button class="btn small">Apply</button>
-      </form>
-    </details>
+    <form method="get" class="search" role="search">
+      {status !== undefined && <input type="hidden" name="status" value={status} />}
+      <Field
+        name="q"
+        label="Search"
+        type="search"
+        value={q}
+        maxlength={SEARCH_MAX_CHARS}
+        placeholder="Id, sender, subject, text"
+        problem={problems['q']}
+      />
+      <details open={isOpen}>
+        <summary>Filter</summary>
+        <div class="ways">
+          <Choice
+            name="source"
+            label="Source"
+            value={source}
+            choices={offered('any source', known.sources, source)}
+            problem={problems['source']}
+          />
+          <Choice
+            name="type"
+            label="Type"
+            value={type}
+            choices={offered('any type', withGroups(known.types), type)}
+            problem={problems['type']}
+          />
+          <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
+        </div>
+      </details>
+      <button class="btn small">Search</button>
+    </form>
   );
 }
 
-function EventRow({
-  context,
-  event,
-}: {
-  readonly context: PageContext;
-  readonly event: Envelope;
-}): JSX.Element {
-  const { id, source, type, status, attempts, retry_at: retryAt } = event;
-  const mail = mailOf(event);
-  return (
-    <Row href={context.at('events', id)}>
-      {mail?.subject ? (
-        <AgentText text={mail.subject} reading="line" class="what" />
-      ) : (
-        <AgentText text={type} reading="exact" class="what mono" />
-      )}
-      <EventStatusChip status={status} />
-      <span class="meta">
-        {mail?.from ? (
-          <AgentText text={`from ${addressText(mail.from)}`} reading="line" />
-        ) : (
-          <AgentText text={source} reading="line" />
-        )}
-        {' · '}
-        <Verified event={event} />
-        {event.suspected_replay && ' · may be a duplicate'}
-        {' · '}
-        <Age at={event.received_at} now={context.now} />
-        {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}
-        {event.waiting_for && ` · waits for ${waitsForText(event.waiting_for)}`}
-        {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`}
-      </span>
-    </Row>
-  );
+/** The choices of a filter, with its own value even if no event has it. */
+function offered(
+  any: string,
+  known: readonly string[],
+  value: string | undefined,
+): readonly (readonly [string, string])[] {
+  const values = value === undefined || known.includes(value) ? known : [value, ...known];
+  return [['', any], ...values.map((one) => [one, one] as const)];
+}
+
+/** Adds `invoice.*` before types that start alike. */
+function withGroups(types: readonly string[]): string[] {
+  const groups = new Map<string, number>();
+  for (const type of types) {
+    const dot = type.indexOf('.');
+    if (dot > 0) groups.set(type.slice(0, dot), (groups.get(type.slice(0, dot)) ?? 0) + 1);
+  }
+  const shared = [...groups].filter(([, count]) => count > 1).map(([name]) => `${name}.*`);
+  return [...types, ...shared].toSorted();
 }

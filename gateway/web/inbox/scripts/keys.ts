@@ -1,10 +1,11 @@
 /** Keyboard shortcuts of lists and pages. */
 export const KEYS_SCRIPT = String.raw`(() => {
   const find = (selector) => document.querySelector(selector);
-  const isTyping = ({ target }) => target.matches('textarea, input, select, [contenteditable]');
+  const isTyping = ({ target }) => target.matches('textarea, input:not([type=checkbox]), select, [contenteditable]');
   const step = (by) => {
     const rows = [...document.querySelectorAll('[data-row]')];
-    const at = rows.indexOf(document.activeElement);
+    const held = document.activeElement?.closest('li')?.querySelector('[data-row]');
+    const at = rows.indexOf(held ?? document.activeElement);
     const next = at < 0 ? rows[by > 0 ? 0 : rows.length - 1] : rows[at + by];
     if (next) next.focus();
     return rows.length > 0;
@@ -22,6 +23,12 @@ export const KEYS_SCRIPT = String.raw`(() => {
     ArrowUp: () => isInList() && step(-1),
     a: () => focusOn('main button[value="approve"]'),
     d: () => focusOn('main button[value="deny"]'),
+    '/': () => focusOn('main input[type=search]'),
+    x: () => {
+      const box = document.activeElement?.closest('li')?.querySelector('[data-pick]');
+      if (box) box.click();
+      return Boolean(box);
+    },
     u: () => {
       const up = find('[data-up]');
       if (up) up.click();

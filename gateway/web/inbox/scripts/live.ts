@@ -1,6 +1,7 @@
 /**
  * Keeps a page up to date while somebody looks at it, and says when it can't. It only inserts content from the page of
- * the same URL. Other scripts prepare that content on the event "svc:fresh", whose detail is the new document.
+ * the same URL. Other scripts prepare that content on the event "svc:fresh", whose detail is the new document,
+ * and ask for it with "svc:look".
  */
 export const LIVE_SCRIPT = String.raw`
 (() => {
@@ -37,7 +38,7 @@ export const LIVE_SCRIPT = String.raw`
   for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend']) document.addEventListener(name, release);
   addEventListener('blur', release);
 
-  const FIELDS = 'main textarea, main input:not([type=hidden], [readonly])';
+  const FIELDS = 'main textarea, main input:not([type=hidden], [readonly], [data-pick])';
   // A page that says what is wrong with a form has another one behind the same address.
   const isWritten = () =>
     find('main [role=alert], main [aria-invalid]') !== null ||
@@ -193,6 +194,7 @@ export const LIVE_SCRIPT = String.raw`
     isStale = true;
     listen();
   });
+  document.addEventListener('svc:look', look);
   addEventListener('online', () => {
     if (isLost && !document.hidden) reopen();
   });

@@ -1,0 +1,94 @@
+import { inboxReplay } from '../../../shared/operations/inbox/replay.ts';
+import { inboxRequeue } from '../../../shared/operations/inbox/requeue.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
+import { mayCall } from '../../../shared/lib/scopes.ts';
+import type { HandAct, MovedByHand } from '../../commit/by-hand.ts';
+import type { PageContext } from './page-context.ts';
+
+const BULK_ACTS = ['replay', 'requeue', 'discard'] as const;
+
+/** What a person does with several events at once. */
+export type BulkAct = (typeof BULK_ACTS)[number];
+
+export function isBulkAct(act: string): act is BulkAct {
+  return (BULK_ACTS as readonly string[]).includes(act);
+}
+
+/** Events that stayed as they were for the same reason. */
+export interface SkippedEvents {
+  readonly reason: string;
+  /** A few of them. */
+  readonly ids: readonly string[];
+  readonly count: number;
+}
+
+export interface MovedEvents {
+  /** How many went. */
+  readonly moved: number;
+  readonly skipped: readonly SkippedEvents[];
+}
+
+const NAMED_MAX = 3;
+
+/** Moves events, each on its own: some may go while others stay. SCOPE_MISSING. */
+export async function moveEvents(
+  context: PageContext,
+  act: BulkAct,
+  ids: readonly string[],
+): Promise<MovedEvents> {
+  if (act === 'discard') return grouped(await moveByHand(context, 'discard', ids));
+  // They commit together.
+  const reasons = await Promise.all(ids.map((id) => moveOne(context, act, id)));
+  return grouped({
+    event_ids: ids.filter((_, index) => reasons[index] === null),
+    skipped: ids.flatMap((event_id, index) => {
+      const reason = reasons[index];
+      return typeof reason === 'string' ? [{ event_id, reason }] : [];
+    }),
+  });
+}
+
+/** Null if it went, otherwise why not. */
+async function moveOne(
+  context: PageContext,
+  act: 'replay' | 'requeue',
+  event_id: string,
+): Promise<string | null> {
+  try {
+    if (act === 'requeue') {
+      await context.call(inboxRequeue, { event_id });
+      return null;
+    }
+    const { skipped } = (await context.call(inboxReplay, { event_id })) as MovedByHand;
+    return skipped[0]?.reason ?? null;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'SCOPE_MISSING') throw error;
+    const status = error.details?.['status'];
+    return typeof status === 'string' ? `It is ${status}.` : error.message;
+  }
+}
+
+/** A person ends leases or events, which agents can't do. SCOPE_MISSING. */
+function moveByHand(
+  { access, caller, now }: PageContext,
+  act: HandAct,
+  eventIds: readonly string[],
+): Promise<MovedByHand> {
+  if (!mayCall(access.scopes, 'inbox:write')) {
+    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
+  }
+  return access.project.writes.run('eventsByHand', { act, eventIds, caller, now });
+}
+
+function grouped({ event_ids, skipped }: MovedByHand): MovedEvents {
+  const groups = new Map<string, string[]>();
+  for (const { event_id: id, reason } of skipped) {
+    groups.set(reason, [...(groups.get(reason) ?? []), id]);
+  }
+  const some = [...groups].map(([reason, ids]) => ({
+    reason,
+    ids: ids.slice(0, NAMED_MAX),
+    count: ids.length,
+  }));
+  return { moved: event_ids.length, skipped: some };
+}
