@@ -326,8 +326,11 @@ async function openHttp(
   const oauth = signIn !== null && mayOfferOAuth(server.urls.api) ? openOAuth(options, core) : null;
   const approvals = new ProjectApprovals({ projects, vault, clock });
   await messaging.connect(approvals);
+  const mailIn = { mailReader: mail.reader, mailDomain: server.mail.domain };
+  const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn });
   const inbox = new WebInbox({
     ...core,
+    sendSample: (token, sample) => ingress.receiveSample(token, sample),
     approvals,
     executor,
     isLocal: signIn === null,
@@ -337,8 +340,6 @@ async function openHttp(
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const source = await openReplicaSource(databases, clock);
-  const mailIn = { mailReader: mail.reader, mailDomain: server.mail.domain };
-  const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn });
   const app = httpApp({
     executor,
     ingress,

@@ -14,8 +14,8 @@ import {
 import { setPath } from '../input/set-path.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
 import { deliver, projectSources } from '../samples/deliver.ts';
-import type { Sample, WebhookKind } from '../samples/fresh.ts';
-import { webhookKinds } from '../samples/kinds.ts';
+import type { Sample, WebhookKind } from '../../shared/lib/samples/fresh.ts';
+import { webhookKinds } from '../../shared/lib/samples/kinds.ts';
 import { mailKinds, type MailKind } from '../samples/mail.ts';
 import { triggerMail } from '../samples/trigger-mail.ts';
 

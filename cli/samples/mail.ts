@@ -1,4 +1,4 @@
-import { mailDate, uuid } from './fresh.ts';
+import { mailDate, uuid } from '../../shared/lib/samples/fresh.ts';
 import { mailbox, messageId, subjectLine, type MailField, type MailFields } from './mail-fields.ts';
 import { fieldsPart, headed, headerText, multipart, textPart, written } from './mime.ts';
 

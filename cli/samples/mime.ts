@@ -1,4 +1,4 @@
-import { hex } from './fresh.ts';
+import { hex } from '../../shared/lib/samples/fresh.ts';
 
 const CRLF = '\r\n';
 /** A body with longer lines, or with anything but ASCII, is encoded. */

@@ -25,12 +25,14 @@ import { deliverMail } from '../mail/inbound/deliver.ts';
 import type { MailReader } from '../mail/inbound/read-mail.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { SampleDelivery } from '../lib/sample-delivery.ts';
 import type { LedgerWriter } from '../commit/ledger-writer.ts';
 import type { Delivery, DeliveryAnswer, StoredAnswer } from '../commit/delivery.ts';
 
 /** A delivery as received. */
 interface Received {
-  readonly request: IncomingMessage;
+  readonly contentType: string | null;
+  readonly rawHeaders: readonly string[];
   readonly headers: HeaderRecord;
   readonly body: Buffer;
   readonly now: number;
@@ -73,13 +75,40 @@ export class Ingress {
     refuseEncoded(request);
     if (isMail) return this.#receiveMail(token, arrival);
     const body = await readBody(arrival, WEBHOOK_BODY_MAX_BYTES);
+    const { rawHeaders, headers } = request;
+    return this.#takeWebhook(token, {
+      contentType: headers['content-type'] ?? null,
+      rawHeaders,
+      body,
+    });
+  }
+
+  /** Takes a sample that a person sends to their own source: checked, limited and stored like any delivery. */
+  async receiveSample(token: string, { headers, body }: SampleDelivery): Promise<IngressAnswer> {
+    const { project, source } = await this.#find(token);
+    this.#deps.guard.admit(project, source.row, body.length);
+    if (source.row.type === 'email') {
+      return this.#takeMail(project, source, { raw: body, now: this.#deps.clock.now() });
+    }
+    const rawHeaders = Object.entries(headers).flat();
+    return this.#takeWebhook(token, {
+      contentType: headers['content-type'] ?? null,
+      rawHeaders,
+      body,
+    });
+  }
+
+  async #takeWebhook(
+    token: string,
+    arrived: Pick<Received, 'contentType' | 'rawHeaders' | 'body'>,
+  ): Promise<IngressAnswer> {
     // Look the source up again, because it may have changed while a slow body arrived.
     const { project, source } = await this.#find(token);
     const now = this.#deps.clock.now();
-    const received = { request, headers: headerRecord(request.rawHeaders), body, now };
+    const received = { ...arrived, headers: headerRecord(arrived.rawHeaders), now };
     this.#verify(project, source, received);
     const delivery = understand(await project.ledgerWriter(), source.row, received);
-    const result = await keep(project, delivery, body);
+    const result = await keep(project, delivery, received.body);
     return this.#deps.guard.settle(project, source.row, result);
   }
 
@@ -169,10 +198,9 @@ async function keep(project: Project, delivery: Delivery, body: Buffer): Promise
 }
 
 function understand(ledgerWriter: LedgerWriter, source: SourceRow, received: Received): Delivery {
-  const { request, headers, body, now } = received;
+  const { contentType, rawHeaders, headers, body, now } = received;
   const { verification } = source;
-  const contentType = request.headers['content-type'];
-  const { kind, value: payload } = parsePayload(contentType, body);
+  const { kind, value: payload } = parsePayload(contentType ?? undefined, body);
   const dropped = source.signature_header === null ? [] : [source.signature_header];
   const hash = bodyHash(body);
   const type = eventType({ verification, headers, payload });
@@ -189,8 +217,8 @@ function understand(ledgerWriter: LedgerWriter, source: SourceRow, received: Rec
     kind,
     type,
     providerId: providerId({ verification, headers, payload }),
-    contentType: contentType ?? null,
-    headers: JSON.stringify(storedHeaders(request.rawHeaders, dropped)),
+    contentType,
+    headers: JSON.stringify(storedHeaders(rawHeaders, dropped)),
     digest: ledgerWriter.digest(came),
   };
 }

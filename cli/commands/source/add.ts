@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { isObject } from '../../../shared/lib/guards.ts';
+import { newSourceSecret, type NewSecret } from '../../../shared/lib/source-setup.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation, runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { setupLines, type NewSecret } from '../../view/source-steps.ts';
+import { setupLines } from '../../view/source-steps.ts';
 import type { View } from '../../view/output.ts';
 import { readableView } from '../../view/view.ts';
 
@@ -16,10 +16,11 @@ export const declaration: Additions = {
 
 /** `svc source add`: the source, then how to connect its sender. */
 export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  const secret = newSecretFor(context.options);
+  const { verification, secret: given } = context.options;
+  const secret = given === undefined ? newSourceSecret(verification) : null;
   if (secret === null) {
-    const given = { made: null, isGiven: context.options['secret'] !== undefined };
-    return runOperation(shape, context, (source) => viewOf(source, given));
+    const known = { made: null, isGiven: given !== undefined };
+    return runOperation(shape, context, (source) => viewOf(source, known));
   }
   const options = { ...context.options, secret };
   const source = await callOperation(shape, { ...context, options });
@@ -33,19 +34,4 @@ function viewOf(source: unknown, secret: NewSecret): View {
   return {
     lines: (look) => [...readableView(source, {}, look), '', ...setupLines(source, look, secret)],
   };
-}
-
-/** A secret that the user didn't give, in the form that the sender uses; null if none is needed. */
-function newSecretFor({ verification, secret }: CommandContext['options']): string | null {
-  if (secret !== undefined) return null;
-  switch (verification) {
-    case 'github':
-    case 'hmac_sha256':
-      return randomBytes(20).toString('hex');
-    case 'stripe':
-    case 'standard_webhooks':
-      return `whsec_${randomBytes(24).toString('base64')}`;
-    default:
-      return null;
-  }
 }

@@ -4,6 +4,7 @@ import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService, Sent } from '../../lib/approvals.ts';
+import type { SendSample } from '../../lib/sample-delivery.ts';
 import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
 import type { Joining } from '../../auth/joining.ts';
 import type { OpenOAuth } from '../../auth/oauth/offer.ts';
@@ -19,6 +20,8 @@ interface WebInboxDeps {
   readonly projects: Projects;
   /** Sends a mail to a person in the service's name. */
   readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  /** Delivers a sample to a source of a project. */
+  readonly sendSample: SendSample;
   readonly approvals: ApprovalService;
   readonly executor: Executor;
   readonly admission: Admission;
@@ -41,6 +44,7 @@ export class WebInbox {
   readonly access: AccessService;
   readonly signIn: OwnerSignIn;
   readonly live: LiveStreams;
+  readonly sendSample: SendSample;
   readonly requests: OwnerApprovals;
   readonly approvals: ApprovalService;
   readonly executor: Executor;
@@ -70,6 +74,7 @@ export class WebInbox {
       onTrouble: deps.onTrouble,
     });
     this.requests = new OwnerApprovals({ vault, clock });
+    this.sendSample = deps.sendSample;
     this.approvals = approvals;
     this.executor = executor;
     this.clock = clock;

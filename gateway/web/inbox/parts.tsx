@@ -56,6 +56,26 @@ export function Problem({ text }: { readonly text: string | null }): JSX.Element
   );
 }
 
+/** A box for what a reader should know. */
+export function Note({
+  tone = 'calm',
+  isAlert = false,
+  children,
+}: {
+  readonly tone?: 'calm' | 'good' | 'warn';
+  /** Whether screen readers announce it at once. */
+  readonly isAlert?: boolean;
+  readonly children?: Child;
+}): JSX.Element {
+  const icon = { calm: 'ask', good: 'yes', warn: 'warn' } as const;
+  return (
+    <div class={`note ${tone}`} role={isAlert ? 'alert' : undefined}>
+      <Icon name={icon[tone]} />
+      <p>{children}</p>
+    </div>
+  );
+}
+
 /** A form that posts to the current page. */
 export function Form({
   context,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/run.ts';
-import { githubKinds } from '../../../cli/samples/github.ts';
-import { stripeKinds } from '../../../cli/samples/stripe.ts';
+import { githubKinds } from '../../../shared/lib/samples/github.ts';
+import { stripeKinds } from '../../../shared/lib/samples/stripe.ts';
 import { gistLine } from '../../../shared/rules/gist.ts';
 import { FakeDaemon, json } from '../fake-daemon.ts';
 import { TextSink } from '../fake-output.ts';

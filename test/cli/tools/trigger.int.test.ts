@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { webhookKinds } from '../../../cli/samples/kinds.ts';
+import { webhookKinds } from '../../../shared/lib/samples/kinds.ts';
 import { run } from '../../../cli/commands/trigger.ts';
 import { eventType } from '../../../shared/rules/event-type.ts';
 import { providerId } from '../../../gateway/http/delivery-key.ts';

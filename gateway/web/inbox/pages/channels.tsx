@@ -1,14 +1,26 @@
-import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { CHANNEL_STATES, channelsOf, KIND_WORDS, type Channel } from '../channel-queries.ts';
-import { Age } from '../event-copy.tsx';
-import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
-import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
-import { addChannel, kindToAdd, showAddChannel } from './add-channel.tsx';
-import { removeChannel, showChannel } from './channel.tsx';
+import type { Child } from 'hono/jsx';
+import { CHANNEL_LABEL_MAX_CHARS } from '../../../../shared/lib/limits.ts';
+import { channelAdd } from '../../../../shared/operations/channel/add.ts';
+import { channelRemove } from '../../../../shared/operations/channel/remove.ts';
+import {
+  CHANNEL_STATES,
+  channelOf,
+  channelsOf,
+  KIND_WORDS,
+  type Channel,
+} from '../channel-queries.ts';
+import { sealFlash } from '../flash.ts';
+import { FactsCard, idFact, type Flash } from '../kit/detail.tsx';
+import { Steps, type FieldSpec, type FormPage, type Sent } from '../kit/form.tsx';
+import { listPage } from '../kit/list.tsx';
+import { resourcePage, type Detail } from '../kit/resource.tsx';
+import { ago, last, line, mono } from '../kit/text.tsx';
+import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
+
+const ADDRESS_MAX_CHARS = 320;
 
 /** The people to ask, and how to reach them. */
-export const channelsPage: UiPage = {
+export const channelsPage = resourcePage<Channel>({
   path: 'channels',
   title: 'Channels',
   group: 'settings',
@@ -16,88 +28,181 @@ export const channelsPage: UiPage = {
   scope: 'approvals',
   // Removals have no topic of their own.
   topics: ['any'],
-  show,
-  act,
-};
+  all: 'All channels',
+  list,
+  form: (context) => {
+    const kind = context.query('add');
+    if (kind !== 'email' && kind !== 'telegram') return null;
+    return context.inbox.server.channels.includes(kind) ? formFor(context, kind) : null;
+  },
+  find: channelOf,
+  detail,
+  acts: [
+    {
+      name: 'remove',
+      text: 'Remove',
+      may: (_context, { owner }) => !owner,
+      asks: (_context, { label }) => ({
+        heading: 'Remove this person?',
+        consequences: (
+          <p>
+            {line(label)} will get no more requests. Links and buttons they already have stop
+            working at once. Requests that only they could decide go to the owner.
+          </p>
+        ),
+        yes: 'Yes, remove them',
+      }),
+      run: async (context, { id }) => {
+        await context.call(channelRemove, { channel_id: id });
+        return null;
+      },
+    },
+  ],
+});
 
-function show(context: PageContext): Promise<PageResult> {
-  if (context.id !== null) return showChannel(context, context.id);
-  const kind = kindToAdd(context);
-  return kind === null ? showList(context) : Promise.resolve(showAddChannel(context, kind));
-}
-
-function act(context: PageContext, body: string): Promise<ActionResult> {
-  if (context.id !== null) return removeChannel(context, context.id, body);
-  const kind = kindToAdd(context);
-  return kind === null
-    ? Promise.resolve({ to: context.at('channels') })
-    : addChannel(context, kind, body);
-}
-
-async function showList(context: PageContext): Promise<PageResult> {
+async function list(context: PageContext): Promise<PageResult> {
   const channels = await channelsOf(context);
-  const { server } = context.inbox;
-  const content = (
+  return listPage({
+    title: 'Channels',
+    lead: 'The people your agents can ask, and how to reach them.',
+    ways: [
+      context.inbox.server.channels.includes('telegram') && ['add=telegram', 'Add by Telegram'],
+      ['add=email', 'Add by email'],
+    ],
+    rows: channels.map(({ id, kind, label, address, status, owner, last_used_at: used }) => {
+      const { text, tone } = CHANNEL_STATES[status];
+      return {
+        href: context.at('channels', id),
+        what: named(label, owner),
+        states: [[text, tone]],
+        meta: [
+          KIND_WORDS[kind],
+          address !== null && mono(address),
+          last(context, 'last used', used, 'never used'),
+        ],
+      };
+    }),
+    empty: 'No people yet.',
+  });
+}
+
+function named(label: string, isOwner: boolean): Child {
+  return (
     <>
-      <Heading title="Channels" lead="The people your agents can ask, and how to reach them.">
-        <div class="ways">
-          {server.channels.includes('telegram') && (
-            <a class="btn small" href="?add=telegram">
-              Add by Telegram
-            </a>
-          )}
-          <a class="btn small" href="?add=email">
-            Add by email
-          </a>
-        </div>
-      </Heading>
-      {channels.length === 0 ? (
-        <Nothing>No people yet.</Nothing>
-      ) : (
-        <Rows label="Channels">
-          {channels.map((channel) => (
-            <ChannelRow context={context} channel={channel} />
-          ))}
-        </Rows>
-      )}
+      {line(label)} {isOwner && <span class="tag">Owner</span>}
     </>
   );
-  return { title: 'Channels', content };
 }
 
-function ChannelRow({
-  context,
-  channel,
-}: {
-  readonly context: PageContext;
-  readonly channel: Channel;
-}): JSX.Element {
-  const { id, kind, label, address, status, owner, last_used_at: last } = channel;
-  const { text, tone } = CHANNEL_STATES[status];
-  return (
-    <Row href={context.at('channels', id)}>
-      <span class="what">
-        <AgentText text={label} reading="line" />
-        {owner && <span class="tag">Owner</span>}
-      </span>
-      <Chip text={text} tone={tone} />
-      <span class="meta">
-        {KIND_WORDS[kind]}
-        {address !== null && (
-          <>
-            {' · '}
-            <AgentText text={address} reading="exact" class="mono" />
-          </>
-        )}
-        {' · '}
-        {last === null ? (
-          'never used'
-        ) : (
-          <>
-            last used <Age at={last} now={context.now} />
-          </>
-        )}
-      </span>
-    </Row>
-  );
+function formFor(context: PageContext, kind: Channel['kind']): FormPage {
+  const isMail = kind === 'email';
+  const address: FieldSpec = {
+    name: 'address',
+    label: 'Email address',
+    max: ADDRESS_MAX_CHARS,
+    placeholder: 'ana@example.com',
+  };
+  const label: FieldSpec = {
+    name: 'label',
+    label: 'Name',
+    max: CHANNEL_LABEL_MAX_CHARS,
+    hint: 'Agents and people in this project see it.',
+  };
+  return {
+    title: `Add a person by ${isMail ? 'email' : KIND_WORDS[kind]}`,
+    up: [context.at('channels'), 'All channels'],
+    fields: isMail ? [address, label] : [label],
+    button: isMail ? 'Email them a link' : 'Create a link',
+    after: (
+      <Steps
+        title="What happens next"
+        steps={[
+          isMail
+            ? 'We email a link to this address. The person opens it within 24 hours and confirms.'
+            : 'You get a link that works for 15 minutes. The person opens it in Telegram and taps Start.',
+          'We ask the owner to let them in.',
+          'From then on they get requests too, and can decide them like the owner.',
+        ]}
+      />
+    ),
+    unread: 'Nobody was added.',
+    about: { CHANNEL_ADDRESS_REJECTED: 'address', CHANNEL_EXISTS: 'address' },
+    submit: (sent) => add(context, kind, sent),
+  };
+}
+
+async function add(
+  context: PageContext,
+  kind: Channel['kind'],
+  { value }: Sent,
+): Promise<ActionResult> {
+  const label = value('label');
+  const { channel, start_url: link } = (await context.call(channelAdd, {
+    kind,
+    ...(kind === 'email' && { address: value('address') ?? '' }),
+    ...(label !== undefined && { label }),
+  })) as { channel: Channel; start_url?: string };
+  const flash: Flash = link
+    ? {
+        text: 'Give this link to the person. They have 15 minutes to open it in Telegram and tap Start. Then we ask the owner to let them in.',
+        copy: { label: 'Link for the person (works once)', value: link },
+      }
+    : {
+        text: 'We emailed a link to this address. The person has 24 hours to confirm. Then we ask the owner to let them in.',
+      };
+  return {
+    to: `${context.at('channels', channel.id)}?told=${sealFlash(context, channel.id, flash)}`,
+  };
+}
+
+function detail(context: PageContext, channel: Channel): Detail {
+  const { id, kind, label, address, status, owner } = channel;
+  const { text, tone, line: meaning } = CHANNEL_STATES[status];
+  return {
+    title: 'Channel',
+    heading: named(label, owner),
+    isPast: status !== 'added',
+    main: (
+      <FactsCard
+        label="About this channel"
+        facts={[
+          [
+            'Reached by',
+            <>
+              {KIND_WORDS[kind]} {address !== null && <>at {mono(address)}</>}
+            </>,
+          ],
+          ['Added', ago(context, channel.created_at)],
+          ['Confirmed', ago(context, channel.verified_at)],
+          ['Let in', ago(context, channel.activated_at)],
+          ['Last used', ago(context, channel.last_used_at)],
+          idFact(id),
+        ]}
+      />
+    ),
+    side: {
+      state: [text, tone],
+      lines: (
+        <>
+          <p>{meaning}</p>
+          {status === 'verified' && (
+            <p class="ways">
+              <a href={context.at('requests')}>See the requests</a>
+            </p>
+          )}
+          {status === 'added' && kind === 'email' && (
+            <>
+              <p class="soft">
+                Did the email get lost? Add the same address again and we’ll send another link.
+              </p>
+              <p class="ways">
+                <a href={`${context.at('channels')}?add=email`}>Send another link</a>
+              </p>
+            </>
+          )}
+          {owner && <p class="soft">You can’t remove the owner’s own channel.</p>}
+        </>
+      ),
+    },
+  };
 }

@@ -1,15 +1,50 @@
-import type { JSX } from 'hono/jsx/jsx-runtime';
-import { mayCall } from '../../../../shared/lib/scopes.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
-import { Age } from '../event-copy.tsx';
-import { endOfKey, isWorking, keysOf, keyState, type Key } from '../key-queries.ts';
-import { Chip, Heading, Nothing, Pager, Row, Rows } from '../parts.tsx';
-import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
-import { addKey, showAddKey } from './add-key.tsx';
-import { actOnKey, showKey } from './key.tsx';
+import type { Child } from 'hono/jsx';
+import { isoTime } from '../../../../shared/lib/clock.ts';
+import { invalid } from '../../../../shared/lib/errors.ts';
+import { mayCall, mayGrant, SCOPES } from '../../../../shared/lib/scopes.ts';
+import { keyCreate } from '../../../../shared/operations/key/create.ts';
+import { keyRevoke } from '../../../../shared/operations/key/revoke.ts';
+import { keyRotate } from '../../../../shared/operations/key/rotate.ts';
+import {
+  endOfKey,
+  isWorking,
+  keyOf,
+  keysOf,
+  keyState,
+  SCOPE_LINES,
+  type Key,
+  type NewKey,
+} from '../key-queries.ts';
+import { FactsCard, idFact } from '../kit/detail.tsx';
+import type { FormPage, Sent } from '../kit/form.tsx';
+import { ListRows, PageHeading, type ListRow } from '../kit/list.tsx';
+import { resourcePage, type Detail, type Question } from '../kit/resource.tsx';
+import { ago, exact, last, line, time } from '../kit/text.tsx';
+import { Pager } from '../parts.tsx';
+import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
+import { showNewKey } from './new-key.tsx';
+
+const NAME_MAX_CHARS = 100;
+const PREFIXES_MAX_CHARS = 6000;
+const DAY_MS = 86_400_000;
+
+const EXPIRIES = [
+  ['', 'never, until you revoke it'],
+  ['1', 'in a day'],
+  ['7', 'in a week'],
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+] as const;
+
+const GRACES = [
+  ['0', 'at once'],
+  ['3600', 'in an hour'],
+  ['86400', 'in a day'],
+] as const;
 
 /** The keys of agents and programs. */
-export const keysPage: UiPage = {
+export const keysPage = resourcePage<Key>({
   path: 'keys',
   title: 'Keys',
   group: 'settings',
@@ -17,134 +52,251 @@ export const keysPage: UiPage = {
   scope: 'any',
   // New keys, and the use of keys, have no topic of their own.
   topics: ['any'],
-  show,
-  act,
-};
+  all: 'All keys',
+  list,
+  form: (context) =>
+    context.query('add') !== undefined && isAdmin(context) ? keyForm(context) : null,
+  find: keyOf,
+  detail,
+  acts: [
+    { name: 'rotate', text: 'New secret', may: mayRotate, asks: askToRotate, run: rotate },
+    {
+      name: 'revoke',
+      text: 'Revoke',
+      may: mayEnd,
+      asks: askToRevoke,
+      run: async (context, { id }) => {
+        await context.call(keyRevoke, { key_id: id });
+        return null;
+      },
+    },
+  ],
+});
 
-/** True if the visitor asked for the form and may create keys. */
-function isAdding(context: PageContext): boolean {
-  return context.query('add') !== undefined && mayMake(context);
-}
-
-function mayMake({ access }: PageContext): boolean {
+function isAdmin({ access }: PageContext): boolean {
   return mayCall(access.scopes, 'admin');
 }
 
-function show(context: PageContext): Promise<PageResult> {
-  if (context.id !== null) return showKey(context, context.id);
-  return isAdding(context) ? Promise.resolve(showAddKey(context)) : showList(context);
+function isOwn({ access }: PageContext, { id }: Key): boolean {
+  return access.actor === id;
 }
 
-function act(context: PageContext, body: string): Promise<ActionResult> {
-  if (context.id !== null) return actOnKey(context, context.id, body);
-  return isAdding(context) ? addKey(context, body) : Promise.resolve({ to: context.at('keys') });
+function mayEnd(context: PageContext, key: Key): boolean {
+  return isWorking(key, context.now) && (isOwn(context, key) || isAdmin(context));
 }
 
-async function showList(context: PageContext): Promise<PageResult> {
+/** Rotating a key shows its secret, so it needs all scopes of that key. */
+function mayRotate(context: PageContext, key: Key): boolean {
+  return (
+    // An app renews its secret itself.
+    key.client === null &&
+    mayEnd(context, key) &&
+    key.scopes.every((scope) => mayGrant(context.access.scopes, scope))
+  );
+}
+
+async function list(context: PageContext): Promise<PageResult> {
   const { items, next_cursor: next } = await keysOf(context, context.query('cursor'));
-  const working = items.filter((key) => isWorking(key, context.now));
-  const ended = items.filter((key) => !isWorking(key, context.now));
-  const isAdmin = mayMake(context);
+  const rowsOf = (working: boolean): ListRow[] =>
+    items
+      .filter((key) => isWorking(key, context.now) === working)
+      .map((key) => rowOf(context, key));
+  const ended = rowsOf(false);
+  const lead = isAdmin(context)
+    ? 'Agents and programs sign in with keys. Give each its own.'
+    : 'A key without the admin scope sees only itself.';
   const content = (
     <>
-      <Heading
-        title="Keys"
-        lead={
-          isAdmin
-            ? 'Agents and programs sign in with keys. Give each its own.'
-            : 'A key without the admin scope sees only itself.'
-        }
-      >
-        {isAdmin && (
-          <a class="btn small" href="?add">
-            Create key
-          </a>
-        )}
-      </Heading>
-      <KeyList context={context} id="working" title="In use" keys={working} />
-      {ended.length > 0 && (
-        <KeyList context={context} id="ended" title="Revoked or expired" keys={ended} />
-      )}
+      <PageHeading title="Keys" lead={lead} ways={[isAdmin(context) && ['add', 'Create key']]} />
+      <KeyList title="In use" rows={rowsOf(true)} />
+      {ended.length > 0 && <KeyList title="Revoked or expired" rows={ended} />}
       <Pager context={context} next={next} words={['First', 'Next']} />
     </>
   );
   return { title: 'Keys', content };
 }
 
-function KeyList({
-  context,
-  id,
-  title,
-  keys,
-}: {
-  readonly context: PageContext;
-  readonly id: string;
-  readonly title: string;
-  readonly keys: readonly Key[];
-}): JSX.Element {
+function KeyList({ title, rows }: { readonly title: string; readonly rows: readonly ListRow[] }) {
   return (
-    <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
-      {keys.length === 0 ? (
-        <Nothing>No keys here.</Nothing>
-      ) : (
-        <Rows label={title}>
-          {keys.map((key) => (
-            <KeyRow context={context} apiKey={key} />
-          ))}
-        </Rows>
-      )}
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ListRows label={title} rows={rows} empty="No keys here." />
     </section>
   );
 }
 
-function KeyRow({
-  context,
-  apiKey,
-}: {
-  readonly context: PageContext;
-  readonly apiKey: Key;
-}): JSX.Element {
-  const { id, name, client, scopes, disk_prefixes: prefixes } = apiKey;
-  const { expires_at: expires, last_used_at: last } = apiKey;
-  const [text, tone] = keyState(apiKey, context.now);
-  return (
-    <Row href={context.at('keys', id)}>
-      <span class="what">
-        <AgentText text={name} reading="line" /> <span class="mono soft">{endOfKey(apiKey)}</span>
-        {id === context.access.actor && <span class="tag">This session</span>}
+function rowOf(context: PageContext, key: Key): ListRow {
+  const { id, name, client, scopes, disk_prefixes: prefixes, expires_at: expires } = key;
+  return {
+    href: context.at('keys', id),
+    what: (
+      <>
+        {line(name)} <span class="mono soft">{endOfKey(key)}</span>
+        {isOwn(context, key) && <span class="tag">This session</span>}
         {client !== null && <span class="tag">App</span>}
-      </span>
-      <Chip text={text} tone={tone} />
-      <span class="meta">
-        {client !== null && (
-          <>
-            of the app at <AgentText text={client} reading="exact" />
-            {' · '}
-          </>
+      </>
+    ),
+    states: [keyState(key, context.now)],
+    meta: [
+      client !== null && <>of the app at {exact(client)}</>,
+      <span class="mono">{scopes.join(', ')}</span>,
+      prefixes !== null && <>only {exact(prefixes.join(', '))}</>,
+      last(context, 'last used', key.last_used_at, 'never used'),
+      expires !== null && isWorking(key, context.now) && <>until {time(context, expires)}</>,
+    ],
+  };
+}
+
+/** Offers only scopes that the visitor may grant; at first, those that an inbox agent needs. */
+function keyForm(context: PageContext): FormPage {
+  const scopes = SCOPES.filter((scope) => mayGrant(context.access.scopes, scope));
+  return {
+    title: 'Create key',
+    lead: 'The key is shown once, on the next page.',
+    up: [context.at('keys'), 'All keys'],
+    fields: [
+      {
+        name: 'name',
+        label: 'What it’s for',
+        max: NAME_MAX_CHARS,
+        placeholder: 'ci',
+        hint: 'Shown in requests and in the ledger.',
+      },
+      {
+        kind: 'checks',
+        name: 'scopes',
+        label: 'What it can do',
+        values: ['inbox:read', 'inbox:write'],
+        choices: scopes.map((scope) => [scope, SCOPE_LINES[scope]]),
+      },
+      {
+        name: 'disk_prefixes',
+        label: 'Limit it to a part of the disk',
+        max: PREFIXES_MAX_CHARS,
+        placeholder: 'team-a/',
+        hint: 'Optional. It then sees only keys, tasks and files whose names start with this; separate several with commas.',
+      },
+      { kind: 'choice', name: 'expires_at', label: 'Expires', choices: EXPIRIES },
+    ],
+    button: 'Create key',
+    unread: 'No key was created.',
+    submit: (sent) => create(context, sent),
+  };
+}
+
+/** Shows the key in the answer itself, so that no URL and no log ever contains it. */
+async function create(context: PageContext, { value, values }: Sent): Promise<ActionResult> {
+  const scopes = SCOPES.filter((scope) => values('scopes').includes(scope));
+  const name = value('name');
+  const problems = [
+    ...(name === undefined ? [{ path: 'name', message: 'Say what it’s for.' }] : []),
+    ...(scopes.length === 0 ? [{ path: 'scopes', message: 'Choose at least one.' }] : []),
+  ];
+  if (problems.length > 0) throw invalid(...problems);
+  const prefixes = value('disk_prefixes');
+  const days = EXPIRIES.find(([one]) => one !== '' && one === value('expires_at'))?.[0];
+  const key = await context.call(keyCreate, {
+    name,
+    scopes,
+    ...(prefixes !== undefined && { disk_prefixes: prefixes.split(',').map((one) => one.trim()) }),
+    ...(days !== undefined && { expires_at: isoTime(context.now + Number(days) * DAY_MS) }),
+  });
+  return showNewKey(context, key as NewKey, 'made');
+}
+
+async function rotate(context: PageContext, { id }: Key, { value }: Sent): Promise<ActionResult> {
+  const input = { key_id: id, grace_seconds: Number(value('grace') ?? '0') };
+  return showNewKey(context, (await context.call(keyRotate, input)) as NewKey, 'rotated');
+}
+
+function askToRevoke(context: PageContext, key: Key): Question {
+  return {
+    heading: 'Revoke this key?',
+    consequences: (
+      <>
+        <p>
+          {line(key.name)} <span class="mono">{endOfKey(key)}</span> stops working at once, and so
+          do the file links it created. You can’t undo this.
+        </p>
+        {isOwn(context, key) && <p>This session was opened with it, so it ends too.</p>}
+      </>
+    ),
+    yes: 'Yes, revoke it',
+  };
+}
+
+function askToRotate(context: PageContext, key: Key): Question {
+  return {
+    heading: 'Give this key a new secret?',
+    consequences: (
+      <>
+        <p>
+          {line(key.name)} keeps its name, its scopes and the events it has claimed. The new secret
+          is shown once, on the next page. Sessions opened with the old secret end with it.
+        </p>
+        {isOwn(context, key) && (
+          <p>
+            This session is one of them. It stays open for at least a minute, or as long as you
+            choose.
+          </p>
         )}
-        <span class="mono">{scopes.join(', ')}</span>
-        {prefixes !== null && (
-          <>
-            {' · only '}
-            <AgentText text={prefixes.join(', ')} reading="exact" />
-          </>
-        )}
-        {' · '}
-        {last === null ? (
-          'never used'
-        ) : (
-          <>
-            last used <Age at={last} now={context.now} />
-          </>
-        )}
-        {expires !== null && isWorking(apiKey, context.now) && (
-          <>
-            {' · until '}
-            <Time at={Date.parse(expires)} now={context.now} />
-          </>
-        )}
-      </span>
-    </Row>
-  );
+      </>
+    ),
+    fields: [
+      { kind: 'choice', name: 'grace', label: 'The old secret stops working', choices: GRACES },
+    ],
+    yes: 'Yes, create a new secret',
+  };
+}
+
+function detail(context: PageContext, key: Key): Detail {
+  const { id, client, scopes, disk_prefixes: prefixes, revoked_at: revoked } = key;
+  const canDo = scopes.map((scope) => [
+    <span class="mono">{scope}</span>,
+    SCOPE_LINES[scope],
+  ]) as (readonly [Child, Child])[];
+  return {
+    title: 'Key',
+    heading: (
+      <>
+        {line(key.name)} {isOwn(context, key) && <span class="tag">This session</span>}
+      </>
+    ),
+    main: (
+      <>
+        <FactsCard
+          title="What it can do"
+          facts={[
+            ...canDo,
+            prefixes !== null && ['Only names that start with', exact(prefixes.join(', '))],
+          ]}
+        />
+        <FactsCard
+          title="About this key"
+          facts={[
+            client !== null && [
+              'App',
+              <>{exact(client)}, let in by a person. It renews its secret every hour.</>,
+            ],
+            ['Ends in', <span class="mono">{endOfKey(key)}</span>],
+            ['Created', ago(context, key.created_at)],
+            ['Last used', ago(context, key.last_used_at, 'never')],
+            ['Expires', time(context, key.expires_at)],
+            revoked !== null && ['Revoked', ago(context, revoked)],
+            idFact(id),
+          ]}
+        />
+      </>
+    ),
+    side: {
+      state: keyState(key, context.now),
+      lines: !mayEnd(context, key) && (
+        <p class="soft">
+          {isWorking(key, context.now)
+            ? 'Only a key with the admin scope can revoke another key.'
+            : 'It no longer works.'}
+        </p>
+      ),
+    },
+  };
 }

@@ -1,86 +1,140 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { Age } from '../event-copy.tsx';
-import { CopyField } from '../fields.tsx';
-import { mayInvite, MEMBER_STATES, membersOf, type Member } from '../member-queries.ts';
-import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
-import type { ActionResult, PageContext, PageResult, UiPage } from '../page-context.ts';
-import { invite, showInvite } from './invite-member.tsx';
-import { actOnMember, showMember } from './member.tsx';
+import { memberInvite } from '../../../../shared/operations/member/invite.ts';
+import { memberRemove } from '../../../../shared/operations/member/remove.ts';
+import { memberRole } from '../../../../shared/operations/member/role.ts';
+import { ROLE_RULES } from '../../../../shared/rules/roles.ts';
+import { Choice, CopyField } from '../fields.tsx';
+import { sealFlash } from '../flash.ts';
+import { FactsCard, idFact, type Flash } from '../kit/detail.tsx';
+import { Steps, type FormPage } from '../kit/form.tsx';
+import { listPage } from '../kit/list.tsx';
+import { resourcePage, type Detail, type Question } from '../kit/resource.tsx';
+import { ago, exact, last } from '../kit/text.tsx';
+import {
+  asksOwner,
+  mayInvite,
+  memberOf,
+  MEMBER_STATES,
+  membersOf,
+  ROLE_CHOICES,
+  type Member,
+} from '../member-queries.ts';
+import { Form, Note } from '../parts.tsx';
+import type { PageContext, PageResult, UiPage } from '../page-context.ts';
 import { changeProject, mayChangeProject, showProject } from './project.tsx';
 
-/** The people who share the project. */
-export const membersPage: UiPage = {
+const ADDRESS_MAX_CHARS = 320;
+
+const FLASHES = {
+  done: { text: 'Saved.' },
+  sent: { text: 'We emailed an invitation. It’s good for 7 days.' },
+  asked: {
+    text: 'An owner is asked first: see Requests. Nothing changes until they approve.',
+  },
+} as const satisfies Record<string, Flash>;
+
+const members = resourcePage<Member>({
   path: 'members',
   title: 'Members',
   group: 'settings',
   setting: { section: 'People', about: 'Who shares the project, and what they may do.' },
   scope: 'any',
   topics: ['channels', 'requests'],
-  show,
-  act,
+  all: 'All members',
+  list,
+  form: (context) =>
+    context.query('invite') !== undefined && mayInvite(context) ? inviteForm(context) : null,
+  find: memberOf,
+  detail,
+  acts: [
+    {
+      name: 'role',
+      text: 'Save role',
+      isPlaced: true,
+      takes: ['role'],
+      run: async (context, { id }, { value }) => {
+        const answer = await context.call(memberRole, { member_id: id, role: value('role') });
+        return { flash: isAsked(answer) ? FLASHES.asked : FLASHES.done };
+      },
+    },
+    {
+      name: 'remove',
+      text: (context, { id, status }) => {
+        if (isOwn(context, id)) return 'Leave the project';
+        return status === 'active' ? 'Remove' : 'Withdraw';
+      },
+      may: mayEnd,
+      asks: askToRemove,
+      run: async (context, { id }) => {
+        if (isAsked(await context.call(memberRemove, { member_id: id }))) {
+          return { flash: FLASHES.asked };
+        }
+        // Whoever left sees nothing here any more.
+        return isOwn(context, id) ? { to: context.root } : null;
+      },
+    },
+  ],
+});
+
+/** The people who share the project; an owner also renames and deletes the project here. */
+export const membersPage: UiPage = {
+  ...members,
+  show: (context) => (wantsProject(context) ? showProject(context) : members.show(context)),
+  act: (context, body) =>
+    wantsProject(context)
+      ? changeProject(context, body)
+      : (members.act?.(context, body) ?? Promise.resolve({ to: context.at('members') })),
 };
 
-function wantsToInvite(context: PageContext): boolean {
-  return context.query('invite') !== undefined && mayInvite(context);
-}
-
 function wantsProject(context: PageContext): boolean {
-  return context.query('project') !== undefined && mayChangeProject(context);
+  return context.id === null && context.query('project') !== undefined && mayChangeProject(context);
 }
 
-function show(context: PageContext): Promise<PageResult> {
-  if (context.id !== null) return showMember(context, context.id);
-  if (wantsProject(context)) return Promise.resolve(showProject(context));
-  return wantsToInvite(context) ? Promise.resolve(showInvite(context)) : showList(context);
+function isOwn({ access }: PageContext, id: string): boolean {
+  return access.member?.id === id;
 }
 
-function act(context: PageContext, body: string): Promise<ActionResult> {
-  if (context.id !== null) return actOnMember(context, context.id, body);
-  if (wantsProject(context)) return changeProject(context, body);
-  return wantsToInvite(context)
-    ? invite(context, body)
-    : Promise.resolve({ to: context.at('members') });
+/** Whether the visitor may remove this member; the operation knows the rest. */
+function mayEnd(context: PageContext, { id }: Member): boolean {
+  return context.access.scopes.includes('admin') || isOwn(context, id);
 }
 
-async function showList(context: PageContext): Promise<PageResult> {
-  const members = await membersOf(context);
-  const content = (
-    <>
-      <Heading title="Members" lead="The people who share this project, and what they may do.">
-        {mayInvite(context) && (
-          <a class="btn small" href="?invite=1">
-            Invite
-          </a>
-        )}
-      </Heading>
-      {context.query('joined') !== undefined && <Welcome context={context} />}
-      {members.length === 0 ? (
-        <Nothing>This key belongs to no member.</Nothing>
-      ) : (
-        <Rows label="Members">
-          {members.map((member) => (
-            <MemberRow context={context} member={member} />
-          ))}
-        </Rows>
-      )}
-      {mayChangeProject(context) && (
-        <p>
-          <a class="btn small" href="?project=1">
-            Rename or delete the project
-          </a>
-        </p>
-      )}
-      {context.inbox.isLocal && (
-        <p class="soft">
-          This project is on one machine. To share it with others, run a gateway:{' '}
-          <code class="mono">svc gateway</code>
-        </p>
-      )}
-    </>
-  );
-  return { title: 'Members', content };
+/** Whether an owner is asked before a change takes effect. */
+function isAsked(answer: unknown): boolean {
+  return (answer as { readonly request_id: string | null }).request_id !== null;
+}
+
+async function list(context: PageContext): Promise<PageResult> {
+  return listPage({
+    title: 'Members',
+    lead: 'The people who share this project, and what they may do.',
+    ways: [
+      mayInvite(context) && ['invite=1', 'Invite'],
+      mayChangeProject(context) && ['project=1', 'Rename or delete the project'],
+    ],
+    notes: context.query('joined') !== undefined && <Welcome context={context} />,
+    rows: (await membersOf(context)).map(({ id, address, role, status, joined_at: joined }) => {
+      const { text, tone } = MEMBER_STATES[status];
+      return {
+        href: context.at('members', id),
+        what: (
+          <>
+            {exact(address ?? 'no address')}
+            {isOwn(context, id) && <span class="tag">You</span>}
+          </>
+        ),
+        states: [[text, tone]],
+        meta: [role, joined !== null && last(context, 'joined', joined, '')],
+      };
+    }),
+    empty: 'This key belongs to no member.',
+    after: context.inbox.isLocal && (
+      <p class="soft">
+        This project is on one machine. To share it with others, run a gateway:{' '}
+        <code class="mono">svc gateway</code>
+      </p>
+    ),
+  });
 }
 
 /** Right after somebody joined: how to work from a terminal. */
@@ -89,13 +143,10 @@ function Welcome({ context }: { readonly context: PageContext }): JSX.Element {
   const command = `svc login --gateway ${inbox.publicUrl} --project ${project.slug}`;
   return (
     <>
-      <div class="note good" role="status">
-        <Icon name="yes" />
-        <p>
-          You joined as {access.member?.role ?? 'a member'}. This browser is signed in for 12 hours;
-          later, sign in again by email.
-        </p>
-      </div>
+      <Note tone="good">
+        You joined as {access.member?.role ?? 'a member'}. This browser is signed in for 12 hours;
+        later, sign in again by email.
+      </Note>
       <section class="card stack" aria-label="Your machine">
         <p>To get a key for your agents and your terminal, run this on your machine:</p>
         <CopyField name="login" label="Command" value={command} />
@@ -104,31 +155,112 @@ function Welcome({ context }: { readonly context: PageContext }): JSX.Element {
   );
 }
 
-function MemberRow({
+function inviteForm(context: PageContext): FormPage {
+  return {
+    title: 'Invite a person',
+    up: [context.at('members'), 'All members'],
+    fields: [
+      {
+        name: 'email',
+        label: 'Email address',
+        max: ADDRESS_MAX_CHARS,
+        placeholder: 'ben@example.com',
+      },
+      { kind: 'choice', name: 'role', label: 'Role', value: 'member', choices: ROLE_CHOICES },
+    ],
+    button: 'Email them an invitation',
+    after: (
+      <Steps
+        title="What happens next"
+        steps={[
+          'If the role decides anything and you aren’t an owner, an owner is asked first.',
+          'We email a link to this address. It works once, for 7 days.',
+          'The person accepts, is signed in, and gets a key with svc login on their machine.',
+        ]}
+      />
+    ),
+    unread: 'Nobody was invited.',
+    about: { CHANNEL_ADDRESS_REJECTED: 'email' },
+    submit: async ({ value }) => {
+      const input = { email: value('email') ?? '', role: value('role') ?? '' };
+      const answer = await context.call(memberInvite, input);
+      const { id } = (answer as { member: Member }).member;
+      const flash = sealFlash(context, id, isAsked(answer) ? FLASHES.asked : FLASHES.sent);
+      return { to: `${context.at('members', id)}?told=${flash}` };
+    },
+  };
+}
+
+function askToRemove(context: PageContext, { id }: Member): Question {
+  const own = isOwn(context, id);
+  return {
+    heading: own ? 'Leave this project?' : 'Remove this member?',
+    consequences: (
+      <p>
+        {own ? 'Your' : 'Their'} keys, the keys those made, web sessions, links and buttons stop
+        working at once, and replicas on {own ? 'your' : 'their'} machines are erased. Requests that
+        wait there go to an owner.
+      </p>
+    ),
+    yes: own ? 'Yes, leave' : 'Yes, remove them',
+  };
+}
+
+function detail(context: PageContext, member: Member): Detail {
+  const { id, address, role, status, expires_at: expires } = member;
+  const { text, tone } = MEMBER_STATES[status];
+  return {
+    title: address ?? 'Member',
+    heading: exact(address ?? 'no address'),
+    lead: role,
+    main: (
+      <FactsCard
+        label="About this member"
+        facts={[
+          ['May', ROLE_RULES[role].summary],
+          ['Keys have at most', <span class="mono">{ROLE_RULES[role].scopes.join(', ')}</span>],
+          ['Invited', ago(context, member.created_at)],
+          expires !== null && ['Invitation expires', ago(context, expires)],
+          ['Joined', ago(context, member.joined_at)],
+          idFact(id),
+        ]}
+      />
+    ),
+    side: {
+      state: [text, tone],
+      lines: (
+        <>
+          {context.access.scopes.includes('admin') && (
+            <RoleForm context={context} member={member} />
+          )}
+          {status === 'invited' && mayEnd(context, member) && (
+            <p class="soft">To send the invitation again, invite the same address once more.</p>
+          )}
+        </>
+      ),
+    },
+  };
+}
+
+function RoleForm({
   context,
-  member,
+  member: { role },
 }: {
   readonly context: PageContext;
   readonly member: Member;
 }): JSX.Element {
-  const { id, address, role, status, joined_at: joined } = member;
-  const { text, tone } = MEMBER_STATES[status];
   return (
-    <Row href={context.at('members', id)}>
-      <span class="what">
-        <AgentText text={address ?? 'no address'} reading="exact" />
-        {id === context.access.member?.id && <span class="tag">You</span>}
-      </span>
-      <Chip text={text} tone={tone} />
-      <span class="meta">
-        {role}
-        {joined !== null && (
-          <>
-            {' · joined '}
-            <Age at={joined} now={context.now} />
-          </>
-        )}
-      </span>
-    </Row>
+    <Form context={context}>
+      <Choice
+        name="role"
+        label="Role"
+        value={role}
+        choices={ROLE_CHOICES}
+        hint={asksOwner(context, role) && 'An owner is asked before this takes effect.'}
+      />
+      <button class="btn small" name="act" value="role">
+        Save role
+      </button>
+    </Form>
   );
 }

@@ -1,45 +1,28 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { CopyField } from '../fields.tsx';
 import type { NewKey } from '../key-queries.ts';
+import { secretPage } from '../kit/secret.tsx';
+import { dotted, exact, line } from '../kit/text.tsx';
 import type { PageResult, PageContext } from '../page-context.ts';
 
 /** A new key with its secret, which people see only on this page. */
 export function showNewKey(context: PageContext, key: NewKey, how: 'made' | 'rotated'): PageResult {
-  const title = how === 'made' ? 'Key created' : 'New secret created';
-  const content = (
-    // A refresh would remove the key, so this content never refreshes.
-    <div class="narrow stack" data-keep>
-      <h1>{title}</h1>
-      <div class="note warn">
-        <Icon name="warn" />
-        <p>
-          <strong>Copy it now.</strong> You won’t see it again. Anyone who has it can use it.
-        </p>
-      </div>
-      <section class="card stack" aria-label="The key">
-        <CopyField name="key" label="Key" value={key.api_key} />
-        <p class="soft">
-          <AgentText text={key.name} reading="line" /> ·{' '}
-          <span class="mono">{key.scopes.join(', ')}</span>
-          {key.disk_prefixes !== null && (
-            <>
-              {' · only '}
-              <AgentText text={key.disk_prefixes.join(', ')} reading="exact" />
-            </>
-          )}
-        </p>
-      </section>
-      <HowToUse context={context} />
-      <div class="ways">
-        <a class="btn small" href={context.at('keys')} data-up>
-          I’ve copied it
-        </a>
-      </div>
-    </div>
-  );
-  return { title, content };
+  const { name, scopes, disk_prefixes: prefixes } = key;
+  return secretPage({
+    title: how === 'made' ? 'Key created' : 'New secret created',
+    note: 'Anyone who has it can use it.',
+    copy: [{ name: 'key', label: 'Key', value: key.api_key }],
+    about: (
+      <p class="soft">
+        {dotted([
+          line(name),
+          <span class="mono">{scopes.join(', ')}</span>,
+          prefixes !== null && <>only {exact(prefixes.join(', '))}</>,
+        ])}
+      </p>
+    ),
+    after: <HowToUse context={context} />,
+    back: context.at('keys'),
+  });
 }
 
 /** None of these commands has the key among its arguments, where other users of the machine could see it. */

@@ -16,7 +16,7 @@ export function mayChangeProject({ access, inbox }: PageContext): boolean {
 export function showProject(
   context: PageContext,
   { status, text, fields }: Refusal = NO_REFUSAL,
-): PageResult {
+): Promise<PageResult> {
   const title = 'This project';
   const content = (
     <div class="narrow stack">
@@ -55,7 +55,7 @@ export function showProject(
       </Form>
     </div>
   );
-  return { title, content, status };
+  return Promise.resolve({ title, content, status });
 }
 
 /** Renames the project, or deletes it if its name was typed. */

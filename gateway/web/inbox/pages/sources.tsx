@@ -1,15 +1,52 @@
-import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { Age } from '../event-copy.tsx';
-import { Chip, Heading, Nothing, Row, Rows } from '../parts.tsx';
-import { addressOf, checkOf, sourcesOf, type Source } from '../source-queries.ts';
-import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
-import { addSource, showAddSource, typeToAdd } from './add-source.tsx';
-import { removeSource, showSource } from './source.tsx';
+import { invalid } from '../../../../shared/lib/errors.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
+import { isSecretOfSender, newSourceSecret } from '../../../../shared/lib/source-setup.ts';
+import { sourceAdd } from '../../../../shared/operations/source/add.ts';
+import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
+import { sourceRotate } from '../../../../shared/operations/source/rotate.ts';
+import { limitText } from '../../../../shared/rules/ingress-limit.ts';
+import { bytesText } from '../bytes-text.ts';
+import { CopyField } from '../fields.tsx';
+import { sealFlash } from '../flash.ts';
+import { FactsCard } from '../kit/detail.tsx';
+import type { FieldSpec, FormPage, Sent } from '../kit/form.tsx';
+import { listPage } from '../kit/list.tsx';
+import { resourcePage, type Detail } from '../kit/resource.tsx';
+import { ago, exact, last, mono, time } from '../kit/text.tsx';
+import { Chip, Note } from '../parts.tsx';
+import {
+  addressOf,
+  checkOf,
+  SIGNED_BY,
+  sourceOf,
+  sourcesOf,
+  type Source,
+} from '../source-queries.ts';
+import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
+import { SampleForm, sendSample } from './source-sample.tsx';
+import { showNewSecret, SetupCard } from './source-setup.tsx';
+
+const NAME_MAX_CHARS = 63;
+const SECRET_MAX_CHARS = 1024;
+const HEADER_MAX_CHARS = 64;
+
+const VERIFICATIONS = [
+  ['', 'Choose…'],
+  ['stripe', 'Stripe'],
+  ['github', 'GitHub'],
+  ['standard_webhooks', 'Standard Webhooks'],
+  ['hmac_sha256', 'HMAC-SHA256 of the body, in a header'],
+  ['none', 'Not signed: anyone with the URL can send'],
+] as const;
+
+const GRACES = [
+  ['86400', 'in a day'],
+  ['3600', 'in an hour'],
+  ['0', 'at once'],
+] as const;
 
 /** The addresses where senders send events. */
-export const sourcesPage: UiPage = {
+export const sourcesPage = resourcePage<Source>({
   path: 'sources',
   title: 'Sources',
   group: 'settings',
@@ -17,88 +54,274 @@ export const sourcesPage: UiPage = {
   scope: 'admin',
   // Events change the counts.
   topics: ['sources', 'events'],
-  show,
-  act,
-};
+  all: 'All sources',
+  list,
+  form: (context) => {
+    const type = context.query('add');
+    if (type === 'webhook') return webhookForm(context);
+    return type === 'email' && context.inbox.mailDomain !== null ? mailForm(context) : null;
+  },
+  find: sourceOf,
+  detail,
+  acts: [
+    { name: 'sample', text: 'Send a sample', isPlaced: true, takes: ['kind'], run: sendSample },
+    {
+      name: 'rotate',
+      text: 'New secret',
+      may: (_context, { verification }) => verification !== 'none',
+      asks: (_context, source) => ({
+        heading: 'Give this source a new secret?',
+        consequences: <p>Its URL stays. The sender signs with the new secret from then on.</p>,
+        fields: rotateFields(source),
+        yes: 'Save the new secret',
+        tone: 'yes',
+      }),
+      run: rotate,
+    },
+    {
+      name: 'remove',
+      text: 'Remove',
+      asks: (_context, { name }) => ({
+        heading: 'Remove this source?',
+        consequences: (
+          <p>
+            The address of {exact(name)} stops working at once, and senders get an error. Events
+            that came in stay. A new source with this name gets a different address.
+          </p>
+        ),
+        yes: 'Yes, remove it',
+      }),
+      run: async (context, { name }) => {
+        await context.call(sourceRemove, { name });
+        return null;
+      },
+    },
+  ],
+});
 
-function show(context: PageContext): Promise<PageResult> {
-  if (context.id !== null) return showSource(context, context.id);
-  const type = typeToAdd(context);
-  return type === null ? showList(context) : Promise.resolve(showAddSource(context, type));
-}
-
-function act(context: PageContext, body: string): Promise<ActionResult> {
-  if (context.id !== null) return removeSource(context, context.id, body);
-  const type = typeToAdd(context);
-  return type === null
-    ? Promise.resolve({ to: context.at('sources') })
-    : addSource(context, type, body);
-}
-
-async function showList(context: PageContext): Promise<PageResult> {
+async function list(context: PageContext): Promise<PageResult> {
   const sources = await sourcesOf(context);
-  const takesMail = context.inbox.mailDomain !== null;
   const hasMail = sources.some(({ type }) => type === 'email');
-  const content = (
-    <>
-      <Heading title="Sources" lead="The addresses that senders send to.">
-        <div class="ways">
-          {takesMail && !hasMail && (
-            <a class="btn small" href="?add=email">
-              Receive mail
-            </a>
-          )}
-          <a class="btn small" href="?add=webhook">
-            Add a webhook
-          </a>
-        </div>
-      </Heading>
-      {sources.length === 0 ? (
-        <Nothing>No sources yet, so nothing can come in.</Nothing>
-      ) : (
-        <Rows label="Sources">
-          {sources.map((source) => (
-            <SourceRow context={context} source={source} />
-          ))}
-        </Rows>
-      )}
-    </>
-  );
-  return { title: 'Sources', content };
+  return listPage({
+    title: 'Sources',
+    lead: 'The addresses that senders send to.',
+    ways: [
+      context.inbox.mailDomain !== null && !hasMail && ['add=email', 'Receive mail'],
+      ['add=webhook', 'Add a webhook'],
+    ],
+    rows: sources.map((source) => ({
+      href: context.at('sources', source.name),
+      what: mono(source.name),
+      states: [checkOf(source), source.limited !== null && ['limited', 'warn']],
+      address: addressOf(source),
+      meta: [
+        `${pluralize(source.events_24h, 'event')} in 24 h`,
+        source.rejected_24h > 0 && (
+          <span class="risk high">{source.rejected_24h.toString()} rejected</span>
+        ),
+        last(context, 'last', source.last_event_at, 'nothing received yet'),
+      ],
+    })),
+    empty: 'No sources yet, so nothing can come in.',
+  });
 }
 
-function SourceRow({
-  context,
-  source,
-}: {
-  readonly context: PageContext;
-  readonly source: Source;
-}): JSX.Element {
-  const { name, events_24h: taken, rejected_24h: rejected, last_event_at: last } = source;
+function nameField(value: string): FieldSpec {
+  return {
+    name: 'name',
+    label: 'Name',
+    value,
+    max: NAME_MAX_CHARS,
+    hint: 'Lowercase letters, digits, _ and -. Agents see it with each event.',
+  };
+}
+
+function formOf(
+  context: PageContext,
+  form: Pick<FormPage, 'title' | 'lead' | 'fields' | 'submit'>,
+): FormPage {
+  return {
+    ...form,
+    up: [context.at('sources'), 'All sources'],
+    button: form.title,
+    unread: 'Nothing was added.',
+    about: { SOURCE_NAME_TAKEN: 'name' },
+  };
+}
+
+function mailForm(context: PageContext): FormPage {
+  return formOf(context, {
+    title: 'Receive mail',
+    lead: 'The project gets an email address. Each email sent to it becomes an event.',
+    fields: [nameField('mail')],
+    submit: async ({ value }) => {
+      const input = { name: value('name') ?? '', type: 'email' };
+      return added(context, (await context.call(sourceAdd, input)) as Source);
+    },
+  });
+}
+
+function webhookForm(context: PageContext): FormPage {
+  return formOf(context, {
+    title: 'Add a webhook',
+    lead: 'You get a URL to give to the sender.',
+    fields: [
+      nameField(''),
+      {
+        kind: 'choice',
+        name: 'verification',
+        label: 'How the sender signs its requests',
+        choices: VERIFICATIONS,
+      },
+      {
+        kind: 'password',
+        name: 'secret',
+        label: 'Signing secret',
+        max: SECRET_MAX_CHARS,
+        hint: 'Exactly as the sender shows it. Leave it empty if you don’t have one yet: we’ll make one, or you store it later. We keep it encrypted.',
+      },
+      {
+        name: 'signature_header',
+        label: 'Signature header',
+        max: HEADER_MAX_CHARS,
+        placeholder: 'x-signature',
+        hint: 'Only for HMAC-SHA256.',
+      },
+    ],
+    submit: (sent) => addWebhook(context, sent),
+  });
+}
+
+async function addWebhook(context: PageContext, { value }: Sent): Promise<ActionResult> {
+  const verification = value('verification');
+  if (verification === undefined) throw invalid({ path: 'verification', message: 'Choose one.' });
+  const [given, header] = [value('secret'), value('signature_header')];
+  const made = given === undefined ? newSourceSecret(verification) : null;
+  const secret = given ?? made;
+  const source = (await context.call(sourceAdd, {
+    name: value('name') ?? '',
+    type: 'webhook',
+    verification,
+    ...(secret !== null && { secret }),
+    ...(header !== undefined && { signature_header: header }),
+  })) as Source;
+  return made === null || isSecretOfSender(verification)
+    ? added(context, source)
+    : showNewSecret(context, source, made);
+}
+
+function added(context: PageContext, { name, type }: Source): ActionResult {
+  const text =
+    type === 'email'
+      ? 'The project now receives mail at this address.'
+      : 'Added. Give the sender this address as its webhook URL.';
+  return { to: `${context.at('sources', name)}?told=${sealFlash(context, name, { text })}` };
+}
+
+function rotateFields({ verification }: Source): readonly FieldSpec[] {
+  const hint = isSecretOfSender(verification)
+    ? 'Exactly as the sender shows it.'
+    : 'Leave it empty, and we’ll make one and show it once.';
+  return [
+    { kind: 'password', name: 'secret', label: 'New secret', max: SECRET_MAX_CHARS, hint },
+    { kind: 'choice', name: 'grace', label: 'The old secret stops working', choices: GRACES },
+  ];
+}
+
+async function rotate(context: PageContext, source: Source, { value }: Sent) {
+  const { name, verification } = source;
+  const given = value('secret');
+  if (given === undefined && isSecretOfSender(verification)) {
+    throw invalid({ path: 'secret', message: 'The sender makes this secret: paste it here.' });
+  }
+  const secret = given ?? newSourceSecret(verification) ?? '';
+  const grace = Number(value('grace') ?? '0');
+  await context.call(sourceRotate, { name, secret, previous_valid_seconds: grace });
+  return given === undefined
+    ? showNewSecret(context, source, secret)
+    : { flash: { text: 'Saved. The sender can use the new secret.' } };
+}
+
+function detail(context: PageContext, source: Source): Detail {
+  const { name, limited } = source;
   const [text, tone] = checkOf(source);
+  return {
+    title: name,
+    heading: (
+      <>
+        {exact(name)} <Chip text={text} tone={tone} />
+      </>
+    ),
+    main: (
+      <>
+        {limited !== null && (
+          <Note tone="warn" isAlert>
+            <strong>This source takes no events for now.</strong>{' '}
+            {limitText(limited.kind, limited.limit)} Senders are told to try again later, and mail
+            stays in the mailbox.
+          </Note>
+        )}
+        <Address source={source} />
+        <SetupCard source={source} />
+        <About context={context} source={source} />
+      </>
+    ),
+    side: {
+      title: 'Its events',
+      lines: (
+        <>
+          <p class="ways">
+            <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>
+              See pending events
+            </a>
+          </p>
+          <SampleForm context={context} source={source} />
+        </>
+      ),
+    },
+  };
+}
+
+function Address({ source }: { readonly source: Source }) {
+  const { type, verification, url } = source;
   return (
-    <Row href={context.at('sources', name)}>
-      <AgentText text={name} reading="exact" class="what mono" />
-      <Chip text={text} tone={tone} />
-      {source.limited !== null && <Chip text="limited" tone="warn" />}
-      <span class="meta">
-        <span class="address mono">{addressOf(source)}</span>
-        {pluralize(taken, 'event')} in 24 h
-        {rejected > 0 && (
-          <>
-            {' · '}
-            <span class="risk high">{rejected.toString()} rejected</span>
-          </>
-        )}
-        {' · '}
-        {last === null ? (
-          'nothing received yet'
-        ) : (
-          <>
-            last <Age at={last} now={context.now} />
-          </>
-        )}
-      </span>
-    </Row>
+    <section class="card stack" aria-label="Address">
+      <CopyField
+        name="address"
+        label={type === 'email' ? 'Email address' : 'Webhook URL (POST)'}
+        value={addressOf(source)}
+      />
+      {type === 'email' && url !== null && (
+        <CopyField
+          name="url"
+          label="For a mail server: URL where it can POST raw emails"
+          value={url}
+        />
+      )}
+      {type === 'webhook' && (
+        <p class="soft">
+          {verification === 'none'
+            ? 'Nothing is signed. Anyone who knows this URL can send, so keep it private.'
+            : `Only requests with a valid signature (${SIGNED_BY[verification]}) are accepted.`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function About({ context, source }: { readonly context: PageContext; readonly source: Source }) {
+  const { signature_header: header, previous_secret_valid_until: until } = source;
+  return (
+    <FactsCard
+      title="About this source"
+      facts={[
+        ['Last event', ago(context, source.last_event_at, 'none yet')],
+        ['In 24 hours', `${source.events_24h} taken, ${source.rejected_24h} rejected`],
+        ['Stored', `${bytesText(source.stored_bytes)} of payloads, until they are purged`],
+        header !== null && ['Signature', <>in the header {mono(header)}</>],
+        until !== null && ['Old secret', <>also accepted until {time(context, until)}</>],
+        ['Added', ago(context, source.created_at)],
+      ]}
+    />
   );
 }

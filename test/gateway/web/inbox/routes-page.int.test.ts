@@ -43,6 +43,13 @@ async function route(source: string, status = 204): Promise<string> {
   return (await routes.add(receiver.url(`/${source}`), { match_source: source })).id;
 }
 
+/** Sends the form of a new route. */
+async function add(fields: Record<string, string>): Promise<Page> {
+  const form = `${await at()}?add`;
+  await owner.get(form);
+  return owner.post(form, { fields });
+}
+
 describe('the list', () => {
   it('says of each route where it leads, what it takes and how that goes', async () => {
     expect((await owner.get(await at())).html).toContain('No routes yet.');
@@ -69,6 +76,36 @@ describe('the list', () => {
     expect(rows[2]).toMatch(/Disabled.*?410 in \d+ ms.*?410 Gone/s);
     expect(rows[3]).toMatch(/Active.*?never\.\*.*?nothing sent yet/s);
     for (const id of [good, failing, gone]) expect(html).toContain(`/routes/${id}"`);
+  });
+});
+
+describe('the form of a new route', () => {
+  it('adds it, and shows its secret once', async () => {
+    await gateway.addSource({ name: 'billing' });
+    expect((await owner.get(await at())).html).toContain('href="?add"');
+    expect((await owner.get(`${await at()}?add`)).html).toContain('<option value="billing"');
+    const url = receiver.url('/added');
+    const fields = { callback_url: url, match_source: 'billing', match_type: 'invoice.*' };
+    const { status, html } = await add(fields);
+    expect([status, html.includes('data-keep')]).toEqual([200, true]);
+    const [, secret = ''] = /value="(whsec_[^"]+)"/.exec(html) ?? [];
+    expect(secret).not.toBe('');
+    const added = (await routes.list()).at(-1);
+    const known = { callback_url: url, match_source: 'billing', match_type: 'invoice.*' };
+    expect(added).toMatchObject(known);
+    expect((await page(added?.id ?? '')).html).not.toContain(secret);
+  });
+
+  it.each([
+    [{}, 'callback_url'],
+    [{ callback_url: 'http://10.0.0.1/' }, 'callback_url'],
+    [{ callback_url: 'https://example.com/', match_type: 'a*b' }, 'match_type'],
+  ])('says beside the field what is wrong: %j', async (fields, wrong) => {
+    const before = (await routes.list()).length;
+    const { status, html } = await add(fields);
+    expect(status).toBe(400);
+    expect(html).toContain(`<p id="${wrong}-problem" class="wrong">`);
+    expect((await routes.list()).length).toBe(before);
   });
 });
 
@@ -238,6 +275,7 @@ it('a key that may only read sees no button, and does nothing by a form', async 
   await routes.attempted(id, 1);
   const { html } = await visitor.get(await at(id));
   for (const missing of ['name="act"', 'step=remove']) expect(html).not.toContain(missing);
+  expect((await visitor.get(`${await at()}?add`)).html).not.toContain('name="callback_url"');
   const step = await visitor.get(`${await at(id)}?step=remove`);
   expect(step.html).not.toContain('value="remove"');
   for (const name of ['retry', 'test', 'remove']) {

@@ -50,11 +50,18 @@ function problemsIn({ html }: Page): Record<string, string> {
   return Object.fromEntries([...all].map(([, field = '', text = '']) => [field, text]));
 }
 
+/** The page of a source, with what came of the form. */
+const told = (path: string): unknown => expect.stringMatching(new RegExp(`^${path}\\?told=`));
+
+/** The value to copy in a field of a page. */
+const copied = ({ html }: Page, field: string): string =>
+  new RegExp(`id="field-${field}" readonly="" value="([^"]*)"`).exec(html)?.[1] ?? '';
+
 describe('the form of a new source', () => {
   it('adds it, and leads to its address', async () => {
     expect((await owner.get(await at())).html).toContain('No sources yet');
     const sent = await add({ name: 'github', verification: 'github', secret: SECRET });
-    expect([sent.status, sent.location]).toEqual([303, `${await at('github')}?added`]);
+    expect([sent.status, sent.location]).toEqual([303, told(await at('github'))]);
     const added = await source('github');
     expect(added).toMatchObject({ type: 'webhook', verification: 'github' });
     const { html } = await owner.get(sent.location ?? '');
@@ -75,7 +82,6 @@ describe('the form of a new source', () => {
     [{ name: 'Up & <b>', verification: 'none' }, ['name']],
     [{ name: 'service', verification: 'none' }, ['name']],
     [{ name: 'open' }, ['verification']],
-    [{ name: 'open', verification: 'stripe' }, ['secret']],
     [{ name: 'open', verification: 'none', secret: SECRET }, ['secret']],
     [{ name: 'open', verification: 'magic' }, ['verification']],
     [
@@ -104,6 +110,25 @@ describe('the form of a new source', () => {
       expect(await source('open')).toBeUndefined();
     },
   );
+
+  it.each(['github', 'hmac_sha256'])('makes a secret for %s, shown once', async (verification) => {
+    const name = `made-${verification.slice(0, 4)}`;
+    const sent = await add({ name, verification });
+    expect(sent.status).toBe(200);
+    const secret = copied(sent, 'secret');
+    expect(secret).toMatch(/^[0-9a-f]{40}$/);
+    expect(sent.html).toContain('data-keep');
+    expect(copied(sent, 'address')).toBe((await source(name))?.url);
+    expect((await owner.get(await at(name))).html).not.toContain(secret);
+  });
+
+  it('leaves the secret to a sender that makes its own, and says how to store it', async () => {
+    const sent = await add({ name: 'shop', verification: 'stripe' });
+    expect(sent.location).toEqual(told(await at('shop')));
+    const { html } = await owner.get(sent.location ?? '');
+    expect(html).toMatch(/<details class="card" open=""><summary>Set up Stripe/);
+    expect(html).toMatch(/whsec_…\. Store it: <a href="\?step=rotate">/);
+  });
 
   it('says that a name is taken', async () => {
     const sent = await add({ name: 'github', verification: 'none' });
@@ -137,7 +162,7 @@ describe('the form of a new source', () => {
     const form = await owner.get(`${await at()}?add=email`);
     expect(form.html).not.toContain('name="secret"');
     const sent = await add({ name: 'post' }, 'email');
-    expect(sent.location).toBe(`${await at('post')}?added`);
+    expect(sent.location).toEqual(told(await at('post')));
     const { html } = await owner.get(sent.location ?? '');
     expect(html).toContain(`value="${mail.address}"`);
     expect((await owner.get(await at())).html).not.toContain('?add=email');
@@ -178,6 +203,68 @@ describe('one source', () => {
     const { html } = await owner.get(await at('changing'));
     expect(fact.exec(html)?.[1]).toBe(new Date(clock.now() + 3_600_000).toISOString());
     expect(html).not.toContain('another-secret');
+  });
+
+  it('gets another secret in two steps: a given one, or one that is made', async () => {
+    await gateway.addSource({ name: 'renewed', verification: 'github', secret: SECRET });
+    const path = await at('renewed');
+    expect((await owner.get(path)).html).toContain('?step=rotate');
+    expect((await owner.get(`${path}?step=rotate`)).html).toContain('new secret?');
+    const rotate = (secret: string, grace: string): Promise<Page> =>
+      owner.post(path, { fields: { act: 'rotate', secret, grace } });
+    const given = await rotate('another-secret-of-github', '3600');
+    expect(given.location).toEqual(told(path));
+    expect((await owner.get(path)).html).toContain('Old secret');
+    const made = await rotate('', '0');
+    expect(copied(made, 'secret')).toMatch(/^[0-9a-f]{40}$/);
+    expect((await owner.get(path)).html).not.toContain('Old secret');
+    const wrong = await rotate('another-secret-of-github', '-1');
+    expect([wrong.status, wrong.html.includes('another-secret')]).toEqual([400, false]);
+  });
+
+  it('without a signature, or with a sender that makes secrets, gets none that we made', async () => {
+    await gateway.addSource({ name: 'unsigned' });
+    expect((await owner.get(await at('unsigned'))).html).not.toContain('?step=rotate');
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    await gateway.addSource({ name: 'theirs', verification: 'stripe', secret });
+    await owner.get(await at('theirs'));
+    const fields = { act: 'rotate', secret: '', grace: '0' };
+    const sent = await owner.post(await at('theirs'), { fields });
+    expect([sent.status, problemsIn(sent)]).toEqual([
+      400,
+      { secret: 'The sender makes this secret: paste it here.' },
+    ]);
+  });
+
+  it('gets a sample as from its sender, which becomes an event', async () => {
+    await gateway.addSource({ name: 'sampled', verification: 'github', secret: SECRET });
+    await gateway.addSource({ name: 'plain' });
+    expect((await owner.get(await at('sampled'))).html).toContain('<option value="github.push"');
+    expect((await owner.get(await at('plain'))).html).not.toContain('name="kind"');
+    const mailbox = await source('post');
+    const [push, plain, letter] = await Promise.all(
+      (
+        [
+          ['sampled', 'github.push'],
+          ['plain', ''],
+          ['post', ''],
+        ] as const
+      ).map(async ([name, kind]) => {
+        const fields = { act: 'sample', ...(kind !== '' && { kind }) };
+        const { location } = await owner.post(await at(name), { fields });
+        const { html } = await owner.get(location ?? '');
+        expect(html).toContain('The sample arrived.');
+        const id = /\/events\/(evt_\w+)">Open the event/.exec(html)?.[1];
+        return (await gateway.call('GET', `/v1/inbox/events/${id}`)).body;
+      }),
+    );
+    expect(push).toMatchObject({ source: 'sampled', type: 'push', verified: true });
+    expect(plain).toMatchObject({ source: 'plain', verified: false });
+    expect(letter).toMatchObject({ source: mailbox?.name, channel: 'email' });
+    const wrong = await owner.post(await at('sampled'), {
+      fields: { act: 'sample', kind: 'stripe.invoice.paid' },
+    });
+    expect([wrong.status, wrong.html.includes('no such sample')]).toEqual([400, true]);
   });
 
   it('is removed in two steps, and its address stops', async () => {

@@ -1,0 +1,50 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
+import { Age } from '../event-copy.tsx';
+import type { PageContext } from '../page-context.ts';
+
+// Short forms of the parts for text from outside and for times.
+
+type Clock = Pick<PageContext, 'now'>;
+
+/** Someone else's text on one line. */
+export function line(text: string): JSX.Element {
+  return <AgentText text={text} reading="line" />;
+}
+
+/** An id, a name or an address, in which every character counts. */
+export function exact(text: string, names = ''): JSX.Element {
+  return <AgentText text={text} reading="exact" class={names} />;
+}
+
+/** The same in a font of equal widths. */
+export function mono(text: string): JSX.Element {
+  return exact(text, 'mono');
+}
+
+/** Such as `14:30:05 UTC`; `none` if there is no time. */
+export function time({ now }: Clock, at: string | null, none = 'never'): Child {
+  return at === null ? none : <Time at={Date.parse(at)} now={now} />;
+}
+
+/** Such as `4 min ago, at 14:30:05 UTC`; `none` if there is no time. */
+export function ago({ now }: Clock, at: string | null, none = 'not yet'): Child {
+  return at === null ? none : <Ago at={Date.parse(at)} now={now} />;
+}
+
+/** Such as `last used 4 min ago`; `none` if there is no time. */
+export function last({ now }: Clock, what: string, at: string | null, none: string): Child {
+  if (at === null) return none;
+  return (
+    <>
+      {what} <Age at={at} now={now} />
+    </>
+  );
+}
+
+/** What there is of the parts, with dots between. */
+export function dotted(parts: readonly (Child | null | false)[]): Child {
+  const there = parts.filter((part) => part !== null && part !== false && part !== '');
+  return there.map((part, index) => (index === 0 ? part : <> · {part}</>));
+}
