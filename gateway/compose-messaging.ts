@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { outboxFolder } from '../shared/host/outbox.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { MailInfo, Vault } from '../shared/kernel/context.ts';
 import type { ChannelKind } from '../shared/store/channels.ts';
@@ -72,8 +72,14 @@ export class Messaging {
 
   static async open(deps: MessagingDeps): Promise<Messaging> {
     const { config, dataFolder, clock } = deps;
-    const outboxFolder = join(dataFolder, 'outbox');
-    return new Messaging(deps, await openMailer(config.mail, { outboxFolder, clock }));
+    const mailer = { outboxFolder: outboxFolder({ dataFolder }), clock };
+    return new Messaging(deps, await openMailer(config.mail, mailer));
+  }
+
+  /** The folder that keeps mail instead of sending it; null if mail is sent. */
+  get outboxFolder(): string | null {
+    const { config, dataFolder } = this.#deps;
+    return config.mail.kind === 'outbox' ? outboxFolder({ dataFolder }) : null;
   }
 
   /** The kinds of channels that this gateway offers. */

@@ -334,6 +334,7 @@ async function openHttp(
     approvals,
     executor,
     isLocal: signIn === null,
+    outboxFolder: messaging.outboxFolder,
     joining: signIn?.joining ?? null,
     oauth,
     mailPerson: (message) => messaging.mail(message),

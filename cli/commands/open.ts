@@ -14,6 +14,8 @@ export const WEB_PAGES = [
   'requests',
   'events',
   'disk',
+  'mail',
+  'outbox',
   'settings',
   'sources',
   'routes',
@@ -47,6 +49,8 @@ export const declaration: Declaration = {
 const PAGE_OF: Readonly<Record<string, (typeof WEB_PAGES)[number]>> = {
   req: 'requests',
   evt: 'events',
+  thr: 'mail',
+  bat: 'mail',
   rte: 'routes',
   chn: 'channels',
   key: 'keys',

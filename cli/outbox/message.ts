@@ -4,7 +4,7 @@ import {
   outboxMessage,
   type OutboxEntry,
   type OutboxMessage,
-} from '../../daemon/outbox.ts';
+} from '../../shared/host/outbox.ts';
 import type { ArgumentSpec, CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';

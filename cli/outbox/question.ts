@@ -4,7 +4,7 @@ import {
   outboxEntries,
   outboxFolder,
   type OutboxEntry,
-} from '../../daemon/outbox.ts';
+} from '../../shared/host/outbox.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';

@@ -1,4 +1,4 @@
-import type { OutboxMessage } from '../../daemon/outbox.ts';
+import type { OutboxMessage } from '../../shared/host/outbox.ts';
 import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';

@@ -120,6 +120,15 @@ export class EmailRepository {
     ]);
   }
 
+  /** The ids among these that are there. */
+  async known(ids: readonly string[]): Promise<string[]> {
+    const rows = await this.#tx.all<{ id: string }>(
+      'SELECT id FROM email_message WHERE id IN (SELECT value FROM json_each(?))',
+      [JSON.stringify(ids)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   findByToken(tokenHash: string): Promise<EmailMessageRow | undefined> {
     return this.#tx.get<EmailMessageRow>(
       `SELECT ${MESSAGE} FROM email_message WHERE token_hash = ?`,

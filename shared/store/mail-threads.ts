@@ -21,6 +21,58 @@ export function receivedQuery(messageId: string): Query {
   return { sql: RECEIVED_AS, params: [messageId] };
 }
 
+/** A mail in the order of all. `superseded` tells which kinds of newer mail its thread has. */
+export interface ListedMail extends Row {
+  /** `evt_…`, or `bat_…` for what a call sent. */
+  id: string;
+  thread_id: string | null;
+  /** ISO 8601. */
+  at: string;
+  /** Where the list goes on: a seq, or the id of a batch. */
+  place: string;
+  newer_received: number;
+  newer_sent: number;
+}
+
+/** What a list shows of a mail that came in. Null where it is purged, or too large to be in the database. */
+export interface MailLine extends Row {
+  id: string;
+  status: string;
+  verified: number;
+  received_at: string;
+  from_name: string | null;
+  from_address: string | null;
+  subject: string | null;
+  words: string | null;
+}
+
+const NEWER_RECEIVED =
+  'EXISTS (SELECT 1 FROM event n WHERE n.thread_id = m.thread_id AND n.received_at > m.at) AS newer_received';
+const NEWER_SENT =
+  'EXISTS (SELECT 1 FROM email_batch n WHERE n.thread_id = m.thread_id AND n.created_at > m.at) AS newer_sent';
+const WORDS_CHARS = 160;
+const MAIL_LINE = `SELECT e.id, e.status, e.verified, e.received_at,
+    json_extract(j.text, '$.from.name') AS from_name, json_extract(j.text, '$.from.address') AS from_address,
+    substr(json_extract(j.text, '$.subject'), 1, ${WORDS_CHARS}) AS subject,
+    substr(coalesce(json_extract(j.text, '$.text_stripped'), json_extract(j.text, '$.text')), 1, ${WORDS_CHARS}) AS words
+  FROM event e JOIN (SELECT c.seq, CASE WHEN c.kind = 'json' AND c.body IS NOT NULL THEN CAST(c.body AS TEXT) END AS text
+    FROM event_content c) j ON j.seq = e.seq
+  WHERE e.id IN (SELECT value FROM json_each(?))`;
+
+/** The queries for lists of mails; each walks one index. */
+export const MAIL_LISTS = {
+  received: `SELECT m.*, ${NEWER_RECEIVED}, ${NEWER_SENT} FROM (
+      SELECT id, thread_id, received_at AS at, CAST(seq AS TEXT) AS place FROM event
+      WHERE channel = 'email' AND seq < ? ORDER BY seq DESC LIMIT ?) m`,
+  sent: `SELECT m.*, ${NEWER_RECEIVED}, ${NEWER_SENT} FROM (
+      SELECT id, thread_id, created_at AS at, id AS place FROM email_batch
+      WHERE id < ? ORDER BY id DESC LIMIT ?) m`,
+  receivedIn: `SELECT id, received_at AS at FROM event
+      WHERE thread_id = ? AND received_at < ? ORDER BY received_at DESC LIMIT ?`,
+  sentIn: `SELECT id, created_at AS at FROM email_batch
+      WHERE thread_id = ? AND created_at < ? ORDER BY created_at DESC LIMIT ?`,
+} as const;
+
 /** The threads of a project's mails. */
 export class MailThreadRepository {
   readonly #tx: Tx;
@@ -44,6 +96,35 @@ export class MailThreadRepository {
     return this.#tx.get<ThreadedMail>(
       'SELECT b.id, b.thread_id FROM email_message m JOIN email_batch b ON b.id = m.batch_id WHERE m.id = ?',
       [messageId],
+    );
+  }
+
+  /** Mails that came in before a place, the newest first. */
+  receivedBefore(seq: number, limit: number): Promise<ListedMail[]> {
+    return this.#tx.all<ListedMail>(MAIL_LISTS.received, [seq, limit]);
+  }
+
+  /** What calls sent before a place, the newest first. */
+  sentBefore(id: string, limit: number): Promise<ListedMail[]> {
+    return this.#tx.all<ListedMail>(MAIL_LISTS.sent, [id, limit]);
+  }
+
+  /** The ids of a thread's mails before a time, the newest first: those that came in, or those that calls sent. */
+  idsIn(
+    list: 'receivedIn' | 'sentIn',
+    wanted: { readonly threadId: string; readonly before: string; readonly limit: number },
+  ): Promise<(Row & { id: string; at: string })[]> {
+    const { threadId, before, limit } = wanted;
+    return this.#tx.all(MAIL_LISTS[list], [threadId, before, limit]);
+  }
+
+  /** What a list shows of these mails, in no order. Content past its time is left out. */
+  async linesOf(eventIds: readonly string[], keptSinceIso: string): Promise<MailLine[]> {
+    const rows = await this.#tx.all<MailLine>(MAIL_LINE, [JSON.stringify(eventIds)]);
+    return rows.map((row) =>
+      row.received_at >= keptSinceIso
+        ? row
+        : { ...row, from_name: null, from_address: null, subject: null, words: null },
     );
   }
 

@@ -64,6 +64,15 @@ export class NoticeRepository {
     return this.#tx.get<NoticeRow>(`SELECT ${COLUMNS} FROM notice WHERE id = ?`, [id]);
   }
 
+  /** The ids among these that are there. */
+  async known(ids: readonly string[]): Promise<string[]> {
+    const rows = await this.#tx.all<{ id: string }>(
+      'SELECT id FROM notice WHERE id IN (SELECT value FROM json_each(?))',
+      [JSON.stringify(ids)],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   findByToken(tokenHash: string): Promise<NoticeRow | undefined> {
     return this.#tx.get<NoticeRow>(`SELECT ${COLUMNS} FROM notice WHERE token_hash = ?`, [
       tokenHash,

@@ -35,6 +35,7 @@ describe('svc open', () => {
     ['sources/github', 'sources/github'],
     ['req_01j9', 'requests/req_01j9'],
     ['evt_01j9', 'events/evt_01j9'],
+    ['bat_01j9', 'mail/bat_01j9'],
     ['rte_01j9', 'routes/rte_01j9'],
     ['chn_01j9', 'channels/chn_01j9'],
     ['key_01j9', 'keys/key_01j9'],
@@ -56,6 +57,6 @@ describe('svc open', () => {
     const { code, out, err, asked } = await open(typed);
     expect([code, out, asked]).toEqual([2, '', []]);
     expect(err).toContain(`USAGE: ${message}`);
-    expect(err).toContain('Pages: requests, events, ');
+    expect(err).toContain('Pages: requests, events, disk, mail,');
   });
 });

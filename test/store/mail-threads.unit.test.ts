@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
-import { receivedQuery } from '../../shared/store/mail-threads.ts';
+import { MAIL_LISTS, receivedQuery } from '../../shared/store/mail-threads.ts';
 import { migrate } from '../../shared/store/migrate.ts';
 
 let connection: Connection;
@@ -20,4 +20,18 @@ it('finds a mail by its Message-ID in the index, however many events there are',
     'SEARCH e USING INDEX event_provider_id (source_id=? AND provider_id=?)',
     'SEARCH e USING INDEX event_provider_id (source_id=? AND provider_id>? AND provider_id<?)',
   ]);
+});
+
+it('lists mails along the indexes, however many events there are', () => {
+  const steps = Object.values(MAIL_LISTS).flatMap((sql) =>
+    connection
+      .all(
+        `EXPLAIN QUERY PLAN ${sql}`,
+        sql.includes('thread_id = ?') ? ['thr_1', '~', 9] : ['9', 9],
+      )
+      .map(({ detail }) => String(detail)),
+  );
+  expect(steps.filter((step) => /^(?:SCAN (?!m\b)|USE TEMP B-TREE)/.test(step))).toEqual([]);
+  // Not the place in the order of all events, most of which are no mails.
+  expect(steps).toContain('SEARCH event USING INDEX event_mail (seq<?)');
 });

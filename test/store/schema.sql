@@ -138,7 +138,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 21
+-- project, schema 22
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -625,6 +625,8 @@ CREATE INDEX email_batch_forget ON email_batch (forget_at) WHERE forget_at IS NO
 
 CREATE UNIQUE INDEX email_batch_request ON email_batch (request_id) WHERE request_id IS NOT NULL;
 
+CREATE INDEX email_batch_thread ON email_batch (thread_id, created_at) WHERE thread_id IS NOT NULL;
+
 CREATE INDEX email_message_batch ON email_message (batch_id);
 
 CREATE INDEX email_message_due ON email_message (due_at) WHERE status = 'queued';
@@ -634,6 +636,8 @@ CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
 
 CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX event_mail ON event (seq) WHERE channel = 'email';
 
 CREATE INDEX event_provider_id ON event (source_id, provider_id) WHERE provider_id IS NOT NULL;
 
@@ -646,6 +650,8 @@ CREATE INDEX event_status_source ON event (status, source);
 CREATE INDEX event_status_type ON event (status, type);
 
 CREATE INDEX event_thread ON event (thread_id, status) WHERE thread_id IS NOT NULL;
+
+CREATE INDEX event_thread_time ON event (thread_id, received_at) WHERE thread_id IS NOT NULL;
 
 CREATE INDEX file_link_expiry ON file_link (expires_at);
 

@@ -1,4 +1,4 @@
-import { outboxEntries, outboxFolder } from '../../../daemon/outbox.ts';
+import { outboxEntries, outboxFolder } from '../../../shared/host/outbox.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';

@@ -1,4 +1,4 @@
-import { isNotification } from '../../../daemon/outbox.ts';
+import { isNotification } from '../../../shared/host/outbox.ts';
 import { askStatus } from '../../../daemon/probe.ts';
 import { openInBrowser } from '../../browser.ts';
 import type { CommandContext, Declaration } from '../../command.ts';

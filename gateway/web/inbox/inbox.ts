@@ -30,6 +30,8 @@ interface WebInboxDeps {
   readonly server: ServerInfo;
   /** True on a local machine, where nobody signs in to create projects. */
   readonly isLocal: boolean;
+  /** The folder with mail that this machine keeps instead of sending it; null if mail is sent. */
+  readonly outboxFolder: string | null;
   /** Takes invited people in; null where nobody signs in. */
   readonly joining: Joining | null;
   /** Null if the gateway offers no OAuth. */
@@ -54,6 +56,7 @@ export class WebInbox {
   readonly publicUrl: string;
   readonly mailDomain: string | null;
   readonly isLocal: boolean;
+  readonly outboxFolder: string | null;
   readonly joining: Joining | null;
   readonly oauth: OpenOAuth | null;
 
@@ -83,6 +86,7 @@ export class WebInbox {
     this.publicUrl = publicUrl;
     this.mailDomain = server.mail.domain;
     this.isLocal = isLocal;
+    this.outboxFolder = deps.outboxFolder;
     this.joining = deps.joining;
     this.oauth = deps.oauth;
   }

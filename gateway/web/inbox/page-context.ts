@@ -69,6 +69,8 @@ export interface UiPage {
   readonly setting?: { readonly section: Section; readonly about: string };
   /** The scope that a key needs to see the page. */
   readonly scope: Scope | 'any';
+  /** Whether the page is there at all; every visitor with the scope sees a page without it. */
+  readonly isThere?: (inbox: WebInbox, access: Access) => boolean;
   /** The changes after which the page refreshes. */
   readonly topics: readonly Topic[];
   readonly show: (context: PageContext) => Promise<PageResult>;

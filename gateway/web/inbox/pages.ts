@@ -3,7 +3,9 @@ import { diskPage } from './pages/disk/page.tsx';
 import { eventsPage } from './pages/events.tsx';
 import { keysPage } from './pages/keys.tsx';
 import { ledgerPage } from './pages/ledger.tsx';
+import { mailPage } from './pages/mail/page.tsx';
 import { membersPage } from './pages/members.tsx';
+import { outboxPage } from './pages/outbox/page.tsx';
 import { policyPage } from './pages/policy.tsx';
 import { requestsPage } from './pages/requests.tsx';
 import { routesPage } from './pages/routes.tsx';
@@ -18,6 +20,8 @@ export const UI_PAGES: readonly UiPage[] = [
   requestsPage,
   eventsPage,
   diskPage,
+  mailPage,
+  outboxPage,
   settingsPage,
   sourcesPage,
   routesPage,

@@ -92,12 +92,15 @@ async function start(ui: Ui, c: Ctx): Promise<Response> {
     return html(c, 200, frame, <ProjectsPage frame={frame} csrf={csrf} projects={projects} />);
   }
   const access = await ui.inbox.access.inProject(session, slug);
-  const first = access && pagesFor(access)[0];
+  const first = access && pagesFor(ui.inbox, access)[0];
   return first ? goTo(c, `${ui.root}/p/${slug}/${first.path}`) : nothingHere(ui, c);
 }
 
-function pagesFor({ scopes }: Access): UiPage[] {
-  return UI_PAGES.filter(({ scope }) => mayCall(scopes, scope, 'read'));
+function pagesFor(inbox: WebInbox, access: Access): UiPage[] {
+  return UI_PAGES.filter(
+    ({ scope, isThere }) =>
+      mayCall(access.scopes, scope, 'read') && (isThere?.(inbox, access) ?? true),
+  );
 }
 
 /** The context of a visit, or the answer to a visitor without access. */
@@ -110,7 +113,8 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
   const caller = callerOf(access, c.get('requestId'));
   admittedOf(c.env).proved('api', access.project.info.id);
   inbox.executor.meter(caller);
-  if (!mayCall(access.scopes, page.scope, 'read')) return nothingHere(ui, c);
+  const pages = pagesFor(inbox, access);
+  if (!pages.includes(page)) return nothingHere(ui, c);
   const project = access.project.info;
   return {
     inbox,
@@ -120,7 +124,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     project,
     root,
     id: c.req.param('id') ?? null,
-    pages: pagesFor(access),
+    pages,
     now: inbox.clock.now(),
     requestId: c.get('requestId'),
     csrf: inbox.vault.sign(sessionCsrf(session)),

@@ -101,7 +101,7 @@ function FileName({ name, url }: { readonly name: string; readonly url?: string 
   );
 }
 
-function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
+export function Files({ event }: { readonly event: Envelope }): JSX.Element | null {
   const { attachments = [], attachments_blocked: blocked = [] } = event;
   if (attachments.length + blocked.length === 0) return null;
   return (

@@ -11,6 +11,6 @@ export const DISK_STYLE = `
 .versions a{display:inline-flex;align-items:center;min-height:2.75rem}
 .versions a[aria-current]{font-weight:620;text-decoration:none}
 .versions .remark{flex-basis:100%}
-td .go{display:inline-flex;align-items:center;min-height:2.75rem}
-@media (pointer:fine){.versions a,.crumbs a,td .go{min-height:2rem;min-width:0}}
+.go{display:inline-flex;align-items:center;min-height:2.75rem;min-width:2.75rem}
+@media (pointer:fine){.versions a,.crumbs a,.go{min-height:2rem;min-width:0}}
 `;

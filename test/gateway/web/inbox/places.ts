@@ -6,6 +6,8 @@ type PageName =
   | 'events'
   | 'keys'
   | 'ledger'
+  | 'mail'
+  | 'outbox'
   | 'policy'
   | 'requests'
   | 'routes'

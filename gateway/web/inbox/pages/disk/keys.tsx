@@ -27,7 +27,7 @@ export async function showKeys(context: PageContext): Promise<PageResult> {
         {(head) => (
           <Row href={diskUrl(context, undefined, { key: head.key })}>
             <AgentText
-              text={head.key.slice(level.under.length)}
+              text={head.key.slice(level.under.length) || '(no name)'}
               reading="exact"
               class="what mono"
             />

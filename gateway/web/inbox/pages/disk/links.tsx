@@ -64,7 +64,6 @@ export function LinkRows({
   readonly context: PageContext;
   readonly links: readonly FileLink[];
 }): JSX.Element {
-  const { now } = context;
   const columns: readonly Column<FileLink>[] = [
     {
       title: 'File',
@@ -76,14 +75,7 @@ export function LinkRows({
     },
     {
       title: 'Ends',
-      cell: ({ expiresAt, isOpen }) =>
-        isOpen ? (
-          <span>
-            in {lengthOfTime(expiresAt - now)}, at <Time at={expiresAt} now={now} />
-          </span>
-        ) : (
-          <Chip text="Doesn’t open any more" tone="calm" />
-        ),
+      cell: (link) => <End context={context} link={link} />,
     },
     {
       title: 'Made by',
@@ -115,4 +107,24 @@ export function LinkRows({
       : []),
   ];
   return <Table caption="Public links to files" columns={columns} items={links} />;
+}
+
+function End({
+  context: { now },
+  link: { expiresAt, isOpen },
+}: {
+  readonly context: PageContext;
+  readonly link: FileLink;
+}): JSX.Element {
+  return (
+    <span>
+      {isOpen ? (
+        <>
+          in {lengthOfTime(expiresAt - now)}, at <Time at={expiresAt} now={now} />
+        </>
+      ) : (
+        <Chip text="Doesn’t open any more" tone="calm" />
+      )}
+    </span>
+  );
 }

@@ -30,7 +30,11 @@ export async function showStates(context: PageContext): Promise<PageResult> {
           const { note = null, agent = null } = newest.get(key) ?? {};
           return (
             <Row href={diskUrl(context, 'states', { task: key.slice(STATE_PREFIX.length) })}>
-              <AgentText text={key.slice(level.under.length)} reading="exact" class="what mono" />
+              <AgentText
+                text={key.slice(level.under.length) || '(no name)'}
+                reading="exact"
+                class="what mono"
+              />
               <span class="soft">{bytesText(size_bytes)}</span>
               <span class="meta">
                 saved <Age at={updated_at} now={context.now} />

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readMail } from '../../daemon/outbox-mail.ts';
-import { composeMail } from '../../gateway/mail/compose.ts';
-import { askMessage } from '../../gateway/mail/messages.ts';
-import { opened } from '../gateway/mail/samples.ts';
+import { readMail } from '../../../shared/host/outbox-mail.ts';
+import { composeMail } from '../../../gateway/mail/compose.ts';
+import { askMessage } from '../../../gateway/mail/messages.ts';
+import { opened } from '../../gateway/mail/samples.ts';
 
 const URL = 'http://127.0.0.1:4780/a/t0ken';
 
@@ -34,7 +34,9 @@ describe('a message read back from its file', () => {
         const { subject, text } = askMessage(opened({ summary, details }), URL);
         const plain = { id: 'ntc_1', from: 'svc@localhost', to: 'ann@example.com' };
         const { raw } = await composeMail({ ...plain, subject, text }, 1000);
-        expect(readMail(raw)).toEqual({
+        const { headers, ...read } = readMail(raw);
+        expect(new Map(headers).get('message-id')).toBe('<ntc_1@localhost>');
+        expect(read).toEqual({
           from: plain.from,
           to: plain.to,
           cc: '',
@@ -42,6 +44,7 @@ describe('a message read back from its file', () => {
           subject: subject.replaceAll('=?', '= ?'),
           date: 1000,
           text,
+          html: null,
           attachments: [],
           link: URL,
         });

@@ -1,8 +1,15 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { isoTime } from '../shared/lib/clock.ts';
-import { errorCode } from '../shared/lib/guards.ts';
-import type { Home } from './home.ts';
+import { isoTime } from '../lib/clock.ts';
+import { errorCode } from '../lib/guards.ts';
 import { readMail, type OutboxMail } from './outbox-mail.ts';
 
 /** A message to a person, or an agent's mail, that the daemon stored instead of sending it. */
@@ -30,7 +37,7 @@ const HEAD_BYTES = 32 * 1024;
 const WHOLE_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Where the daemon stores messages to people while it has no mail server. */
-export function outboxFolder({ dataFolder }: Pick<Home, 'dataFolder'>): string {
+export function outboxFolder({ dataFolder }: { readonly dataFolder: string }): string {
   return join(dataFolder, 'outbox');
 }
 
@@ -48,6 +55,23 @@ export function outboxEntries(folder: string): OutboxEntry[] {
       to: deliveredTo ?? to,
       subject,
     }));
+}
+
+/** The ids of all messages, the one written last first. */
+export function outboxIds(folder: string): string[] {
+  return namesIn(folder)
+    .flatMap((name) => {
+      const id = FILE.exec(name)?.[1];
+      const found = id && lstatSync(join(folder, name), { throwIfNoEntry: false });
+      return id && found ? [{ id, at: found.mtimeMs }] : [];
+    })
+    .toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
+
+/** The beginning of a message: its head and, if it is short, its text. Null if the outbox doesn't have it. */
+export function outboxHead(folder: string, id: string): OutboxMessage | null {
+  return FILE.test(`${id}.eml`) ? (read(folder, id, HEAD_BYTES)?.message ?? null) : null;
 }
 
 /** The whole message with this id, or null if the outbox doesn't have it. */

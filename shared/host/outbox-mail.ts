@@ -10,6 +10,10 @@ export interface OutboxMail {
   readonly date: number | null;
   /** The plain text part. */
   readonly text: string;
+  /** The HTML part; null if there is none. */
+  readonly html: string | null;
+  /** Every header as it stands in the mail, decoded. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
   readonly attachments: readonly OutboxAttachment[];
   /** The only link in one of our own messages, or null. */
   readonly link: string | null;
@@ -36,15 +40,17 @@ const DEPTH_MAX = 4;
 const PARTS_MAX = 20;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
-// The CLI loads no packages, so this parser reads just what our own mailer writes: UTF-8, and the encodings and
+// The command line loads no packages, so this parser reads just what our own mailer writes: UTF-8, and the encodings and
 // multiparts it uses. It reads other mail in the folder as well as it can, and never throws.
 
 /** Reads a mail, or just its beginning. */
 export function readMail(bytes: Buffer): OutboxMail {
   const { headers, body } = headersAndBody(bytes.toString('latin1'));
   const parts = partsOf({ headers, body }, 0);
-  const plain = parts.find((part) => isPlainText(part) && !isAttached(part));
-  const text = plain ? utf8(decodedBody(plain)).replaceAll('\r\n', '\n') : '';
+  const shown = parts.filter((part) => !isAttached(part));
+  const plain = shown.find(isPlainText);
+  const text = plain ? textOf(plain) : '';
+  const html = shown.find(isHtml);
   return {
     from: decodedHeader(headers, 'from'),
     to: decodedHeader(headers, 'to'),
@@ -53,6 +59,8 @@ export function readMail(bytes: Buffer): OutboxMail {
     subject: decodedHeader(headers, 'subject'),
     date: dateOf(headers.get('date') ?? ''),
     text,
+    html: html ? textOf(html) : null,
+    headers: [...headers].map(([name, value]) => [name, decodedWords(value)]),
     attachments: parts.filter(isAttached).map(attachmentOf),
     link: headers.get('auto-submitted') === 'auto-generated' ? onlyLink(text) : null,
   };
@@ -98,6 +106,14 @@ function partsOf(part: Part, depth: number): Part[] {
 
 function isPlainText({ headers }: Part): boolean {
   return /^text\/plain\b/i.test(headers.get('content-type') ?? 'text/plain');
+}
+
+function isHtml({ headers }: Part): boolean {
+  return /^text\/html\b/i.test(headers.get('content-type') ?? '');
+}
+
+function textOf(part: Part): string {
+  return utf8(decodedBody(part)).replaceAll('\r\n', '\n');
 }
 
 function isAttached({ headers }: Part): boolean {
