@@ -338,6 +338,7 @@ async function openHttp(
     joining: signIn?.joining ?? null,
     oauth,
     mailPerson: (message) => messaging.mail(message),
+    health: () => healthOf(core),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const source = await openReplicaSource(databases, clock);
@@ -359,6 +360,12 @@ async function openHttp(
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
   return { executor, approvals, app };
+}
+
+/** What the overview of the web inbox warns about. */
+function healthOf({ messaging, mail }: Pick<Services, 'messaging' | 'mail'>) {
+  const { telegram } = messaging;
+  return { bot: telegram && telegram.trouble === null, mailbox: mail.status?.connected ?? null };
 }
 
 /** Loads with the first request that needs it, because its package does. */

@@ -11,6 +11,7 @@ import { gatewayClient } from '../signin/gateway-client.ts';
 
 /** Pages of the web inbox that `svc open` can show. */
 export const WEB_PAGES = [
+  'overview',
   'requests',
   'events',
   'disk',

@@ -1,3 +1,4 @@
+import { countActivity } from './activity.ts';
 import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
 import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
@@ -46,6 +47,7 @@ export const commands = {
   claimNotices,
   claimErasure,
   confirmChannel,
+  countActivity,
   decide,
   delivery,
   diskLimited,

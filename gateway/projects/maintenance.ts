@@ -109,9 +109,35 @@ export async function maintain(
     const count = await deleted((at) => dropExpired(project, drop, at));
     if (drop.hasContent) purged += count;
   }
+  await countActivity(project, clock, signal);
   // Deleted rows are gone from the file but still readable in the log.
   if (purged > 0) await project.writes.rotate();
   await askForNext(project, { wokenAt, now: clock.now() }, deletionClock);
+}
+
+/** Rows of each kind counted in one transaction. */
+const COUNT_PORTION = 2000;
+/** Few rows wait for each other this long, because counting costs a commit. The overview adds them itself. */
+const COUNT_PAUSE_MS = 3_600_000;
+const FEW_ROWS = 1000;
+
+/** Counts what happened, for the overview, in portions. */
+async function countActivity(
+  project: Project,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const isWorthIt = await project.store.read(async ({ activity }) => {
+    const position = await activity.position(clock.now());
+    const rows = await activity.behind(position, FEW_ROWS + 1);
+    return rows > FEW_ROWS || (rows > 0 && clock.now() - position.at > COUNT_PAUSE_MS);
+  });
+  if (!isWorthIt) return;
+  const countPortion = (): Promise<boolean> =>
+    project.writes.run('countActivity', { now: clock.now(), limit: COUNT_PORTION });
+  for (;;) {
+    if (signal?.aborted || (await countPortion())) return;
+  }
 }
 
 /**

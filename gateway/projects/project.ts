@@ -20,6 +20,7 @@ import { Transfer } from './transfer.ts';
 import { ForeignChanges } from './foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
 import { EventSearches } from './event-search.ts';
+import { CountPace } from './count-pace.ts';
 import { Feed } from './feed.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { DatabasePool } from './database-pool.ts';
@@ -119,6 +120,7 @@ export class Project {
   #replication: ReplicationPosition = { position: 0, log: null };
   /** The log position that the database server reported last. */
   #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
+  readonly #countPace: CountPace;
   #ledgerWriter: LedgerWriter | null = null;
   #info: ProjectInfo;
   readonly #gate: WriteGate;
@@ -133,6 +135,7 @@ export class Project {
   ) {
     this.#info = info;
     this.#deps = deps;
+    this.#countPace = new CountPace(deps.clock, (dueAt) => this.atLatest(dueAt));
     this.#gate = new WriteGate(migrationState, () => deps.isUnsure());
     const folder = join(deps.dataFolder, 'projects', info.id);
     this.databasePath = join(folder, 'project.db');
@@ -371,10 +374,7 @@ export class Project {
 
   /** Whether its files must stay open: closing them would only reopen them, or something can't wait for that. */
   get #isPinned(): boolean {
-    const { deliveries, notifications, mails, transfer } = this;
-    return (
-      this.isAwaited || [deliveries, notifications, mails, transfer].some(({ isBusy }) => isBusy)
-    );
+    return this.isAwaited || this.#isSending || this.transfer.isBusy;
   }
 
   /** Clears caches that the next opening fills again. */
@@ -390,6 +390,7 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#replication = effect.replication;
       else applyEffect(this, effect);
+      this.#countPace.note(effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();
       this.feed.note(effect);
       this.watchers.note(effect);

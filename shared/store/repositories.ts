@@ -1,3 +1,4 @@
+import { ActivityRepository } from './activity.ts';
 import { BlobPinRepository } from './blob-pins.ts';
 import { BlobRepository } from './blobs.ts';
 import { CallbackSecretRepository } from './callback-secret.ts';
@@ -41,6 +42,7 @@ export class Repositories {
   readonly #tx: Tx;
   readonly #projectId: string;
   readonly #pinHolder: string | null;
+  #activity: ActivityRepository | undefined;
   #keys: KeyRepository | undefined;
   #oauthGrants: OAuthGrantRepository | undefined;
   #sources: SourceRepository | undefined;
@@ -80,6 +82,10 @@ export class Repositories {
     this.#tx = tx;
     this.#projectId = projectId;
     this.#pinHolder = pinHolder;
+  }
+
+  get activity(): ActivityRepository {
+    return (this.#activity ??= new ActivityRepository(this.#tx));
   }
 
   get keys(): KeyRepository {

@@ -57,6 +57,6 @@ describe('svc open', () => {
     const { code, out, err, asked } = await open(typed);
     expect([code, out, asked]).toEqual([2, '', []]);
     expect(err).toContain(`USAGE: ${message}`);
-    expect(err).toContain('Pages: requests, events, disk, mail,');
+    expect(err).toContain('Pages: overview, requests, events, disk,');
   });
 });

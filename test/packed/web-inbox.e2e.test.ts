@@ -41,7 +41,7 @@ describe.runIf(installed && hasChromium())('the web inbox of the installed packa
   it('opens by `svc open`, has all its pages, and shows at once what agents ask', async () => {
     const tab = await Tab.open(browser, { size: 'desktop' });
     const { page } = tab;
-    const { url } = await machine.json<{ url: string }>('open', '--print');
+    const { url } = await machine.json<{ url: string }>('open', 'requests', '--print');
     await page.goto(url);
     await page.waitForURL(`${base}/ui/p/local/requests`);
     const asking = ask('Deploy v7');

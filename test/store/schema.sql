@@ -138,7 +138,16 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 22
+-- project, schema 23
+
+CREATE TABLE activity (
+  step_ms INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (step_ms, bucket, kind, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE blob (
   digest TEXT PRIMARY KEY,
@@ -619,6 +628,8 @@ CREATE INDEX delivery_due ON delivery (destination, due_at) WHERE status = 'pend
 
 CREATE INDEX delivery_event ON delivery (event_seq);
 
+CREATE INDEX delivery_finished ON delivery (finished_at) WHERE finished_at IS NOT NULL;
+
 CREATE INDEX delivery_route ON delivery (route_id, status, id) WHERE route_id IS NOT NULL;
 
 CREATE INDEX email_batch_forget ON email_batch (forget_at) WHERE forget_at IS NOT NULL;
@@ -636,6 +647,8 @@ CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
 
 CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE INDEX event_mail ON event (seq) WHERE channel = 'email';
 

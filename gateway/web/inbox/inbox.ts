@@ -15,6 +15,11 @@ import { LiveStreams } from './live.ts';
 import { OwnerSignIn } from './owner-sign-in.ts';
 import { Sessions } from './sessions.ts';
 
+interface InboxHealth {
+  readonly bot: boolean | null;
+  readonly mailbox: boolean | null;
+}
+
 interface WebInboxDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
@@ -36,6 +41,8 @@ interface WebInboxDeps {
   readonly joining: Joining | null;
   /** Null if the gateway offers no OAuth. */
   readonly oauth: OpenOAuth | null;
+  /** Whether the Telegram bot and the mailbox work; null where there is none. */
+  readonly health: () => InboxHealth;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -59,6 +66,7 @@ export class WebInbox {
   readonly outboxFolder: string | null;
   readonly joining: Joining | null;
   readonly oauth: OpenOAuth | null;
+  readonly health: () => InboxHealth;
 
   constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
@@ -89,5 +97,6 @@ export class WebInbox {
     this.outboxFolder = deps.outboxFolder;
     this.joining = deps.joining;
     this.oauth = deps.oauth;
+    this.health = deps.health;
   }
 }

@@ -92,6 +92,7 @@ export function Layout(framed: Framed): JSX.Element {
       <body
         data-live={`${frame.root}/live?project=${info.slug}&seen=${position}`}
         data-topics={current.topics.join(' ')}
+        {...(current.paceMs !== undefined && { 'data-pace': current.paceMs })}
       >
         <a class="skip" href="#page">
           Skip to content

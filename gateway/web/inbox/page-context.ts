@@ -73,6 +73,8 @@ export interface UiPage {
   readonly isThere?: (inbox: WebInbox, access: Access) => boolean;
   /** The changes after which the page refreshes. */
   readonly topics: readonly Topic[];
+  /** How long a refresh is put off after the last one, if the page is dear or would never rest. */
+  readonly paceMs?: number;
   readonly show: (context: PageContext) => Promise<PageResult>;
   /** The maximum size of a form, if the limit of the decision pages is too small. */
   readonly formMaxBytes?: number;

@@ -6,6 +6,7 @@ import { ledgerPage } from './pages/ledger.tsx';
 import { mailPage } from './pages/mail/page.tsx';
 import { membersPage } from './pages/members.tsx';
 import { outboxPage } from './pages/outbox/page.tsx';
+import { overviewPage } from './pages/overview.tsx';
 import { policyPage } from './pages/policy.tsx';
 import { requestsPage } from './pages/requests.tsx';
 import { routesPage } from './pages/routes.tsx';
@@ -17,6 +18,7 @@ import type { UiPage } from './page-context.ts';
 
 /** All pages, in navigation order: the first one of a group opens from the first row. */
 export const UI_PAGES: readonly UiPage[] = [
+  overviewPage,
   requestsPage,
   eventsPage,
   diskPage,

@@ -6,6 +6,7 @@ import { FORMS_STYLE } from './styles/forms.ts';
 import { FRAME_STYLE } from './styles/frame.ts';
 import { LEDGER_STYLE } from './styles/ledger.ts';
 import { LISTS_STYLE } from './styles/lists.ts';
+import { OVERVIEW_STYLE } from './styles/overview.ts';
 import { PARTS_STYLE } from './styles/parts.ts';
 import { POLICY_STYLE } from './styles/policy.ts';
 import { TABLES_STYLE } from './styles/tables.ts';
@@ -23,6 +24,7 @@ const PARTS = [
   USAGE_STYLE,
   DISK_STYLE,
   EVENTS_STYLE,
+  OVERVIEW_STYLE,
 ];
 
 export const UI_STYLE = STYLE + PARTS.join('');

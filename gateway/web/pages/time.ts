@@ -36,6 +36,15 @@ function twoUnits(
   return rest === 0 ? first : `${first} ${rest} ${smallName}`;
 }
 
+/** Such as `14:30 UTC`, or `3 Jan, 14:30 UTC` if that isn't today. */
+export function minuteOfDay(at: number, now: number): string {
+  const [date = '', time = ''] = new Date(at).toISOString().split('T');
+  const clock = `${time.slice(0, 5)} UTC`;
+  if (new Date(now).toISOString().startsWith(date)) return clock;
+  const [, month = '', day = ''] = date.split('-');
+  return `${Number(day)} ${(MONTHS[Number(month) - 1] ?? '').slice(0, 3)}, ${clock}`;
+}
+
 /**
  * Such as `14:30:05 UTC`, with the date unless it is today. In UTC, because a page without scripts doesn't know the
  * reader's time zone.

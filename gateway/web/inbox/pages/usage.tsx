@@ -20,7 +20,7 @@ export const usagePage: UiPage = {
 };
 
 /** The answer of `usage`. */
-interface Usage {
+export interface Usage {
   readonly disk: {
     readonly used_bytes: number;
     readonly limit_bytes: number;
@@ -151,7 +151,7 @@ function Group({
 }
 
 /** A bar warns from this share on. */
-const NEAR = 0.8;
+export const NEAR = 0.8;
 
 function Quota({
   name,

@@ -6,7 +6,7 @@
 export const LIVE_SCRIPT = String.raw`
 (() => {
   const find = (selector) => document.querySelector(selector);
-  const { live, topics = '' } = document.body.dataset;
+  const { live, topics = '', pace = '700' } = document.body.dataset;
   if (!live) return;
   const wanted = new Set(topics.split(' '));
   let isLooking = false;
@@ -98,7 +98,7 @@ export const LIVE_SCRIPT = String.raw`
     setTimeout(() => {
       isLooking = false;
       lookAgain();
-    }, 700);
+    }, Number(pace));
   };
 
   // The server sends a beat each second. A silence that is longer is a lost connection, whatever the browser believes.

@@ -10,11 +10,13 @@ export const TIME_SCRIPT = String.raw`
   const format = (options) => new Intl.DateTimeFormat(locale, options);
   const zone = format({ timeZoneName: 'short', hour: 'numeric' });
   const two = (number) => String(number).padStart(2, '0');
-  const textOf = (at, now) => {
-    const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  const textOf = (at, now, isShort) => {
+    const parts = [at.getHours(), at.getMinutes(), at.getSeconds()].slice(0, isShort ? 2 : 3);
+    const clock = parts.map(two).join(':');
     const named = clock + ' ' + zone.formatToParts(at).find(({ type }) => type === 'timeZoneName').value;
     if (at.toDateString() === now.toDateString()) return named;
     const month = new Intl.DateTimeFormat('en', { month: 'long' }).format(at);
+    if (isShort) return at.getDate() + ' ' + month.slice(0, 3) + ', ' + named;
     const year = at.getFullYear() === now.getFullYear() ? '' : ' ' + at.getFullYear();
     return named + ' on ' + at.getDate() + ' ' + month + year;
   };
@@ -22,7 +24,7 @@ export const TIME_SCRIPT = String.raw`
     const now = new Date();
     for (const one of root.querySelectorAll('time[datetime]')) {
       const at = new Date(one.dateTime);
-      if (!Number.isNaN(at.getTime())) one.textContent = textOf(at, now);
+      if (!Number.isNaN(at.getTime())) one.textContent = textOf(at, now, one.dataset.short !== undefined);
     }
   };
   document.addEventListener('svc:fresh', ({ detail }) => localize(detail));

@@ -31,6 +31,7 @@ async function signIn(tab: Tab): Promise<void> {
   const token = await linkToken(gateway.folder, 'ui/sign-in', before + 1);
   await tab.page.goto(`${gateway.url}/ui/sign-in/${token}`);
   await tab.page.getByRole('button', { name: 'Open the inbox' }).click();
+  await tab.page.getByRole('link', { name: 'Requests' }).first().click();
   await tab.page.getByRole('heading', { name: 'Requests' }).waitFor();
   // With its script, which keys and the mouse need.
   await tab.page.waitForLoadState();
@@ -39,7 +40,7 @@ async function signIn(tab: Tab): Promise<void> {
 /** The pages as a key sees them. */
 async function openedBy(apiKey: string): Promise<{ page: Page; close: () => Promise<void> }> {
   const tab = await Tab.open(browser, { size: 'desktop' });
-  await tab.page.goto(gateway.url + (await linkFor(gateway, apiKey)));
+  await tab.page.goto(gateway.url + (await linkFor(gateway, apiKey, 'requests')));
   await tab.page.waitForURL(`**${list}`);
   return { page: tab.page, close: () => tab.close() };
 }
@@ -103,7 +104,7 @@ describe.skipIf(!hasChromium())('the web inbox in a browser', () => {
         await owner.post(await pathOf(gateway, ended), { fields: { verb: 'deny' } });
         const pages = [
           '/ui/sign-in',
-          await linkFor(gateway, gateway.apiKey),
+          await linkFor(gateway, gateway.apiKey, 'requests'),
           list,
           `${list}?status=denied`,
           await pathOf(gateway, id),

@@ -44,7 +44,7 @@ describe('svc open, with the daemon of this machine', () => {
   it('leads to the pages, whose style and script are there', async () => {
     const cookie = await enter();
     const start = await fetch(`${base}/ui`, { headers: { cookie }, redirect: 'manual' });
-    expect(start.headers.get('location')).toBe('/ui/p/local/requests');
+    expect(start.headers.get('location')).toBe('/ui/p/local/overview');
     const page = await fetch(`${base}/ui/p/local/requests`, { headers: { cookie } });
     const html = await page.text();
     expect(html).toContain('No owner’s address is set');

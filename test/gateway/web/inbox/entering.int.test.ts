@@ -30,11 +30,11 @@ it('the bare address leads a browser to the web inbox, and answers a program in 
 });
 
 describe('a link for a key', () => {
-  it('leads to the list of requests, or to what was asked for', async () => {
+  it('leads to the overview, or to what was asked for', async () => {
     const visitor = new WebVisitor(gateway);
     const first = await visitor.enter(await linkFor(gateway, gateway.apiKey));
     expect([first.status, first.location]).toEqual([303, '/ui']);
-    expect((await visitor.get('/ui')).location).toBe(list);
+    expect((await visitor.get('/ui')).location).toBe(list.replace('requests', 'overview'));
     const id = await ask(gateway);
     const link = await linkFor(gateway, gateway.apiKey, `requests/${id}`);
     expect((await visitor.enter(link)).location).toBe(`${list}/${id}`);

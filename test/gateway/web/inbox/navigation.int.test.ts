@@ -63,7 +63,7 @@ describe('the navigation', () => {
   it('shows a limited key only what it may open', async () => {
     const visitor = await keyWith('ledger:read');
     const page = await visitor.get(`${base}settings`);
-    expect(linksIn(page, 'Pages').map(({ path }) => path)).toEqual(['settings']);
+    expect(linksIn(page, 'Pages').map(({ path }) => path)).toEqual(['overview', 'settings']);
     const settings = linksIn(await visitor.get(`${base}keys`), 'Settings').map(({ path }) => path);
     expect(settings).toEqual(['members', 'keys', 'sessions', 'ledger', 'usage']);
     expect((await visitor.get(`${base}sources`)).status).toBe(404);

@@ -8,6 +8,7 @@ type PageName =
   | 'ledger'
   | 'mail'
   | 'outbox'
+  | 'overview'
   | 'policy'
   | 'requests'
   | 'routes'

@@ -1,0 +1,189 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
+import { mayCall } from '../../../../shared/lib/scopes.ts';
+import { requestList } from '../../../../shared/operations/request/list.ts';
+import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
+import { usage } from '../../../../shared/operations/usage.ts';
+import { digitsOf } from '../../pages/number.ts';
+import { AgentText } from '../../pages/request-copy.tsx';
+import { lengthOfTime } from '../../pages/time.ts';
+import { hostOf } from '../route-queries.ts';
+import { Chip, Nothing, Row, Rows, type Tone } from '../parts.tsx';
+import type { PageContext } from '../page-context.ts';
+import { NEAR, type Usage } from './usage.tsx';
+
+/** Something that somebody should look at. */
+interface Matter {
+  readonly href: string;
+  readonly what: Child;
+  readonly chip: readonly [text: string, tone: Tone];
+  readonly more?: Child;
+}
+
+/** Requests beyond these are only counted. */
+const REQUESTS_SHOWN = 3;
+const COUNTED_MAX = 50;
+/** So many dead events count as this many and more. */
+const DEAD_MAX = 1000;
+/** Requests that expire this soon are highlighted. */
+const URGENT_MS = 3_600_000;
+
+/** Everything that needs attention and that the visitor's scopes let them see, the most urgent first. */
+export async function attentionOf(context: PageContext): Promise<Matter[]> {
+  const { scopes } = context.access;
+  return [
+    ...(mayCall(scopes, requestList.scope) ? await waitingRequests(context) : []),
+    ...(mayCall(scopes, 'inbox:read') ? await stuckEvents(context) : []),
+    ...awayServices(context),
+    ...(await quotas(context)),
+  ];
+}
+
+export function Attention({
+  context,
+  found,
+}: {
+  readonly context: PageContext;
+  readonly found: readonly Matter[];
+}): JSX.Element {
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      {found.length === 0 ? (
+        <Nothing>
+          Nothing needs you.{' '}
+          {mayCall(context.access.scopes, 'approvals') && 'Requests appear here on their own.'}
+        </Nothing>
+      ) : (
+        <Rows label="Needs attention">
+          {found.map(({ href, what, chip: [text, tone], more }) => (
+            <Row href={href}>
+              <span class="what">{what}</span>
+              <Chip text={text} tone={tone} />
+              {more !== undefined && <span class="meta">{more}</span>}
+            </Row>
+          ))}
+        </Rows>
+      )}
+    </section>
+  );
+}
+
+async function waitingRequests(context: PageContext): Promise<Matter[]> {
+  const { items } = (await context.call(requestList, {
+    status: 'pending',
+    limit: COUNTED_MAX,
+  })) as { items: RequestRecord[] };
+  const soonest = items
+    .toReversed()
+    .toSorted((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at));
+  const shown = soonest.slice(0, REQUESTS_SHOWN).map((request): Matter => {
+    const left = Date.parse(request.expires_at) - context.now;
+    const by = request.requested_by.agent;
+    return {
+      href: context.at('requests', request.request_id),
+      what: <AgentText text={request.summary || (request.question ?? '')} reading="line" />,
+      chip: [`${lengthOfTime(left)} left`, left < URGENT_MS ? 'warn' : 'calm'],
+      more: (
+        <>
+          Waits for a decision
+          {request.risk === 'high' && (
+            <>
+              {' · '}
+              <span class="risk high">high risk</span>
+            </>
+          )}
+          {' · '}
+          {by === null ? 'an agent' : <AgentText text={by} reading="line" />}
+        </>
+      ),
+    };
+  });
+  const rest = items.length - shown.length;
+  if (rest <= 0) return shown;
+  const what = `${pluralize(rest, 'more request waits', 'more requests wait')} for a decision`;
+  return [...shown, { href: context.at('requests'), what, chip: ['Waiting', 'calm'] }];
+}
+
+async function stuckEvents(context: PageContext): Promise<Matter[]> {
+  const { dead, routes } = await context.access.project.store.read(async (store) => ({
+    dead: await store.activity.dead(DEAD_MAX),
+    routes: (await store.routes.list()).filter(({ enabled }) => enabled === 0),
+  }));
+  const disabled = routes.map(({ id, callback_url, disabled_reason }): Matter => ({
+    href: context.at('routes', id),
+    what: (
+      <>
+        Route to <AgentText text={hostOf(callback_url)} reading="exact" class="mono" />
+      </>
+    ),
+    chip: ['Disabled', 'bad'],
+    ...(disabled_reason !== null && {
+      more: <AgentText text={disabled_reason} reading="line" />,
+    }),
+  }));
+  if (dead === 0) return disabled;
+  const many = dead === DEAD_MAX ? `${digitsOf(dead)} or more events` : pluralize(dead, 'event');
+  const first: Matter = {
+    href: `${context.at('events')}?status=dead`,
+    what: `${many} failed for good`,
+    chip: ['Dead', 'bad'],
+    more: 'No agent gets them until someone requeues them.',
+  };
+  return [first, ...disabled];
+}
+
+/** The bot and the mailbox belong to the gateway; why one is away is for its operator to read. */
+function awayServices(context: PageContext): Matter[] {
+  const { bot, mailbox } = context.inbox.health();
+  const of = (what: string, more: string): Matter => ({
+    href: context.at('channels'),
+    what,
+    chip: ['Away', 'bad'],
+    more,
+  });
+  return [
+    ...(bot === false
+      ? [of('The Telegram bot', 'People get no messages in Telegram until it’s back.')]
+      : []),
+    ...(mailbox === false
+      ? [of('The mailbox', 'Mail isn’t read until it’s back. None is lost.')]
+      : []),
+  ];
+}
+
+async function quotas(context: PageContext): Promise<Matter[]> {
+  const { disk, keys, transfer, emails, events } = (await context.call(usage, {})) as Usage;
+  const href = context.at('usage');
+  const shares: readonly (readonly [name: string, used: number, limit: number | null])[] = [
+    ['Disk', disk.used_bytes, disk.limit_bytes],
+    ['Keys on the disk', keys.used, keys.limit],
+    ['Downloads this month', transfer.used_bytes, transfer.limit_bytes],
+    ['Mail today', emails.today, emails.day_limit],
+    ['Mail this month', emails.this_month, emails.month_limit],
+    ['Stored events', events.stored_bytes, events.limit_bytes],
+  ];
+  const near = shares.flatMap(([what, used, limit]): Matter[] => {
+    const part = limit === null ? 0 : used / limit;
+    if (part < NEAR) return [];
+    return [{ href, what, chip: [`${Math.floor(part * 100)} % used`, part >= 1 ? 'bad' : 'warn'] }];
+  });
+  const limited = events.sources
+    .filter(({ limited: why }) => why !== null)
+    .map(({ name }): Matter => ({
+      href,
+      what: (
+        <>
+          Source <AgentText text={name} reading="exact" class="mono" />
+        </>
+      ),
+      chip: ['At its limit', 'warn'],
+      more: 'Its senders must wait.',
+    }));
+  const blocked: Matter[] =
+    emails.blocked === null
+      ? []
+      : [{ href, what: 'This project can’t send email', chip: ['Blocked', 'bad'] }];
+  return [...blocked, ...near, ...limited];
+}
