@@ -29,7 +29,7 @@ export const INGRESS_LIMIT_KINDS = [
   'bytes_per_10_minutes',
 ] as const;
 
-export type IngressLimitKind = (typeof INGRESS_LIMIT_KINDS)[number];
+type IngressLimitKind = (typeof INGRESS_LIMIT_KINDS)[number];
 
 /** A limit that keeps a source from storing another event, in the form of RATE_LIMITED's details. */
 export interface ReachedLimit {

@@ -1,22 +1,12 @@
+import type * as z from 'zod';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { channelList } from '../../../shared/operations/channel/list.ts';
+import type { channelView } from '../../../shared/operations/channel/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
 /** A channel as `channel_list` returns it. */
-export interface Channel {
-  readonly id: string;
-  readonly kind: 'email' | 'telegram';
-  readonly label: string;
-  /** Masked; null for Telegram. */
-  readonly address: string | null;
-  readonly status: 'added' | 'verified' | 'active' | 'removed';
-  readonly owner: boolean;
-  readonly created_at: string;
-  readonly verified_at: string | null;
-  readonly activated_at: string | null;
-  readonly last_used_at: string | null;
-}
+export type Channel = z.output<typeof channelView>;
 
 export const KIND_WORDS: Readonly<Record<Channel['kind'], string>> = {
   email: 'Email',

@@ -1,25 +1,14 @@
+import type * as z from 'zod';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { LIST_MAX } from '../../../shared/lib/limits.ts';
 import { keyList } from '../../../shared/operations/key/list.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
+import type { keyView } from '../../../shared/operations/key/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
 /** A key as `key_list` returns it. */
-export interface Key {
-  readonly id: string;
-  readonly name: string;
-  readonly last4: string;
-  readonly scopes: readonly Scope[];
-  readonly disk_prefixes: readonly string[] | null;
-  readonly created_at: string;
-  readonly created_by: string | null;
-  readonly last_used_at: string | null;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  /** The host of the app that the key belongs to; null for other keys. */
-  readonly client: string | null;
-}
+export type Key = z.output<typeof keyView>;
 
 /** The answer that contains the secret. */
 export interface NewKey extends Key {

@@ -1,21 +1,13 @@
+import type * as z from 'zod';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { memberList } from '../../../shared/operations/member/list.ts';
 import { ROLE_RULES, ROLES, type Role } from '../../../shared/rules/roles.ts';
+import type { memberView } from '../../../shared/operations/member/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
 /** A member as `member_list` returns them. */
-export interface Member {
-  readonly id: string;
-  readonly role: Role;
-  /** Masked. */
-  readonly address: string | null;
-  readonly status: 'asked' | 'invited' | 'active' | 'removed';
-  readonly channel_id: string | null;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly joined_at: string | null;
-}
+export type Member = z.output<typeof memberView>;
 
 interface StateWords {
   readonly text: string;

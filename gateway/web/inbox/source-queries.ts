@@ -1,26 +1,12 @@
+import type * as z from 'zod';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
-import type { IngressLimitKind } from '../../../shared/rules/ingress-limit.ts';
-import type { VERIFICATIONS } from '../../../shared/operations/source/view.ts';
+import type { sourceWithActivity } from '../../../shared/operations/source/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
 /** A source as `source_list` returns it, including its secret URL. */
-export interface Source {
-  readonly name: string;
-  readonly type: 'webhook' | 'email';
-  readonly verification: (typeof VERIFICATIONS)[number];
-  readonly signature_header: string | null;
-  readonly url: string | null;
-  readonly address: string | null;
-  readonly created_at: string;
-  readonly previous_secret_valid_until: string | null;
-  readonly last_event_at: string | null;
-  readonly events_24h: number;
-  readonly rejected_24h: number;
-  readonly stored_bytes: number;
-  readonly limited: { readonly kind: IngressLimitKind; readonly limit: number } | null;
-}
+export type Source = z.output<typeof sourceWithActivity>;
 
 export async function sourcesOf(context: PageContext): Promise<readonly Source[]> {
   return ((await context.call(sourceList, {})) as { items: Source[] }).items;

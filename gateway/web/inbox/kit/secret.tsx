@@ -29,7 +29,7 @@ export function secretPage({ title, note, copy, about, after, back }: SecretPage
       <Note tone="warn">
         <strong>Copy it now.</strong> You won’t see it again. {note}
       </Note>
-      <section class="card stack" aria-label={copy[0]?.label}>
+      <section class="card stack" aria-label="To copy">
         {copy.map((field) => (
           <CopyField {...field} />
         ))}

@@ -2,8 +2,9 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
-import { AgentText, Ago } from '../../pages/request-copy.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
+import { FactsCard } from '../kit/detail.tsx';
+import { ago, exact, line, mono } from '../kit/text.tsx';
 import { Chip, Fact, UpLink } from '../parts.tsx';
 import type { PageResult, PageContext } from '../page-context.ts';
 
@@ -21,7 +22,7 @@ export async function showEntry(context: PageContext, id: string): Promise<PageR
     <div class="stack">
       <UpLink href={context.at('ledger')}>All entries</UpLink>
       <h1 class="headed">
-        <span class="soft">#{seq.toString()}</span> <AgentText text={op} reading="exact" />
+        <span class="soft">#{seq.toString()}</span> {exact(op)}
         {outcome === 'ok' ? (
           <Chip text="Done" tone="good" />
         ) : (
@@ -41,46 +42,29 @@ export async function showEntry(context: PageContext, id: string): Promise<PageR
 
 function Doing({ context, entry, names }: EntryProps): JSX.Element {
   const { agent, platform, key_id: key, subject, request_id: request } = entry;
+  const by = key !== null && (
+    <>
+      {names.has(key) && <>{line(names.get(key) ?? '')} </>}
+      {thing(context, key)}
+    </>
+  );
   return (
-    <section class="card" aria-label="What was done">
-      <dl class="facts">
-        <Fact name="When">
-          <Ago at={Date.parse(entry.at)} now={context.now} />
-        </Fact>
-        <Fact name="By">
-          {key === null ? (
-            'the service'
-          ) : (
-            <>
-              {names.has(key) && (
-                <>
-                  <AgentText text={names.get(key) ?? ''} reading="line" />{' '}
-                </>
-              )}
-              <Thing context={context} id={key} />
-            </>
-          )}
-        </Fact>
-        {agent !== null && (
-          <Fact name="Agent">
-            <AgentText text={agent} reading="line" /> <span class="soft">(self-reported)</span>
-          </Fact>
-        )}
-        {platform !== null && (
-          <Fact name="Platform">
-            <AgentText text={platform} reading="line" />
-          </Fact>
-        )}
-        <Fact name="About">
-          {subject === null ? '–' : <Thing context={context} id={subject} />}
-        </Fact>
-        {request !== null && (
-          <Fact name="Call">
-            <AgentText text={request} reading="exact" class="mono" />
-          </Fact>
-        )}
-      </dl>
-    </section>
+    <FactsCard
+      label="What was done"
+      facts={[
+        ['When', ago(context, entry.at)],
+        ['By', by || 'the service'],
+        agent !== null && [
+          'Agent',
+          <>
+            {line(agent)} <span class="soft">(self-reported)</span>
+          </>,
+        ],
+        platform !== null && ['Platform', line(platform)],
+        ['About', subject === null ? '–' : thing(context, subject)],
+        request !== null && ['Call', mono(request)],
+      ]}
+    />
   );
 }
 
@@ -92,40 +76,28 @@ const PAGES: readonly (readonly [id: RegExp, page: string, scope: Scope | 'any']
 ];
 
 /** An id, with a link to its page if the visitor may open it. */
-function Thing({
-  context,
-  id,
-}: {
-  readonly context: PageContext;
-  readonly id: string;
-}): JSX.Element {
-  const text = <AgentText text={id} reading="exact" class="mono" />;
+function thing(context: PageContext, id: string): JSX.Element {
   const page = PAGES.find(([form]) => form.test(id));
-  return page && mayCall(context.access.scopes, page[2]) ? (
-    <a href={context.at(page[1], id)}>{text}</a>
-  ) : (
-    text
-  );
+  const isOpen = page && mayCall(context.access.scopes, page[2]);
+  return isOpen ? <a href={context.at(page[1], id)}>{mono(id)}</a> : mono(id);
 }
 
 function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
-  const { hash, prev_hash: before, input_digest: input, result_digest: result } = entry;
+  const digests = [
+    ['Hash', entry.hash],
+    ['Previous hash', entry.prev_hash],
+    ['Input', entry.input_digest],
+    ['Result', entry.result_digest],
+  ] as const;
   return (
     <section class="card stack" aria-labelledby="chain">
       <h2 id="chain">Chain</h2>
       <dl class="facts">
-        <Fact name="Hash">
-          <Digest value={hash} />
-        </Fact>
-        <Fact name="Previous hash">
-          <Digest value={before} />
-        </Fact>
-        <Fact name="Input">
-          <Digest value={input} />
-        </Fact>
-        <Fact name="Result">
-          <Digest value={result} />
-        </Fact>
+        {digests.map(([name, value]) => (
+          <Fact name={name}>
+            {value === null ? 'none' : <span class="exact mono">{value}</span>}
+          </Fact>
+        ))}
       </dl>
       <p class="soft">
         Input and result are keyed digests: the ledger never stores the data itself. The hash covers
@@ -133,8 +105,4 @@ function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
       </p>
     </section>
   );
-}
-
-function Digest({ value }: { readonly value: string | null }): JSX.Element {
-  return value === null ? <>none</> : <span class="exact mono">{value}</span>;
 }

@@ -3,7 +3,8 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { AgentText, Time } from '../../pages/request-copy.tsx';
-import { Field } from '../fields.tsx';
+import { Fields, type FieldSpec } from '../kit/form.tsx';
+import { line } from '../kit/text.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
@@ -25,7 +26,6 @@ export const ledgerPage: UiPage = {
 
 const LIST_LENGTH = 50;
 const FILTER_MAX_CHARS = 255;
-const DAY_CHARS = 10;
 const DAY_MS = 86_400_000;
 
 const NARROWED = ['op', 'agent', 'subject', 'since', 'until'] as const;
@@ -50,13 +50,21 @@ async function showList(context: PageContext): Promise<PageResult> {
   const content = (
     <>
       <Heading title="Ledger" lead="What was done, by whom and when. Newest first.">
-        <VerifyForm context={context} />
+        <Form context={context} class="ways">
+          <button class="btn small">Verify the ledger</button>
+        </Form>
       </Heading>
       <Problem text={refusal.text} />
       <section aria-labelledby="list">
         <div class="listhead">
           <h2 id="list">Entries</h2>
-          <Narrow narrowed={narrowed} fields={refusal.fields} />
+          <details class="finer" open={Object.keys(narrowed).length > 0}>
+            <summary>Filter</summary>
+            <form method="get">
+              <Fields fields={filterFields(narrowed)} problems={refusal.fields} />
+              <button class="btn small">Apply</button>
+            </form>
+          </details>
         </div>
         {entries.length === 0 ? (
           <Nothing>No entries match.</Nothing>
@@ -106,57 +114,19 @@ function dayText(day: string, afterMs: number): string {
 
 /** An empty field of a submitted form doesn't filter. */
 function narrowedBy(context: PageContext): Narrowed {
-  const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
-  for (const name of NARROWED) {
-    const value = context.query(name)?.trim() ?? '';
-    if (value !== '') narrowed[name] = value;
-  }
-  return narrowed;
+  const typed = NARROWED.map((name) => [name, context.query(name)?.trim() ?? ''] as const);
+  return Object.fromEntries(typed.filter(([, value]) => value !== ''));
 }
 
-function VerifyForm({ context }: { readonly context: PageContext }): JSX.Element {
-  return (
-    <Form context={context} class="ways">
-      <button class="btn small">Verify the ledger</button>
-    </Form>
-  );
-}
-
-function Narrow({
-  narrowed,
-  fields,
-}: {
-  readonly narrowed: Narrowed;
-  readonly fields: Refusal['fields'];
-}): JSX.Element {
-  const common = (name: (typeof NARROWED)[number]) => ({
-    name,
-    value: narrowed[name],
-    problem: fields[name],
-  });
-  return (
-    <details class="finer" open={Object.keys(narrowed).length > 0}>
-      <summary>Filter</summary>
-      <form method="get">
-        <Field
-          {...common('op')}
-          label="Operation"
-          maxlength={FILTER_MAX_CHARS}
-          placeholder="inbox_ack"
-        />
-        <Field {...common('agent')} label="Agent" maxlength={FILTER_MAX_CHARS} />
-        <Field
-          {...common('subject')}
-          label="About"
-          maxlength={FILTER_MAX_CHARS}
-          placeholder="evt_…"
-        />
-        <Field {...common('since')} label="From (UTC)" type="date" maxlength={DAY_CHARS} />
-        <Field {...common('until')} label="To (inclusive)" type="date" maxlength={DAY_CHARS} />
-        <button class="btn small">Apply</button>
-      </form>
-    </details>
-  );
+function filterFields({ op, agent, subject, since, until }: Narrowed): readonly FieldSpec[] {
+  const max = FILTER_MAX_CHARS;
+  return [
+    { name: 'op', label: 'Operation', value: op, max, placeholder: 'inbox_ack' },
+    { name: 'agent', label: 'Agent', value: agent, max },
+    { name: 'subject', label: 'About', value: subject, max, placeholder: 'evt_…' },
+    { kind: 'date', name: 'since', label: 'From (UTC)', value: since, max },
+    { kind: 'date', name: 'until', label: 'To (inclusive)', value: until, max },
+  ];
 }
 
 function EntryRow({ context, entry, names }: EntryProps): JSX.Element {
@@ -183,11 +153,10 @@ function EntryRow({ context, entry, names }: EntryProps): JSX.Element {
 function whoOf({ agent, key_id: key }: LedgerEntry, names: ReadonlyMap<string, string>): Child {
   if (key === null) return 'the service';
   const known = names.get(key) ?? key;
-  const name = <AgentText text={known} reading="line" />;
-  if (agent === null || agent === known) return name;
+  if (agent === null || agent === known) return line(known);
   return (
     <>
-      <AgentText text={agent} reading="line" /> with {name}
+      {line(agent)} with {line(known)}
     </>
   );
 }

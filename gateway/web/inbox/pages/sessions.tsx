@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { plainLine } from '../../pages/text.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { Time } from '../../pages/request-copy.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
-import { Age } from '../event-copy.tsx';
-import { Form, Heading, Problem, Table, type Column } from '../parts.tsx';
+import { PageHeading } from '../kit/list.tsx';
+import { last, line } from '../kit/text.tsx';
+import { Form, Problem, Table, type Column } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
 import { end, seesAll, sessionsOf, type Listed } from '../session-queries.ts';
@@ -75,20 +76,15 @@ function shown(
 ): PageResult {
   const content = (
     <>
-      <Heading
+      <PageHeading
         title="Sessions"
         lead={
           seesAll(context)
             ? 'The browsers where this project is open: yours, and those opened with a key.'
             : 'The browsers opened with this session’s key.'
         }
-      >
-        {listed.length > 1 && (
-          <a class="btn small" href="?step=others">
-            End all others…
-          </a>
-        )}
-      </Heading>
+        ways={[listed.length > 1 && ['step=others', 'End all others…']]}
+      />
       <Problem text={problem} />
       <Table caption="Open sessions, this one first" columns={columnsOf(context)} items={listed} />
       <p class="soft">
@@ -100,48 +96,41 @@ function shown(
 }
 
 function columnsOf(context: PageContext): Column<Listed>[] {
-  const { now } = context;
-  const age = (at: number): Child => <Age at={new Date(at).toISOString()} now={now} />;
+  const when = (at: number): Child => last(context, '', new Date(at).toISOString(), '');
   return [
-    { title: 'Who', cell: Who },
-    { title: 'Came in', cell: ({ session }) => cameIn(session.holder.kind) },
-    { title: 'Begun', cell: ({ session }) => age(session.begunAt) },
-    { title: 'Last used', cell: ({ session }) => age(session.usedAt) },
-    { title: 'Until', cell: ({ session }) => <Time at={session.expiresAt} now={now} /> },
-    { title: 'End it', cell: (listed) => <End context={context} listed={listed} /> },
-  ];
-}
-
-function Who({ access, isThis }: Listed): Child {
-  return (
-    <span>
-      <AgentText text={access.name} reading="line" />
-      {isThis && <span class="tag">This session</span>}
-    </span>
-  );
-}
-
-function cameIn(kind: Listed['session']['holder']['kind']): string {
-  return kind === 'key' ? 'by key' : 'by mail';
-}
-
-function End({
-  context,
-  listed,
-}: {
-  readonly context: PageContext;
-  readonly listed: Listed;
-}): Child {
-  return (
-    <Form context={context} class="">
-      <input type="hidden" name="session" value={listed.handle} />
-      <button class="btn small no" name="act" value="end">
-        {listed.isThis ? 'Sign out' : 'End'}
-        <span class="unseen">
-          {' '}
-          {listed.isThis ? 'here' : `the session of ${plainLine(listed.access.name)}`}
+    {
+      title: 'Who',
+      cell: ({ access, isThis }) => (
+        <span>
+          {line(access.name)}
+          {isThis && <span class="tag">This session</span>}
         </span>
-      </button>
-    </Form>
-  );
+      ),
+    },
+    {
+      title: 'Came in',
+      cell: ({ session }) => (session.holder.kind === 'key' ? 'by key' : 'by mail'),
+    },
+    { title: 'Begun', cell: ({ session }) => when(session.begunAt) },
+    { title: 'Last used', cell: ({ session }) => when(session.usedAt) },
+    {
+      title: 'Until',
+      cell: ({ session }) => <Time at={session.expiresAt} now={context.now} />,
+    },
+    {
+      title: 'End it',
+      cell: ({ handle, access, isThis }) => (
+        <Form context={context} class="">
+          <input type="hidden" name="session" value={handle} />
+          <button class="btn small no" name="act" value="end">
+            {isThis ? 'Sign out' : 'End'}
+            <span class="unseen">
+              {' '}
+              {isThis ? 'here' : `the session of ${plainLine(access.name)}`}
+            </span>
+          </button>
+        </Form>
+      ),
+    },
+  ];
 }

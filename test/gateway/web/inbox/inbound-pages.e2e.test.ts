@@ -114,13 +114,15 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     await page.getByRole('link', { name: 'Add a webhook' }).click();
     await page.getByLabel('Name').fill(name);
     await page.getByLabel('How the sender signs its requests').selectOption('github');
+    await page.getByLabel('Signature header').fill('x-shop');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
-    await page.getByText('Required for this verification.').waitFor();
+    await page.locator('#signature_header-problem').waitFor();
     // The checker is a script itself.
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('Name').inputValue()).toBe(name);
     expect(await page.getByLabel('How the sender signs').inputValue()).toBe('github');
     await page.getByLabel('Signing secret').fill('a-shared-secret');
+    await page.getByLabel('Signature header').fill('');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
     const url = await page.getByLabel('Webhook URL').inputValue();
     expect(url).toMatch(/\/w\//);
