@@ -1,4 +1,4 @@
-import { SAMPLE_NAMES } from '../samples/names.ts';
+import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { stringifyExact } from '../../shared/lib/exact-json.ts';

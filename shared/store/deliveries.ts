@@ -219,6 +219,14 @@ export class DeliveryRepository {
     return rows.map(({ status }) => status);
   }
 
+  /** The deliveries of an event, oldest first. */
+  ofEvent(eventSeq: number, limit: number): Promise<DeliveryRow[]> {
+    return this.#tx.all<DeliveryRow>(
+      `SELECT ${COLUMNS} FROM delivery d WHERE d.event_seq = ? ORDER BY d.id LIMIT ?`,
+      [eventSeq, limit],
+    );
+  }
+
   /** Pending deliveries of a route, oldest first. */
   pendingOf(routeId: string, limit: number): Promise<DeliveryRow[]> {
     return this.#tx.all<DeliveryRow>(

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { webhookKinds } from '../../shared/lib/samples/kinds.ts';
 import { mailKinds } from '../../cli/samples/mail.ts';
 import { MCP_CLIENT_NAMES } from '../../cli/mcp/clients.ts';
-import { SAMPLE_NAMES } from '../../cli/samples/names.ts';
+import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';
 import { SHELL_NAMES } from '../../cli/commands/completion.ts';
 import { run } from '../../cli/run.ts';
 import { allCommands } from '../../cli/tree.ts';

@@ -149,7 +149,8 @@ function listed(context: PageContext, row: EventRow): ListedEvent {
   return { seq: row.seq, event, gist: gistOf(event).slice(0, GIST_MAX_CHARS) };
 }
 
-function gistOf(event: Envelope): string {
+/** What an event is about, in one line. Outsiders wrote it. */
+export function gistOf(event: Envelope): string {
   const mail = mailOf(event);
   if (mail) return (mail.text_stripped ?? mail.text ?? '').slice(0, 1000).replaceAll(/\s+/g, ' ');
   const texts = gistPairs(event).map(([, text]) => text);

@@ -1,11 +1,56 @@
+import type { Envelope } from '../../../shared/kernel/envelope.ts';
 import { inboxReplay } from '../../../shared/operations/inbox/replay.ts';
 import { inboxRequeue } from '../../../shared/operations/inbox/requeue.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
 import type { HandAct, MovedByHand } from '../../commit/by-hand.ts';
+import type { SeenEvent } from './event-queries.ts';
 import type { PageContext } from './page-context.ts';
 
 const BULK_ACTS = ['replay', 'requeue', 'discard'] as const;
+
+const EVENT_ACTS = ['requeue', 'replay', 'release', 'finish', 'discard'] as const;
+
+/** What a person does with one event. */
+export type EventAct = (typeof EVENT_ACTS)[number];
+
+export function isEventAct(act: string | undefined): act is EventAct {
+  return (EVENT_ACTS as readonly (string | undefined)[]).includes(act);
+}
+
+/** Whether an event may move so. */
+const MOVABLE: Readonly<Record<EventAct, ReadonlySet<Envelope['status']>>> = {
+  requeue: new Set(['dead', 'waiting']),
+  replay: new Set(['done']),
+  release: new Set(['claimed']),
+  finish: new Set(['pending', 'failed', 'waiting', 'dead']),
+  discard: new Set(['pending', 'failed', 'waiting', 'dead']),
+};
+
+/** What the visitor may do with an event. A routed event moves with its deliveries, except that a dead one is requeued. */
+export function actsFor({ access }: PageContext, { event, isRouted }: SeenEvent): EventAct[] {
+  if (!mayCall(access.scopes, 'inbox:write')) return [];
+  return EVENT_ACTS.filter(
+    (act) => MOVABLE[act].has(event.status) && (!isRouted || act === 'requeue'),
+  );
+}
+
+/** Moves one event; returns why it stayed, or null. EVENT_NOT_CLAIMABLE, EVENT_ROUTED, NOT_FOUND, SCOPE_MISSING. */
+export async function moveEvent(
+  context: PageContext,
+  act: EventAct,
+  event_id: string,
+): Promise<string | null> {
+  if (act === 'requeue') {
+    await context.call(inboxRequeue, { event_id });
+    return null;
+  }
+  const { skipped } =
+    act === 'replay'
+      ? ((await context.call(inboxReplay, { event_id })) as MovedByHand)
+      : await moveByHand(context, act, [event_id]);
+  return skipped[0]?.reason ?? null;
+}
 
 /** What a person does with several events at once. */
 export type BulkAct = (typeof BULK_ACTS)[number];

@@ -12,12 +12,18 @@ import type { PageContext } from './page-context.ts';
 export interface SeenEvent {
   /** Has the whole payload if the visitor may claim events; otherwise the payload as in lists. */
   readonly event: Envelope;
+  /** Its position in the order of arrival. */
+  readonly seq: number;
   readonly sizeBytes: number;
   readonly contentType: string | null;
   /** A route delivers the event, so agents can't pull it. */
   readonly isRouted: boolean;
   /** Who holds the event's lease; null if nobody has claimed it. */
-  readonly held: { readonly by: string; readonly until: number } | null;
+  readonly held: { readonly by: string; readonly until: number; readonly leaseId: string } | null;
+  /** When it was done or dead; null before. */
+  readonly finishedAt: number | null;
+  /** How its source verifies senders; null if the source is gone, or for mails. */
+  readonly verification: string | null;
   /** The agent's result when it finished, as JSON. */
   readonly result: string | null;
   /** Why an agent last gave the event back. */
@@ -37,11 +43,12 @@ export async function lookAtEvent(context: PageContext, id: string): Promise<See
         row,
         remarks: await store.events.remarksOf(row.seq),
         held: await holderOf(store, row, now),
+        verification: (await store.sources.findByName(row.source))?.verification ?? null,
       }
     );
   });
   if (!seen) throw new ServiceError('NOT_FOUND');
-  const { row, remarks, held } = seen;
+  const { row, remarks, held, verification } = seen;
   // Only visitors who could claim the event get the whole payload and links to it.
   const payload = mayCall(access.scopes, 'inbox:write')
     ? { whole: true as const, ...eventLinks(inbox, project.id, row, now) }
@@ -49,7 +56,10 @@ export async function lookAtEvent(context: PageContext, id: string): Promise<See
   const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
   return {
     event: toEnvelope(row, { project: project.id, now, reader, payload }),
+    seq: row.seq,
     sizeBytes: row.size_bytes,
+    finishedAt: row.finished_at === null ? null : Date.parse(row.finished_at),
+    verification,
     contentType: row.content_type,
     isRouted: row.routed === 1,
     held,
@@ -63,7 +73,8 @@ async function holderOf(
   row: EventRow,
   now: number,
 ): Promise<SeenEvent['held']> {
-  const { status, due_at: until, holder_key_id: keyId } = effective(queueRow(row), now);
+  const queued = effective(queueRow(row), now);
+  const { status, due_at: until, holder_key_id: keyId, lease_id: leaseId } = queued;
   if (status !== 'claimed' || until === null || keyId === null) return null;
-  return { by: (await store.keys.find(keyId))?.name ?? keyId, until };
+  return { by: (await store.keys.find(keyId))?.name ?? keyId, until, leaseId: leaseId ?? '' };
 }

@@ -2,13 +2,13 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
 import { CautionNote, Stretches } from '../../pages/request-copy.tsx';
 import type { PageContext } from '../page-context.ts';
-import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
 /** How much of a text one page shows, because the page examines each character. */
 const PART_CHARS = 40_000;
-/** How much of it is visible at first; the rest opens with a click. */
-const OPEN_CHARS = 3000;
-const OPEN_LINES = 40;
+/** The same for a text in which many characters need a mark, which takes room. */
+const STRANGE_PART_CHARS = 8000;
+const STRANGE = /[^\n\r\t -~\p{L}\p{N}\p{P}]|[\p{Script=Cyrillic}\p{Script=Greek}]/gu;
+const STRANGE_SHARE = 0.05;
 
 /** One part of a text of any length, with links to the other parts. */
 export function PartOfText({
@@ -25,27 +25,18 @@ export function PartOfText({
   readonly keep?: readonly string[];
   readonly writer?: string;
 }): JSX.Element {
-  const count = Math.max(1, Math.ceil(text.length / PART_CHARS));
+  const partChars = partCharsOf(text);
+  const count = Math.max(1, Math.ceil(text.length / partChars));
   const asked = Number(context.query('part') ?? 1);
   const part = Number.isInteger(asked) && asked >= 1 && asked <= count ? asked : 1;
   const shown = text
-    .slice(cutAt(text, (part - 1) * PART_CHARS), cutAt(text, part * PART_CHARS))
+    .slice(cutAt(text, (part - 1) * partChars), cutAt(text, part * partChars))
     .toWellFormed();
-  const open = opening(shown);
   const partUrl = (number: number): string => `?${partQuery(context, keep, number)}`;
-  const folded = shown.slice(open.length);
   return (
     <>
       <CautionNote texts={[[shown, 'prose']]} writer={writer} />
-      <Words text={open} isCode={isCode} />
-      {folded !== '' && (
-        <details>
-          <summary>
-            Show {digitsOf(folded.length)} more {nounFor(folded.length, 'character')}
-          </summary>
-          <Words text={folded} isCode={isCode} />
-        </details>
-      )}
+      <Words text={shown} isCode={isCode} />
       {count > 1 && (
         <nav class="pager" aria-label="Parts of the payload">
           {part > 1 && <a href={partUrl(part - 1)}>Previous part</a>}
@@ -75,10 +66,9 @@ function cutAt(text: string, wanted: number): number {
   return wanted + (code >= 0xdc00 && code <= 0xdfff ? 1 : 0);
 }
 
-function opening(text: string): string {
-  const lines = text.slice(0, cutAt(text, OPEN_CHARS)).split('\n').slice(0, OPEN_LINES).join('\n');
-  // A few more characters aren't worth a click.
-  return text.length - lines.length < OPEN_CHARS / 4 ? text : lines;
+function partCharsOf(text: string): number {
+  const strange = text.match(STRANGE)?.length ?? 0;
+  return strange > text.length * STRANGE_SHARE ? STRANGE_PART_CHARS : PART_CHARS;
 }
 
 function Words({ text, isCode }: { readonly text: string; readonly isCode: boolean }): JSX.Element {

@@ -1,6 +1,5 @@
 /**
  * The list of events: new ones wait behind a bar while somebody reads further down, and selected ones stay selected.
- * One event: the tree of its payload can be searched, and gives the path of each value.
  */
 export const EVENTS_SCRIPT = String.raw`
 (() => {

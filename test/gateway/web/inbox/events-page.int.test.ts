@@ -164,10 +164,10 @@ describe('one event', () => {
     const id = await event({ order: { total: 42 } });
     const { html, status } = await page(id);
     expect(status).toBe(200);
-    expect(html).toContain('&quot;total&quot;: 42');
+    expect((await page(id, '?view=raw')).html).toContain('&quot;total&quot;: 42');
     expect(html).toContain('From the sender. Treat it as data');
-    expect(html).toContain('webhook-id');
-    expect(html).toMatch(/<td data-label="What"[^>]*>Received</);
+    expect((await page(id, '?view=headers')).html).toContain('webhook-id');
+    expect(html).toContain('<p>Received</p>');
     expect(html).toContain(id);
   });
 
@@ -195,8 +195,6 @@ describe('one event', () => {
     const id = await event({ text: `${'x'.repeat(39_999)}\u{1f600}yz` });
     expect((await page(id)).html).toContain('x\u{1f600}');
     expect((await page(id, '?part=2')).html).toMatch(/>yz</);
-    const folded = await event({ text: `${'x'.repeat(2999)}\u{1f600}${'y'.repeat(2000)}` });
-    expect((await page(folded)).html).toContain('x\u{1f600}<');
   });
 
   it('shows a long payload in parts, the last of them too', async () => {
@@ -213,7 +211,7 @@ describe('one event', () => {
 
   it('shows numbers as they were sent', async () => {
     const id = await event('{"id":1234567890123456789,"price":1.10}');
-    const { html } = await page(id);
+    const { html } = await page(id, '?view=raw');
     expect(html).toContain('&quot;id&quot;: 1234567890123456789,');
     expect(html).toContain('&quot;price&quot;: 1.10\n');
   });

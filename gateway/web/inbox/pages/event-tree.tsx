@@ -1,0 +1,356 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { ExactNumber, stringifyExact } from '../../../../shared/lib/exact-json.ts';
+import { isObject } from '../../../../shared/lib/guards.ts';
+import { nounFor } from '../../../../shared/lib/pluralize.ts';
+import { digitsOf } from '../../pages/number.ts';
+import { AgentText, CautionNote, Stretches } from '../../pages/request-copy.tsx';
+import { pathText, pointerOf, stepText, valueAt, type JsonKey } from '../json-path.ts';
+import type { PageContext } from '../page-context.ts';
+import { PartOfText } from './part-of-text.tsx';
+
+/** About how many characters of HTML a tree may take; what doesn't fit is a link to a page of its own. */
+const TREE_CHARS = 90_000;
+/** What a line takes besides its texts, and what a strange character takes. */
+const LINE_CHARS = 140;
+const STRANGE_CHARS = 32;
+/** Members of one list or object on a page. */
+const MEMBERS_MAX = 100;
+const TEXT_MAX_CHARS = 400;
+const TEXT_MIN_CHARS = 20;
+const LINK_MAX_CHARS = 1000;
+const STEPS_MAX = 8;
+/** How many levels are open at first, unless the whole tree is short. */
+const OPEN_DEPTH = 2;
+const SHORT_TREE_CHARS = 12_000;
+
+interface TreeProps {
+  readonly context: PageContext;
+  /** JSON as the sender wrote it. */
+  readonly payload: unknown;
+}
+
+/** A payload as a tree that folds. The script adds a search and the path of a value. */
+export function PayloadTree({ context, payload }: TreeProps): JSX.Element {
+  const found = valueAt(payload, context.query('at') ?? '') ?? { keys: [], value: payload };
+  const { keys, value } = found;
+  const isText = typeof value === 'string' && keys.length > 0;
+  return (
+    <>
+      {keys.length > 0 && <Way keys={keys} />}
+      {isText ? (
+        <PartOfText context={context} text={value} isCode keep={['view', 'at']} />
+      ) : (
+        <>
+          <CautionNote
+            texts={[[stringifyExact(value).slice(0, TREE_CHARS), 'prose']]}
+            writer="the sender"
+          />
+          <Tools />
+          <Tree context={context} keys={keys} value={value} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The way from the whole payload to the part that is shown: its last steps. */
+function Way({ keys }: { readonly keys: readonly JsonKey[] }): JSX.Element {
+  const first = Math.max(0, keys.length - STEPS_MAX);
+  return (
+    <nav class="way" aria-label="Place in the payload">
+      <a href="?view=tree">Payload</a>
+      {first > 0 && ' › …'}
+      {keys.slice(first).map((key, index) => (
+        <>
+          {' › '}
+          <To
+            keys={index + first < keys.length - 1 ? keys.slice(0, first + index + 1) : null}
+            room={LINK_MAX_CHARS}
+          >
+            <AgentText text={fitting(String(key), LINK_MAX_CHARS)} reading="line" class="mono" />
+          </To>
+        </>
+      ))}
+    </nav>
+  );
+}
+
+/** A link to a place in the payload, or only its text where the link would take more room than it has. */
+function To({
+  keys,
+  from,
+  room,
+  children,
+}: {
+  /** Null: no link. */
+  readonly keys: readonly JsonKey[] | null;
+  readonly from?: number;
+  readonly room: number;
+  readonly children?: Child;
+}): JSX.Element {
+  const href = keys && placeOf(keys, from);
+  const isTooLong = href === null || href.length > Math.max(room, LINE_CHARS);
+  return isTooLong ? <span class="soft">{children}</span> : <a href={href}>{children}</a>;
+}
+
+function placeOf(keys: readonly JsonKey[], from = 0): string {
+  const query = new URLSearchParams({ view: 'tree', at: pointerOf(keys) });
+  if (from > 0) query.set('from', String(from));
+  return `?${query.toString()}`;
+}
+
+/** Only the script shows these. */
+function Tools(): JSX.Element {
+  return (
+    <div class="treetools" data-tree-tools>
+      <input
+        id="tree-search"
+        type="search"
+        data-pick
+        aria-label="Search in this payload"
+        placeholder="Search in this payload"
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <span id="tree-hits" class="soft" role="status" />
+      <input id="tree-path" readonly value="." aria-label="Path of the selected value" dir="ltr" />
+      <button type="button" class="btn small" data-copy="tree-path">
+        Copy path
+      </button>
+    </div>
+  );
+}
+
+function Tree({
+  context,
+  keys,
+  value,
+}: {
+  readonly context: PageContext;
+  readonly keys: readonly JsonKey[];
+  readonly value: unknown;
+}): JSX.Element {
+  const asked = Number(context.query('from') ?? 0);
+  const from = Number.isInteger(asked) && asked > 0 ? asked : 0;
+  const costs = new Costs();
+  const isShort = costs.of(value) < SHORT_TREE_CHARS;
+  const isAllOpen = isShort || context.query('open') === 'all';
+  const builder = new TreeBuilder(isAllOpen ? Number.POSITIVE_INFINITY : OPEN_DEPTH, costs);
+  return (
+    <>
+      <div class="tree mono" data-tree data-base={pathText(keys)} translate="no" dir="ltr">
+        {isFolded(value) ? (
+          <ul>{builder.members(value, { keys, from, budget: TREE_CHARS })}</ul>
+        ) : (
+          <Leaf value={value} keys={keys} room={TREE_CHARS} />
+        )}
+      </div>
+      {!isAllOpen && (
+        <p class="ways">
+          <a href={`${placeOf(keys, from)}&open=all`}>Unfold all</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+type Folded = Readonly<Record<string, unknown>> | readonly unknown[];
+
+function isFolded(value: unknown): value is Folded {
+  return Array.isArray(value) || isObject(value);
+}
+
+/** Up to `MEMBERS_MAX` members from a position on, and how many there are in all. */
+function membersOf(
+  value: Folded,
+  from = 0,
+): { readonly shown: readonly (readonly [JsonKey, unknown])[]; readonly count: number } {
+  const to = from + MEMBERS_MAX;
+  if (Array.isArray(value)) {
+    const shown = value.slice(from, to).map((one, index) => [from + index, one] as const);
+    return { shown, count: value.length };
+  }
+  const record = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(record);
+  return { shown: keys.slice(from, to).map((key) => [key, record[key]]), count: keys.length };
+}
+
+interface Place {
+  readonly keys: readonly JsonKey[];
+  /** The first member to show. */
+  readonly from: number;
+  /** Characters of HTML that the members may take. */
+  readonly budget: number;
+}
+
+/** Builds the lines of a tree, and shares the room among the members of each level. */
+class TreeBuilder {
+  readonly #openDepth: number;
+  readonly #costs: Costs;
+
+  constructor(openDepth: number, costs: Costs) {
+    this.#openDepth = openDepth;
+    this.#costs = costs;
+  }
+
+  members(value: Folded, { keys, from, budget }: Place, depth = 0): Child[] {
+    const { shown, count } = membersOf(value, from);
+    const costs = shown.map(([key, member]) => LINE_CHARS + keyCost(key) + this.#costs.of(member));
+    const most = levelOf(costs, budget);
+    const lines: Child[] = [];
+    let left = budget;
+    for (const [index, [key, member]] of shown.entries()) {
+      if (left < LINE_CHARS) break;
+      const share = Math.max(Math.min(costs[index] ?? 0, most), LINE_CHARS);
+      lines.push(this.#line([...keys, key], member, { share, depth }));
+      left -= share;
+    }
+    const next = from + lines.length;
+    if (next < count) {
+      lines.push(
+        <li>
+          <To keys={keys} from={next} room={budget}>
+            {digitsOf(count - next)} more {nounFor(count - next, 'value')}
+          </To>
+        </li>,
+      );
+    }
+    return lines;
+  }
+
+  #line(
+    keys: readonly JsonKey[],
+    value: unknown,
+    { share, depth }: { readonly share: number; readonly depth: number },
+  ): Child {
+    const key = keys.at(-1) ?? '';
+    const whole = stepText(key);
+    const step = whole.length > Math.max(share / 2, TEXT_MIN_CHARS) ? '[…]' : whole;
+    if (!isFolded(value)) {
+      return (
+        <li data-k={step}>
+          <Key name={key} room={share} />
+          <Leaf value={value} keys={keys} room={share} />
+        </li>
+      );
+    }
+    const { count } = membersOf(value);
+    const room = share - LINE_CHARS * 2 - keyCost(key);
+    const summary = (
+      <>
+        <Key name={key} room={share} /> <span class="soft">{sizeText(value, count)}</span>
+      </>
+    );
+    if (count === 0) return <li data-k={step}>{summary}</li>;
+    if (room < LINE_CHARS / 2) {
+      return (
+        <li data-k={step}>
+          {summary}{' '}
+          <To keys={keys} room={share}>
+            Open
+          </To>
+        </li>
+      );
+    }
+    return (
+      <li data-k={step}>
+        <details open={depth + 1 < this.#openDepth}>
+          <summary>{summary}</summary>
+          <ul>{this.members(value, { keys, from: 0, budget: room }, depth + 1)}</ul>
+        </details>
+      </li>
+    );
+  }
+}
+
+function sizeText(value: Folded, count: number): string {
+  if (count === 0) return Array.isArray(value) ? '[ ]' : '{ }';
+  const text = `${digitsOf(count)} ${nounFor(count, Array.isArray(value) ? 'item' : 'field')}`;
+  return Array.isArray(value) ? `[ ${text} ]` : `{ ${text} }`;
+}
+
+function Key({ name, room }: { readonly name: JsonKey; readonly room: number }): JSX.Element {
+  return (
+    <span class="k">
+      <Stretches text={fitting(String(name), room / 4)} reading="line" />
+    </span>
+  );
+}
+
+/** The start of a text that takes no more room than it has, but always a few characters. */
+function fitting(text: string, room: number): string {
+  let chars = Math.min(text.length, TEXT_MAX_CHARS);
+  while (chars > TEXT_MIN_CHARS && textCost(text.slice(0, chars)) > room) {
+    chars = Math.floor(chars / 2);
+  }
+  return text.slice(0, chars).toWellFormed();
+}
+
+function Leaf({
+  value,
+  keys,
+  room,
+}: {
+  readonly value: unknown;
+  readonly keys: readonly JsonKey[];
+  readonly room: number;
+}): JSX.Element {
+  if (typeof value !== 'string') {
+    const text = value instanceof ExactNumber ? value.text : String(value);
+    return <span class="v n">{text}</span>;
+  }
+  const shown = fitting(value, room);
+  return (
+    <>
+      <span class="v">
+        <Stretches text={shown} reading="prose" />
+      </span>
+      {shown.length < value.length && (
+        <To keys={keys} room={room}>
+          … all {digitsOf(value.length)} characters
+        </To>
+      )}
+    </>
+  );
+}
+
+/** About how many characters of HTML values take, counted once and up to the room of a page. */
+class Costs {
+  readonly #known = new Map<Folded, number>();
+
+  of(value: unknown): number {
+    if (typeof value === 'string') return textCost(value.slice(0, TEXT_MAX_CHARS));
+    if (!isFolded(value)) return LINE_CHARS / 4;
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    let cost = LINE_CHARS;
+    for (const [key, member] of membersOf(value).shown) {
+      if (cost >= TREE_CHARS) break;
+      cost += LINE_CHARS + keyCost(key) + this.of(member);
+    }
+    this.#known.set(value, cost);
+    return cost;
+  }
+}
+
+function keyCost(key: JsonKey): number {
+  return textCost(String(key).slice(0, TEXT_MAX_CHARS));
+}
+
+/** The most that one may take so that all of them fit; those that need less get what they need. */
+function levelOf(costs: readonly number[], room: number): number {
+  const sorted = costs.toSorted((one, other) => one - other);
+  let left = room;
+  for (const [index, cost] of sorted.entries()) {
+    const share = left / (sorted.length - index);
+    if (cost > share) return share;
+    left -= cost;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function textCost(text: string): number {
+  const strange = text.match(/[^ -~]|[<>&"']/g)?.length ?? 0;
+  return text.length + strange * STRANGE_CHARS;
+}
