@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../shared/lib/clock.ts';
 import { KeyUse } from './auth/key-use.ts';
 import type { IngressConfig } from './lib/ingress-config.ts';
-import type { Databases } from './projects/databases.ts';
+import type { Databases } from './store/databases.ts';
 import { DiskSpace, type DiskStatus } from './projects/disk-space.ts';
 import { IngressGuard } from './projects/ingress-guard.ts';
 import { projectSizes } from './projects/project-sizes.ts';

@@ -9,7 +9,7 @@ import type { MailConfig } from './mail/mail-config.ts';
 import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
 import { meteredCarrier, type Metrics } from './lib/metrics.ts';
-import type { LeaderTask } from './projects/cluster.ts';
+import type { LeaderTask } from './cluster/cluster.ts';
 import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
 import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';

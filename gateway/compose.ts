@@ -14,7 +14,7 @@ import { Authority } from './executor/authority.ts';
 import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
-import { Databases } from './projects/databases.ts';
+import { Databases } from './store/databases.ts';
 import type { DiskSpace } from './projects/disk-space.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { MemberDirectory } from './auth/member-directory.ts';
@@ -31,11 +31,11 @@ import { openControl } from './projects/open-control.ts';
 import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
-import { gatewayIdIn, Cluster } from './projects/cluster.ts';
+import { Cluster } from './cluster/cluster.ts';
+import { gatewayIdIn } from './cluster/gateway-id.ts';
 import { MailCeilings } from './projects/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
-import type { ReplicaSource } from './replica/source.ts';
 import { mayOfferOAuth, type OAuthDeps, type OpenOAuth } from './auth/oauth/offer.ts';
 import { RateLimiter } from './auth/rate-limiter.ts';
 import { refuseHalfRekeyed } from './lib/rekey-mark.ts';
@@ -189,6 +189,7 @@ function openProjects(
     dataFolder,
     deletionClock = new SavedTrustedClock(dataFolder),
     openProjectsMax,
+    clusterTiming,
     log,
   }: GatewayOptions,
   { databases, control }: Store,
@@ -217,11 +218,12 @@ function openProjects(
     store: gateways,
     id,
     clock: deps.clock,
+    ...(clusterTiming && { timing: clusterTiming }),
     onFailover: (work) => projects.takeOn(work),
     onLost: () => projects.loseAll(),
     onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
   });
-  const others = { mayBeForeign: () => cluster.hasOthers, isUnsure: () => cluster.isUnsure };
+  const others = { mayBeForeign: () => cluster.mayHaveCompany, isUnsure: () => cluster.isUnsure };
   const shared = {
     ...deps,
     ...others,
@@ -311,7 +313,7 @@ async function openHttp(
   },
 ): Promise<Pick<Components, 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
-  const { clock, vault, server, databases, projects, messaging, mail, signIn } = core;
+  const { clock, vault, server, projects, messaging, mail, signIn } = core;
   const { keyUse, guard } = core.watch;
   const authenticator = new Authenticator({ projects, clock, keyUse });
   const executor = new Authority({
@@ -341,7 +343,6 @@ async function openHttp(
     health: () => healthOf(core),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
-  const source = await openReplicaSource(databases, clock);
   const app = httpApp({
     executor,
     ingress,
@@ -355,7 +356,7 @@ async function openHttp(
     clock,
     vault,
     telegram: messaging.webhook,
-    replicas: { authenticator, clock, source },
+    replicas: { authenticator, clock, source: new LogSource(clock) },
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });
@@ -374,11 +375,4 @@ function openOAuth({ callbackAllow: allow }: GatewayOptions, core: OAuthDeps): O
     const { OAuth } = await import('./auth/oauth/oauth.ts');
     return new OAuth({ ...core, ...(allow && { allow }) });
   });
-}
-
-/** A gateway on files never loads the client of a database server. */
-async function openReplicaSource(databases: Databases, clock: Clock): Promise<ReplicaSource> {
-  if (!databases.shared) return new LogSource(clock);
-  const { RemoteSource } = await import('./replica/remote-source.ts');
-  return new RemoteSource(databases, clock);
 }

@@ -139,6 +139,11 @@ export class Gateway {
     return this.#deps.disk.fresh();
   }
 
+  /** Whether the database server has been silent for seconds; null if the databases are files. */
+  get isServerSilent(): boolean | null {
+    return this.#deps.cluster?.isServerSilent ?? null;
+  }
+
   /** Null without a Telegram bot. */
   get telegram(): BotHealth | null {
     return this.#deps.messaging.telegram;

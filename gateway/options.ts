@@ -7,7 +7,8 @@ import type { MailLimits } from './store/control/mail-use.ts';
 import type { SignUpRule } from './auth/sign-up.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import type { IngressConfig } from './lib/ingress-config.ts';
-import { type RemoteStore } from './projects/databases.ts';
+import type { ClusterTiming } from './cluster/cluster.ts';
+import { type RemoteStore } from './store/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
 import type { Metrics } from './lib/metrics.ts';
 import type { DeletionClock } from './projects/trusted-clock.ts';
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   readonly metrics?: Metrics;
   /** The database server (default: files in `dataFolder`). */
   readonly store?: RemoteStore;
+  /** How often gateways of one store tell each other that they live; tests set it. */
+  readonly clusterTiming?: ClusterTiming;
   /** Where to store blobs (default: next to the databases). */
   readonly blobs?: BlobsConfig;
   /** How to reach people (default: the outbox folder in `dataFolder`). */

@@ -93,6 +93,7 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['replica'],
     ['projects'],
     ['blobs'],
+    ['cluster'],
     ['commit'],
     ['store'],
     ['lib'],

@@ -41,14 +41,10 @@ function stateText(replica: ReplicaReport): string {
         ? 'none: the key lacks scopes'
         : 'none: the key is refused';
     case 'none':
-      return noneText(replica);
+      return 'none: the key is limited';
     case 'unsupported':
       return 'none: see below';
   }
-}
-
-function noneText({ code }: ReplicaReport): string {
-  return code === null ? "none: the gateway doesn't offer one" : 'none: the key is limited';
 }
 
 /** A replica's progress: `copying 34 MB of 120 MB`, `catching up: 12,000 of 100,000 commits`. */

@@ -20,8 +20,6 @@ export interface BlockReason {
     | 'copy'
     /** Remove the replica; ask the gateway again now and then. */
     | 'remove'
-    /** The gateway has no replicas: remove ours, and ask again rarely. */
-    | 'do-without'
     /** Ask the gateway again now and then. */
     | 'ask';
 }
@@ -43,10 +41,6 @@ function ofSource({ fault, message: detail, code }: SourceError): BlockReason {
       const limited =
         'This key is limited to prefixes of the disk; a replica is the whole project.';
       return { state: 'none', detail: limited, code, remedy: 'remove' };
-    }
-    case 'none': {
-      const none = "This gateway's store doesn't support replicas.";
-      return { state: 'none', detail: none, code: null, remedy: 'do-without' };
     }
     case 'missing': {
       const missing = 'This gateway is too old for replicas: update it.';

@@ -42,8 +42,6 @@ export class Pauses {
       case 'remove':
       case 'ask':
         return this.#timing.askAgainMs;
-      case 'do-without':
-        return this.#timing.askSeldomMs;
       default:
         return this.#repair.nextMs();
     }

@@ -364,10 +364,8 @@ export class Replica {
 
   /** Returns what to do next. */
   async #explain(error: unknown): Promise<BlockReason['remedy']> {
-    const isNone = error instanceof SourceError && error.fault === 'none';
-    const reason = isNone ? error : (this.#manager.spoilt ?? error);
-    const { state, detail, code, remedy } = blockReasonOf(reason);
-    const isToGo = remedy === 'remove' || remedy === 'do-without';
+    const { state, detail, code, remedy } = blockReasonOf(this.#manager.spoilt ?? error);
+    const isToGo = remedy === 'remove';
     if (isToGo) await this.#manager.erase();
     if (remedy === 'copy') this.#spoil(detail);
     if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: will try again');

@@ -12,8 +12,6 @@ export type SourceFault =
   | 'limited'
   /** The gateway has no such thing. */
   | 'missing'
-  /** The gateway's database store has no replicas. */
-  | 'none'
   /** The answer makes no sense. */
   | 'unknown';
 
@@ -43,7 +41,6 @@ export class SourceError extends Error {
 
 function faultIn(status: number, details: unknown): SourceFault | null {
   if (!isObject(details)) return null;
-  if (status === 404 && details['reason'] === 'no_replica') return 'none';
   return status === 403 && Array.isArray(details['prefixes']) ? 'limited' : null;
 }
 

@@ -12,7 +12,7 @@ export type ReplicaState =
   | 'offline'
   /** The gateway refuses the key, so we removed the replica. */
   | 'refused'
-  /** The gateway's database store has no replicas, or the key is limited: all calls go to the gateway. */
+  /** The key is limited to a part of the disk, so all calls go to the gateway. */
   | 'none'
   /** The gateway and the daemon use different schemas or APIs, so reads go to the gateway. */
   | 'unsupported';

@@ -12,8 +12,6 @@ export interface ReplicaTiming {
   readonly repair: BackoffRange;
   /** Before we ask a gateway again that refused the key or has another schema. */
   readonly askAgainMs: number;
-  /** Before we ask a gateway without replicas again. */
-  readonly askSeldomMs: number;
 }
 
 export const TIMING: ReplicaTiming = {
@@ -22,5 +20,4 @@ export const TIMING: ReplicaTiming = {
   connect: { firstMs: 200, maxMs: 2000 },
   repair: { firstMs: 1000, maxMs: 300_000 },
   askAgainMs: 60_000,
-  askSeldomMs: 3_600_000,
 };

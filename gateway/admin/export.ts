@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { MovingProject } from '../store/control/moves.ts';
 import { copyDatabase } from '../store/database-copy.ts';
-import { CopyRefused, RestlessError } from '../store/table-copy.ts';
+import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';

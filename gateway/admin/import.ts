@@ -6,7 +6,7 @@ import { migrateFile } from '../store/database-copy.ts';
 import type { Reader } from '../../shared/store/driver.ts';
 import { endServerImport, importToServer } from '../store/server-import.ts';
 import { structureProblems } from '../store/snapshot.ts';
-import { CopyRefused } from '../store/table-copy.ts';
+import { CopyRefused } from '../../shared/store/table-copy.ts';
 import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, sharedFolderTarget, type BlobTarget } from './blob-target.ts';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { readConfigFile } from '../../shared/host/config-file.ts';
 import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
 import { readBlobsConfig, type BlobsConfig, type S3Config } from '../blobs/blobs-config.ts';
-import { Databases } from '../projects/databases.ts';
+import { Databases } from '../store/databases.ts';
 import { readStoreConfig } from '../projects/store-config.ts';
 import { readOr } from '../settings.ts';
 import { AdminError } from './admin-error.ts';

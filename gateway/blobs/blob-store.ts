@@ -19,7 +19,7 @@ import {
   writeThenMove,
 } from '../lib/durable-files.ts';
 import { Pins } from './pins.ts';
-import type { Erasure, SharedPins } from './shared-pins.ts';
+import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 
 /** A file that no row names may be about to get one, so a sweep leaves it alone for this long. */
 const ORPHAN_GRACE_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import type { PinnedBlob } from '../../shared/kernel/context.ts';
-import type { Erasure, SharedPins } from './shared-pins.ts';
+import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 
 /** How a blob's bytes are removed. */
 interface Eraser {

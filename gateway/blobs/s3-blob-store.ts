@@ -8,7 +8,7 @@ import { BlobSizeError } from '../lib/durable-files.ts';
 import { Pins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
-import type { Erasure, SharedPins } from './shared-pins.ts';
+import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 
 /** Longer than an upload may take: if no row names an object by then, none will. */
 const ORPHAN_GRACE_MS = 3_600_000;

@@ -21,7 +21,6 @@ import {
 import { admitNotice, muteKey } from './notice-budget.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
-import { replicaHistory } from './replica-history.ts';
 import { setSendBlock } from './send-block.ts';
 import { diskLimited } from './source-limit.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
@@ -86,7 +85,6 @@ export const commands = {
   recordMail,
   refundTransfer,
   releaseRoutes,
-  replicaHistory,
   reserveTransfer,
   setOwner,
   setSendBlock,

@@ -1,9 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
-import { deliveredAsQuery, LAST_EVENT } from '../../shared/store/events.ts';
-import { LEDGER_HEAD } from '../../shared/store/ledger.ts';
-import { sourceUseQuery, storedBytes } from '../../shared/store/source-use.ts';
+import { storedBytes } from '../../shared/store/source-use.ts';
 import type { ReachedLimit } from '../../shared/rules/ingress-limit.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
 import type { Job, Command } from './job.ts';
@@ -47,12 +45,6 @@ export type StoredAnswer =
  */
 export const delivery: Command<Delivery, StoredAnswer> = {
   run: insertOnce,
-  ahead: ({ sourceId, providerId, now }) => [
-    ...(providerId === null ? [] : [deliveredAsQuery(sourceId, providerId, sinceOf(now))]),
-    sourceUseQuery(sourceId),
-    LAST_EVENT,
-    LEDGER_HEAD,
-  ],
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
 

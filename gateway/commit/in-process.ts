@@ -15,7 +15,7 @@ import { ledgerKeyAad, LedgerWriter } from './ledger-writer.ts';
 import { createVault } from '../lib/vault.ts';
 import type { Effect, Job, Command } from './job.ts';
 import { commands, type InputOf, type OutputOf, type CommandName } from './commands.ts';
-import { BODIES_MAX, BODIES_MAX_SHARED, RecentBodies } from './recent-bodies.ts';
+import { BODIES_MAX, RecentBodies } from './recent-bodies.ts';
 import { Routing } from './open-routes.ts';
 import type { WritableProject, Writers, WritersOptions } from './writers.ts';
 
@@ -26,8 +26,6 @@ interface OpenProject {
   readonly parts: Omit<Job, 'store' | 'emit'>;
   readonly store: (tx: Tx) => Repositories;
   readonly onCommitted: (effects: readonly Effect[]) => void;
-  /** The database is on a server, so round trips are slow. */
-  readonly isFar: boolean;
   /** Commands under way. */
   running: number;
 }
@@ -55,8 +53,7 @@ export class InProcessWriters implements Writers {
   ): Promise<Uint8Array> {
     const { server, onFatal } = this.#options;
     const { info, location, pinHolder = null, isMade = false } = project;
-    const isFar = location.kind === 'remote';
-    const bodies = new RecentBodies(isFar ? BODIES_MAX_SHARED : BODIES_MAX);
+    const bodies = new RecentBodies(BODIES_MAX);
     const routing = new Routing();
     const options: OpenWriterOptions = {
       onFatal,
@@ -69,6 +66,7 @@ export class InProcessWriters implements Writers {
       onUndone: () => bodies.undo(),
       // The commit may have happened: waiting callers read the rows again, and due work runs.
       onUncertain: () => onCommitted([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
+      onOutdated: () => onCommitted([{ kind: 'outdated' }]),
       mayBlock: () => this.#ownsThread && this.#busy <= 1,
       replication: {
         now: () => this.#clock.now(),
@@ -84,7 +82,7 @@ export class InProcessWriters implements Writers {
     const ledgerWriter = new LedgerWriter(ledgerKey);
     const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };
     const store = (tx: Tx): Repositories => new Repositories(tx, info.id, pinHolder);
-    this.#open.set(info.id, { queue, parts, store, onCommitted, isFar, running: 0 });
+    this.#open.set(info.id, { queue, parts, store, onCommitted, running: 0 });
     return ledgerKey;
   }
 
@@ -94,11 +92,11 @@ export class InProcessWriters implements Writers {
     input: InputOf<N>,
   ): Promise<OutputOf<N>> {
     const project = this.opened(projectId);
-    const { run, onError, sizeBytes, ahead } = commands[name] as unknown as Command<
+    const { run, onError, sizeBytes } = commands[name] as unknown as Command<
       InputOf<N>,
       OutputOf<N>
     >;
-    const { queue, parts, onCommitted, isFar } = project;
+    const { queue, parts, onCommitted } = project;
     let effects: Effect[] = [];
     const job = (tx: Tx): Job => {
       // A job may run twice: its first run was rolled back, and so were that run's effects.
@@ -115,7 +113,6 @@ export class InProcessWriters implements Writers {
     try {
       const output = await queue.write((tx) => run(job(tx), input), {
         ...(sizeBytes && { sizeBytes: sizeBytes(input) }),
-        ...(ahead && isFar && { ahead: ahead(input) }),
         ...(onError && { onError: (tx: Tx, error: unknown) => onError(job(tx), input, error) }),
       });
       if (effects.length > 0) onCommitted(effects);
@@ -132,6 +129,10 @@ export class InProcessWriters implements Writers {
 
   async copyBase(projectId: string): Promise<BaseCopy> {
     return this.opened(projectId).queue.copyBase();
+  }
+
+  async catchUp(projectId: string): Promise<void> {
+    return this.opened(projectId).queue.catchUp();
   }
 
   async rotate(projectId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ProjectInfo, ServerInfo, Vault, WriteEffect } from '../../shared/kernel/context.ts';
-import type { Query, ReplicationPosition } from '../../shared/store/driver.ts';
+import type { ReplicationPosition } from '../../shared/store/driver.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -14,6 +14,8 @@ export type Effect =
   | { readonly kind: 'committed'; readonly replication: ReplicationPosition }
   /** Another gateway wrote to the project, so earlier reads may be out of date. */
   | { readonly kind: 'foreign' }
+  /** The mirror of its database must be closed, and copied again. */
+  | { readonly kind: 'outdated' }
   | WriteEffect;
 
 /** What a command works with: the open transaction of one project, and everything it needs to write. */
@@ -37,8 +39,6 @@ export interface Command<I, O> {
   readonly run: (job: Job, input: I) => Promise<O>;
   /** Runs in the same transaction after `run` failed and was rolled back, so that it can record the failure. */
   readonly onError?: (job: Job, input: I, error: unknown) => Promise<O>;
-  /** Queries that the job will make: see `WriteOptions`. */
-  readonly ahead?: (input: I) => readonly Query[];
   /** Bytes the job holds while it is queued. */
   readonly sizeBytes?: (input: I) => number;
 }

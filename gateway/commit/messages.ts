@@ -22,7 +22,7 @@ export type Request =
     }
   | {
       readonly id: number;
-      readonly kind: 'follow' | 'copyBase' | 'rotate' | 'closeProject';
+      readonly kind: 'follow' | 'copyBase' | 'catchUp' | 'rotate' | 'closeProject';
       readonly projectId: string;
     };
 

@@ -2,8 +2,6 @@ import type { Repositories } from '../../shared/store/repositories.ts';
 
 /** How many bodies of each source this process remembers. */
 export const BODIES_MAX = 50_000;
-/** The same, if the rows come over a network. */
-export const BODIES_MAX_SHARED = 2_000;
 const KEY_BYTES = 6;
 
 /**

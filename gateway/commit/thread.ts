@@ -78,6 +78,10 @@ export class ThreadWriters implements Writers {
     return this.#ask({ kind: 'copyBase', projectId });
   }
 
+  catchUp(projectId: string): Promise<void> {
+    return this.#ask({ kind: 'catchUp', projectId });
+  }
+
   rotate(projectId: string): Promise<void> {
     return this.#ask({ kind: 'rotate', projectId });
   }

@@ -53,6 +53,8 @@ export interface Writers {
   run<N extends CommandName>(projectId: string, name: N, input: InputOf<N>): Promise<OutputOf<N>>;
   follow(projectId: string): Promise<ReplicationPosition>;
   copyBase(projectId: string): Promise<BaseCopy>;
+  /** Takes in what other gateways have committed by now. */
+  catchUp(projectId: string): Promise<void>;
   rotate(projectId: string): Promise<void>;
   closeProject(projectId: string): Promise<void>;
   /** How many calls are pending, if they run in another thread. */

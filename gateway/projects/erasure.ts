@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openWriter } from '../../shared/store/open.ts';
-import { emptyTables } from '../store/table-copy.ts';
+import { emptyTables } from '../../shared/store/table-copy.ts';
 import type { ProjectDeps } from './project.ts';
 
 /** Where the data is. */

@@ -1,7 +1,8 @@
 import type { Vault } from '../../shared/kernel/context.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { ControlStore } from '../store/control-store.ts';
-import type { Databases } from './databases.ts';
+import type { Databases } from '../store/databases.ts';
 
 /** The `aad` of the sealed sample that shows whether the key is the right one. */
 export const SAMPLE_PLACE = 'control|key_sample';
@@ -15,8 +16,7 @@ export async function openControl(
   vault: Vault,
   onFatal: (error: unknown) => void,
 ): Promise<ControlStore> {
-  await databases.makeControl();
-  const control = await ControlStore.open(databases.control, onFatal);
+  const control = await reach(databases, onFatal);
   const sample = databases.shared
     ? await control.keySample(vault.seal(SAMPLE_PLACE, 'svc'))
     : await control.storedSample();
@@ -28,6 +28,30 @@ export async function openControl(
       : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey`, use the key file that --new-key named.',
     'settings',
   );
+}
+
+async function reach(
+  databases: Databases,
+  onFatal: (error: unknown) => void,
+): Promise<ControlStore> {
+  try {
+    await databases.makeControl();
+    return await ControlStore.open(databases.control, onFatal);
+  } catch (error) {
+    const isRefused = error instanceof ServiceError && databases.shared;
+    if (!isRefused) throw error;
+    const cause = rootOf(error.cause);
+    throw new StartRefused(
+      `SVC_DATABASE_URL: the gateway can't use the database server at ${databases.serverHost}.`,
+      'settings',
+      [cause instanceof Error ? cause.message : String(cause)],
+    );
+  }
+}
+
+/** The innermost error: a failed request hides the reason behind "fetch failed". */
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
 }
 
 /** Another key couldn't open what is already sealed, and rows found by a keyed hash would be stored twice. */

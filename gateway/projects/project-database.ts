@@ -25,6 +25,8 @@ export interface ProjectDatabaseDeps {
   readonly writers: Writers;
   readonly pool: DatabasePool;
   readonly gate: WriteGate;
+  /** Whether other gateways may have written to it since this one last looked. */
+  mayBeForeign(): boolean;
   /** Receives the effects of commits. */
   onCommitted(effects: readonly Effect[]): void;
   /** Whether something needs the project for longer than a call; then its files stay open. */
@@ -102,8 +104,19 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     return this.#ledgerKey ?? this.#use(async ({ ledgerKey }) => ledgerKey);
   }
 
+  /** Sees everything that was committed before, by any gateway. */
   read: Reader['read'] = (fn) =>
-    this.#deps.gate.read(() => this.#use(({ reader }) => reader.read(fn)));
+    this.#deps.gate.read(() =>
+      this.#use(async ({ reader }) => {
+        if (this.#deps.mayBeForeign()) await this.#deps.writers.catchUp(this.#deps.info.id);
+        return reader.read(fn);
+      }),
+    );
+
+  catchUp(): Promise<void> {
+    const { gate, info, writers } = this.#deps;
+    return gate.read(() => this.#use(() => writers.catchUp(info.id)));
+  }
 
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
     const { gate, info, writers } = this.#deps;

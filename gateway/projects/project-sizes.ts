@@ -3,7 +3,7 @@ import { Repositories } from '../../shared/store/repositories.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import { openReadOnly } from '../store/read-only.ts';
 import { isMissing } from '../blobs/blob-store.ts';
-import type { Databases } from './databases.ts';
+import type { Databases } from '../store/databases.ts';
 
 /**
  * The bytes that projects have on this gateway's disks: the size of the database file, and the sizes that its rows give

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
-import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
+import type { ReplicationPosition } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import type { S3Client } from '../blobs/s3-client.ts';
-import { SharedPins } from '../blobs/shared-pins.ts';
-import type { Databases } from './databases.ts';
+import { SharedPins } from '../cluster/shared-pins.ts';
+import type { Databases } from '../store/databases.ts';
 import type { DiskSpace } from './disk-space.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import type { MailCeilings } from './mail-ceilings.ts';
 import { MemberFollower } from './member-follower.ts';
 import { Transfer } from './transfer.ts';
-import { ForeignChanges } from './foreign-changes.ts';
+import { ForeignChanges } from '../cluster/foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
 import { EventSearches } from './event-search.ts';
 import { CountPace } from './count-pace.ts';
@@ -118,8 +118,6 @@ export class Project {
   readonly shared: boolean;
   /** The newest commit this process knows of. */
   #replication: ReplicationPosition = { position: 0, log: null };
-  /** The log position that the database server reported last. */
-  #primaryLog: Pick<LogPosition, 'epoch' | 'generation'> | null = null;
   readonly #countPace: CountPace;
   #ledgerWriter: LedgerWriter | null = null;
   #info: ProjectInfo;
@@ -137,8 +135,8 @@ export class Project {
     this.#deps = deps;
     this.#countPace = new CountPace(deps.clock, (dueAt) => this.atLatest(dueAt));
     this.#gate = new WriteGate(migrationState, () => deps.isUnsure());
-    const folder = join(deps.dataFolder, 'projects', info.id);
-    this.databasePath = join(folder, 'project.db');
+    const location = deps.databases.ofProject(info.id);
+    this.databasePath = location.kind === 'file' ? location.path : location.mirror;
     this.shared = deps.databases.shared;
     this.sourceCache = new SourceCache({ remembers: !this.shared });
     this.keyCache = new KeyCache({ remembers: !this.shared });
@@ -147,16 +145,15 @@ export class Project {
     this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
     this.members = new MemberFollower(() => deps.directory.follow(this));
     this.watchers = new Watchers(watch);
-    this.feed = new Feed(
-      () => ({ position: this.position, log: this.#replication.log ?? this.#primaryLog }),
-      deps.clock,
-      {
-        hold: (key) => admission.hold('streams of changes', { key, project: info.id }),
-        onJoined: watch,
-      },
-    );
+    this.feed = new Feed(() => this.#replication, deps.clock, {
+      hold: (key) => admission.hold('streams of changes', { key, project: info.id }),
+      onJoined: watch,
+    });
     const pinHolder = this.shared ? randomUUID() : null;
-    this.#database = new ProjectDatabase(this.#databaseDeps(folder, { pinHolder, isMade }), isIdle);
+    this.#database = new ProjectDatabase(
+      this.#databaseDeps({ location, pinHolder, isMade }),
+      isIdle,
+    );
     this.store = new ProjectReader(this.#database, info.id);
     this.searches = new EventSearches(this, deps.clock);
     this.#foreign = new ForeignChanges(this);
@@ -186,19 +183,18 @@ export class Project {
   }
 
   #databaseDeps(
-    folder: string,
-    given: Pick<ProjectDatabaseDeps, 'pinHolder' | 'isMade'>,
+    given: Pick<ProjectDatabaseDeps, 'location' | 'pinHolder' | 'isMade'>,
   ): ProjectDatabaseDeps {
     const deps = this.#deps;
     const { id } = this.info;
     return {
       info: this.info,
-      folder,
-      location: deps.databases.ofProject(id),
+      folder: dirname(this.databasePath),
       ...given,
       writers: deps.writers,
       pool: deps.pool,
       gate: this.#gate,
+      mayBeForeign: () => this.mayBeForeign(),
       onCommitted: (effects) => this.#onCommitted(effects),
       isPinned: () => this.#isPinned,
       beginWork: () => deps.beginWork(id),
@@ -222,22 +218,9 @@ export class Project {
     return this.waits.size > 0 || this.feed.size > 0 || this.watchers.size > 0;
   }
 
-  /** Another gateway has committed up to this position; we don't know what changed. */
-  foreignCommit(position: number): void {
-    this.#onCommitted([
-      { kind: 'committed', replication: { ...this.#replication, position } },
-      { kind: 'foreign' },
-    ]);
-  }
-
-  /** Takes in the commit and log position that the database server reported. */
-  primaryStands({
-    epoch,
-    generation,
-    position,
-  }: Pick<LogPosition, 'epoch' | 'generation'> & Pick<ReplicationPosition, 'position'>): void {
-    this.#primaryLog = { epoch, generation };
-    if (position > this.position) this.foreignCommit(position);
+  /** Takes in what other gateways have committed by now. */
+  catchUp(): Promise<void> {
+    return this.#database.catchUp();
   }
 
   /** Takes over work that an earlier gateway run left: the idle marker must be written again when it goes idle. */
@@ -389,6 +372,7 @@ export class Project {
   #onCommitted(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#replication = effect.replication;
+      else if (effect.kind === 'outdated') void this.#database.evict();
       else applyEffect(this, effect);
       this.#countPace.note(effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();

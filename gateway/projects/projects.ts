@@ -13,6 +13,7 @@ import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
 import { firstDue, maintain } from './maintenance.ts';
+import { dropStaleMirrors } from '../cluster/stale-mirrors.ts';
 import { migrationStateOf, stateAgain } from './state-again.ts';
 
 type ProjectsDeps = Omit<
@@ -153,11 +154,13 @@ export class Projects {
    * last written.
    */
   async start(): Promise<void> {
-    const { clock } = this.#deps;
-    for (const { id, state, created_at } of await this.#control.projects()) {
+    const { clock, databases } = this.#deps;
+    const projects = await this.#control.projects();
+    const projectIds = new Set(projects.map(({ id }) => id));
+    await dropStaleMirrors(databases.mirrors, { projectIds, now: clock.now() });
+    for (const { id, state, created_at } of projects) {
       // Another gateway may be about to finish a recent one.
-      const isFresh =
-        this.#deps.databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
+      const isFresh = databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
       if (state === 'reserved' && !isFresh) await this.#finish(id);
     }
     this.takeOn(await this.#idleMarkers.all());

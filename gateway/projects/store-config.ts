@@ -1,4 +1,4 @@
-import { NAME_PLACE, type DatabaseMaker, type RemoteStore } from './databases.ts';
+import { NAME_PLACE, type DatabaseMaker, type RemoteStore } from '../store/databases.ts';
 
 type Env = NodeJS.ProcessEnv;
 type Complain = (problem: string) => void;

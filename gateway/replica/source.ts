@@ -28,7 +28,7 @@ export type FoundFrames =
   /** No frames yet; the current generation. */
   | { readonly newest: number };
 
-export interface Exchange {
+interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
 }
@@ -46,7 +46,7 @@ export interface Copy {
 
 /**
  * The data that replicas are built from: the file at the start of a generation, and the log's frames. Every method may reject
- * with UNAVAILABLE, or with NOT_FOUND (`no_replica`) if there are no replicas at all.
+ * with UNAVAILABLE.
  */
 export interface ReplicaSource {
   /** The log's position; from now on the log is kept. */
@@ -69,13 +69,5 @@ export interface ReplicaSource {
 export function elsewhere(): ServiceError {
   return new ServiceError('NOT_FOUND', {
     hint: "This position isn't in the log. Call GET /v1/replica and copy the project again.",
-  });
-}
-
-/** The error for a project that offers no replicas. */
-export function noReplicas(): ServiceError {
-  return new ServiceError('NOT_FOUND', {
-    details: { reason: 'no_replica' },
-    hint: "This gateway's store offers no replicas. Send every call to the gateway.",
   });
 }

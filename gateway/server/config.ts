@@ -6,7 +6,7 @@ import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { AddressRanges } from '../lib/address-ranges.ts';
 import { HOSTED_INGRESS } from '../lib/ingress-config.ts';
-import type { RemoteStore } from '../projects/databases.ts';
+import type { RemoteStore } from '../store/databases.ts';
 import type { MailConfig } from '../mail/mail-config.ts';
 import type { MailLimits } from '../store/control/mail-use.ts';
 import { readOr, readSettings, type Settings } from '../settings.ts';

@@ -18,6 +18,8 @@ interface ProbesDeps {
   readonly disk: DiskProbe;
   /** How much room the disk has; null until the stores are open. */
   readonly room?: () => Promise<DiskStatus> | null;
+  /** Whether the database server has been silent for seconds; null without one. */
+  readonly isServerSilent: () => boolean | null;
   /** Null without a Telegram bot. */
   readonly telegram: () => BotHealth | null;
   readonly metrics: PrometheusMetrics;
@@ -59,24 +61,30 @@ export class Probes {
   async #ready(response: ServerResponse): Promise<void> {
     const phase = this.#deps.phase();
     const disk = await this.#deps.disk.check();
-    const room = (await this.#deps.room?.()) ?? null;
-    const telegram = this.#deps.telegram();
-    // Without its bot, and with a disk that is nearly full, the gateway still does everything else.
-    const isReady = phase === 'open' && disk === null;
+    const isSilent = this.#deps.isServerSilent();
+    const isReady = phase === 'open' && disk === null && isSilent !== true;
+    const checks = {
+      stores: phase,
+      disk: disk === null ? 'writable' : `not writable: ${disk}`,
+      ...(await this.#notes()),
+      ...(isSilent !== null && { database_server: isSilent ? 'silent' : 'answers' }),
+    };
     answerJson(
       response,
       isReady ? 200 : 503,
-      {
-        status: isReady ? 'ready' : 'not_ready',
-        checks: {
-          stores: phase,
-          disk: disk === null ? 'writable' : `not writable: ${disk}`,
-          ...(room && room.level !== 'ok' && { disk_room: ROOM[room.level] }),
-          ...(telegram && { telegram: telegram.trouble ?? 'connected' }),
-        },
-      },
+      { status: isReady ? 'ready' : 'not_ready', checks },
       isReady ? {} : { 'Retry-After': '5' },
     );
+  }
+
+  /** What doesn't keep it from being ready: without its bot, and with a disk that is nearly full, it does everything else. */
+  async #notes(): Promise<Readonly<Record<string, string>>> {
+    const room = (await this.#deps.room?.()) ?? null;
+    const telegram = this.#deps.telegram();
+    return {
+      ...(room && room.level !== 'ok' && { disk_room: ROOM[room.level] }),
+      ...(telegram && { telegram: telegram.trouble ?? 'connected' }),
+    };
   }
 
   #mayRead({ headers }: IncomingMessage): boolean {

@@ -70,7 +70,8 @@ export class ControlStore {
   ): Promise<ControlStore> {
     const writer = await openWriter(location, 'control', { onFatal });
     try {
-      return new ControlStore(await openReader(location), writer);
+      const reader = await openReader(location);
+      return new ControlStore(location.kind === 'file' ? reader : upToDate(reader, writer), writer);
     } catch (error) {
       await writer.close();
       throw error;
@@ -135,6 +136,17 @@ export class ControlStore {
     await this.#reader.close();
     await this.#writer.close();
   }
+}
+
+/** Reads a mirror after it has taken in everything that any gateway has committed. */
+function upToDate(reader: Reader, writer: Writer): Reader {
+  return {
+    async read(fn) {
+      await writer.catchUp();
+      return reader.read(fn);
+    },
+    close: () => reader.close(),
+  };
 }
 
 /** Lists the projects in a copy of the control database that no process writes to. */

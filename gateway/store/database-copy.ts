@@ -2,7 +2,7 @@ import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
 import { openReadOnly } from './read-only.ts';
 import { snapshot } from './snapshot.ts';
-import { copyTables, type CopyOptions } from './table-copy.ts';
+import { copyTables, type CopyOptions } from '../../shared/store/table-copy.ts';
 
 /**
  * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others

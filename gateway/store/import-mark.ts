@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../../shared/store/driver.ts';
-import { CopyRefused } from './table-copy.ts';
+import { CopyRefused } from '../../shared/store/table-copy.ts';
 import { POSITION_QUERY } from '../../shared/store/meta.ts';
 
 /** The content of an import's target database. */

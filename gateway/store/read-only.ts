@@ -1,11 +1,13 @@
 import type { Reader } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { openReader } from '../../shared/store/open.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 
-/** Opens a reader, whether or not another process has the database open. It never changes a file or its log. */
+/**
+ * Opens a reader, whether or not another process has the database open. It never changes a file or its log, and reads a
+ * server itself, not a mirror.
+ */
 export async function openReadOnly(location: DatabaseLocation): Promise<Reader> {
-  return location.kind === 'file'
-    ? new EmbeddedReader(location.path, { readOnly: true })
-    : openReader(location);
+  if (location.kind === 'file') return new EmbeddedReader(location.path, { readOnly: true });
+  const { openRemoteReader } = await import('../../shared/store/remote/open.ts');
+  return openRemoteReader(location);
 }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Reader } from '../../shared/store/driver.ts';
+import type { Reader, Writer } from '../../shared/store/driver.ts';
 import { endImport, findImport, ImportMark } from './import-mark.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { onceFree } from './once-free.ts';
-import { openReader, openWriter } from '../../shared/store/open.ts';
 import { openReadOnly } from './read-only.ts';
-import { CopyRefused, copyTables, emptyTables, type CopyOptions } from './table-copy.ts';
+import {
+  CopyRefused,
+  copyTables,
+  emptyTables,
+  type CopyOptions,
+} from '../../shared/store/table-copy.ts';
 
 interface ServerImport extends Omit<CopyOptions, 'guard'> {
   /** Names the imported data in one word: a repeat with the same name continues after a complete copy. */
@@ -14,7 +18,11 @@ interface ServerImport extends Omit<CopyOptions, 'guard'> {
   readonly check: (copy: Reader) => Promise<void>;
 }
 
-const OPTIONS = { onFatal: () => undefined };
+/** A gateway on files never loads the client of a database server. */
+async function openTarget(to: RemoteLocation): Promise<Writer> {
+  const { openServerWriter } = await import('../../shared/store/remote/open.ts');
+  return openServerWriter(to);
+}
 
 /**
  * Copies a project's database from a file of this release, which no process writes to, to a server, in many
@@ -27,7 +35,7 @@ export async function importToServer(
   to: RemoteLocation,
   { origin, check, onProgress, signal }: ServerImport,
 ): Promise<void> {
-  const copy = await openReader(to);
+  const copy = await openReadOnly(to);
   try {
     const found = await findImport(copy);
     if (found.kind === 'used') throw new CopyRefused('It is not empty, and no import has left it.');
@@ -49,7 +57,7 @@ async function fill(
   { origin, check, ...watch }: ServerImport,
 ): Promise<void> {
   const mark = new ImportMark(randomUUID());
-  const writer = await onceFree(() => openWriter(to, 'project', OPTIONS));
+  const writer = await onceFree(() => openTarget(to));
   try {
     await onceFree(() => writer.write((tx) => mark.begin(tx)));
     const guard = mark.check.bind(mark);
@@ -75,7 +83,7 @@ async function fill(
 
 /** Makes the copy a normal database, after the control database knows the project. */
 export async function endServerImport(to: RemoteLocation): Promise<void> {
-  const writer = await openWriter(to, 'project', OPTIONS);
+  const writer = await openTarget(to);
   try {
     await writer.write(endImport);
   } finally {

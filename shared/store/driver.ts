@@ -11,10 +11,7 @@ export interface Tx {
   all<T extends Row = Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]>;
   /** Returns the number of changed rows. */
   run(sql: string, params?: readonly SqlValue[]): Promise<number>;
-  /**
-   * Like `run`, for callers that don't need the number. A remote driver may send the statement with the next one, so
-   * the promise can resolve before it has run. If it fails, the next statement or the job fails.
-   */
+  /** Like `run`, for callers that don't need the number. */
   put(sql: string, params?: readonly SqlValue[]): Promise<void>;
   /** State shared by the jobs of one transaction; missing in snapshots. */
   readonly group?: SharedByGroup;
@@ -34,7 +31,7 @@ export interface SharedByGroup {
 /** A transaction of the writer, which can change rows. */
 export type WriteTx = Tx & { readonly group: SharedByGroup };
 
-/** A statement that only reads. */
+/** A statement with its values. */
 export interface Query {
   readonly sql: string;
   readonly params: readonly SqlValue[];
@@ -48,12 +45,6 @@ export interface WriteOptions<T> {
    * The caller gets the error that it throws, or the value that it returns.
    */
   readonly onError?: (tx: WriteTx, error: unknown) => Promise<T>;
-  /**
-   * The exact queries that the job will run. A remote driver sends those of all jobs in a transaction at once, before
-   * the first job runs. List only queries whose results no job in the transaction can change, or whose changes jobs see
-   * in `carried`.
-   */
-  readonly ahead?: readonly Query[];
 }
 
 /** Takes consistent snapshots of a database. Everything is asynchronous, so that remote databases fit the interface. */
@@ -72,6 +63,8 @@ export interface Writer {
   write<T>(fn: (tx: WriteTx) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   /** Removes traces of deleted rows from the database's log, if it has one. */
   rotate(): Promise<void>;
+  /** Takes in what other processes have committed. Resolves at once where there can't be any. */
+  catchUp(): Promise<void>;
   /** Finishes queued jobs first. */
   close(): Promise<void>;
 }

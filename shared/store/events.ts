@@ -2,7 +2,7 @@ import type { EventQueueRow, EventStatus } from '../rules/event-state.ts';
 import type { PayloadKind } from '../rules/payload.ts';
 import { keptSince } from '../rules/retention.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
-import type { Query, Row, SqlValue, Tx } from './driver.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
 import { SourceUseRepository } from './source-use.ts';
@@ -89,18 +89,10 @@ const LAST = 'event.last';
 const DELIVERED = 'event.delivered';
 
 /** The newest event's seq and time. */
-export const LAST_EVENT: Query = {
-  sql: 'SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1',
-  params: [],
-};
+const LAST_EVENT = 'SELECT seq, received_at FROM event ORDER BY seq DESC LIMIT 1';
 
 const DELIVERED_AS =
   'SELECT id FROM event WHERE source_id = ? AND provider_id = ? AND received_at >= ? ORDER BY seq DESC LIMIT 1';
-
-/** The query that `deliveredAs` runs. */
-export function deliveredAsQuery(sourceId: string, providerId: string, sinceIso: string): Query {
-  return { sql: DELIVERED_AS, params: [sourceId, providerId, sinceIso] };
-}
 
 export const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust,
   e.suspected_replay, e.reply_to, e.thread_id, e.size_bytes, e.status, e.attempts, e.routed, e.lease_id, e.holder_key_id, e.due_at,
@@ -142,7 +134,7 @@ export class EventRepository {
   async #last(): Promise<EventSeq> {
     const known = this.#tx.group?.carried.get(LAST) as EventSeq | undefined;
     if (known) return known;
-    const row = await this.#tx.get(LAST_EVENT.sql, LAST_EVENT.params);
+    const row = await this.#tx.get(LAST_EVENT);
     return { seq: Number(row?.['seq'] ?? 0), receivedAt: String(row?.['received_at'] ?? '') };
   }
 
@@ -199,8 +191,8 @@ export class EventRepository {
     const carried = this.#tx.group?.carried.get(DELIVERED) as Map<string, string> | undefined;
     const known = carried?.get(`${sourceId} ${providerId}`);
     if (known !== undefined) return known;
-    const { sql, params } = deliveredAsQuery(sourceId, providerId, sinceIso);
-    const row = await this.#tx.get<{ id: string }>(sql, params);
+    const params = [sourceId, providerId, sinceIso];
+    const row = await this.#tx.get<{ id: string }>(DELIVERED_AS, params);
     return row?.id ?? null;
   }
 

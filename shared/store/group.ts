@@ -1,18 +1,21 @@
 import { isDiskFailure, type Connection } from './connection.ts';
-import type { SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
+import type { Query, SharedByGroup, SqlValue, Tx, WriteTx } from './driver.ts';
 import type { JobGroup, JobScope } from './jobs.ts';
 import { Scope, TurnWatch } from './scope.ts';
 
 export class Group implements SharedByGroup, JobGroup {
   readonly connection: Connection;
   readonly carried = new Map<string, unknown>();
+  /** The statements that changed something, in order; null if nobody needs them. */
+  readonly statements: Query[] | null;
   readonly #watch = new TurnWatch();
   readonly #finishers = new Map<string, (tx: Tx) => Promise<void>>();
   /** The scope of the running job. */
   #scope: WriteScope | null = null;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, { records = false } = {}) {
     this.connection = connection;
+    this.statements = records ? [] : null;
   }
 
   scope(): JobScope {
@@ -34,7 +37,7 @@ export class Group implements SharedByGroup, JobGroup {
   }
 
   async finish(): Promise<void> {
-    const scope = new Scope(this.connection);
+    const scope = new WriteScope(this);
     for (const finisher of this.#finishers.values()) await this.within(finisher(scope));
     scope.revoke();
     this.#watch.done();
@@ -56,8 +59,10 @@ class WriteScope extends Scope implements WriteTx, JobScope {
     this.group = group;
   }
 
-  override run(sql: string, params?: readonly SqlValue[]): Promise<number> {
+  override async run(sql: string, params: readonly SqlValue[] = []): Promise<number> {
     this.wrote = true;
-    return super.run(sql, params);
+    const changes = await super.run(sql, params);
+    this.group.statements?.push({ sql, params });
+    return changes;
   }
 }

@@ -1,5 +1,5 @@
 import { unavailable } from '../lib/errors.ts';
-import type { Query, WriteOptions, WriteTx } from './driver.ts';
+import type { WriteOptions, WriteTx } from './driver.ts';
 
 /** How many jobs and bytes a writer queues before it refuses more. */
 const QUEUE_MAX_JOBS = 4096;
@@ -12,7 +12,6 @@ export interface Job {
   readonly sizeBytes: number;
   readonly run: (tx: WriteTx) => Promise<unknown>;
   readonly onError: ((tx: WriteTx, error: unknown) => Promise<unknown>) | undefined;
-  readonly ahead: readonly Query[];
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -25,8 +24,6 @@ export interface Settled {
 
 /** A job failed after it had written, so its changes must be undone. */
 export class HalfDone extends Error {}
-
-const NOTHING: readonly Query[] = [];
 
 /** Jobs that wait for a writer, in order of arrival. */
 export class JobQueue {
@@ -49,7 +46,6 @@ export class JobQueue {
         sizeBytes,
         run: fn,
         onError: options.onError,
-        ahead: options.ahead ?? NOTHING,
         resolve: resolve as (value: unknown) => void,
         reject,
       });

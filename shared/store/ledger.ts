@@ -1,6 +1,6 @@
 import { isoTime } from '../lib/clock.ts';
 import { GENESIS_HASH, sealEntry, type LedgerEntry } from '../rules/ledger-chain.ts';
-import type { Query, Row, SqlValue, Tx } from './driver.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';
 
 /** The content of an entry, before the chain adds its position. */
@@ -38,10 +38,7 @@ const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
 const HEAD = 'ledger.head';
 
 /** The newest entry. */
-export const LEDGER_HEAD: Query = {
-  sql: 'SELECT seq, at, hash FROM ledger ORDER BY seq DESC LIMIT 1',
-  params: [],
-};
+const LEDGER_HEAD = 'SELECT seq, at, hash FROM ledger ORDER BY seq DESC LIMIT 1';
 
 /** The hash-chained record of all actions. Entries are only ever appended. */
 export class LedgerRepository {
@@ -54,7 +51,7 @@ export class LedgerRepository {
   }
 
   head(): Promise<(LedgerHead & Row) | undefined> {
-    return this.#tx.get<LedgerHead & Row>(LEDGER_HEAD.sql, LEDGER_HEAD.params);
+    return this.#tx.get<LedgerHead & Row>(LEDGER_HEAD);
   }
 
   /**

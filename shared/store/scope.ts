@@ -67,10 +67,10 @@ export class Scope implements Tx {
   }
 }
 
-export function hasEnded(): Error {
+function hasEnded(): Error {
   return new Error('This transaction has ended.');
 }
 
-export function awaitedOther(): Error {
+function awaitedOther(): Error {
   return new Error('A transaction awaited something other than its statements.');
 }

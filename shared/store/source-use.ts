@@ -49,7 +49,7 @@ const FREED = `SELECT e.source_id, sum(e.size_bytes + length(CAST(c.headers AS B
   GROUP BY e.source_id`;
 
 /** The query that `of` runs. */
-export function sourceUseQuery(sourceId: string): Query {
+function sourceUseQuery(sourceId: string): Query {
   return { sql: FIND, params: [sourceId] };
 }
 

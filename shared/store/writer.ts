@@ -1,8 +1,10 @@
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
+import { Checkpoints } from './checkpoints.ts';
 import type {
   BaseCopy,
   FollowedLog,
+  Query,
   ReplicationPosition,
   WriteOptions,
   Writer,
@@ -19,24 +21,13 @@ import {
   type Job,
   type Settled,
 } from './jobs.ts';
+import { POSITION_QUERY, POSITION_SQL } from './meta.ts';
+import { CommitUncertain, Mirror, MirrorOutdated, type MirrorOptions } from './mirror.ts';
 import { WriteAheadLog } from './wal.ts';
 
 /** A group ends after this long, so that no commit blocks the event loop for long. */
 const GROUP_MAX_MS = 10;
-/**
- * Above this size, an idle writer checkpoints and empties the log. Under load it checkpoints at FOLD_ANYWAY_BYTES and
- * rewrites the log in place: the longer the log gets, the longer everyone waits for the checkpoint.
- */
-const EMPTY_IDLE_BYTES = 4 * 1024 * 1024;
-/** The writer counts as idle if nobody has written for this long. */
-const IDLE_MS = 250;
-const FOLD_ANYWAY_BYTES = 16 * 1024 * 1024;
-/** How soon to retry after a followed log couldn't rotate. */
-const RETRY_MS = 60_000;
-
 export interface WriterOptions {
-  /** Runs in each group before COMMIT; increments the position. */
-  readonly positionSql: string;
   /** A disk write or sync failed: this process must stop using the file. */
   readonly onFatal: (error: unknown) => void;
   /**
@@ -46,13 +37,20 @@ export interface WriterOptions {
   readonly mayBlock?: () => boolean;
   /** Set if replicas can follow. */
   readonly replication?: ReplicationOptions;
+  /** Set if the file mirrors a database on a server. */
+  readonly mirror?: MirrorOptions;
 }
 
-export interface ReplicationOptions extends GenerationOptions {
-  /** Returns the position as `value`. */
-  readonly positionQuery: string;
+interface ReplicationOptions extends GenerationOptions {
   /** Called after each commit, before its jobs are answered, and whenever the log position changes. */
   readonly onReplication: (replication: ReplicationPosition) => void;
+}
+
+/** The result of running a group: its jobs' answers, and the statements to repeat elsewhere. */
+interface Ran {
+  readonly settled: readonly Settled[];
+  /** Empty unless the file is a mirror. */
+  readonly statements: readonly Query[];
 }
 
 /**
@@ -65,6 +63,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #writer: Connection;
   readonly #log: WriteAheadLog;
   readonly #generations: Generations | null;
+  readonly #checkpoints: Checkpoints;
+  readonly #mirror: Mirror | null;
   #position = 0;
   readonly #queue = new JobQueue();
   /** Work that needs the connection exclusively; it runs before the next group. Never rejects. */
@@ -72,10 +72,6 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   #pump: Promise<void> | null = null;
   #failed: unknown = null;
   #closing: Promise<void> | null = null;
-  #foldAbove = FOLD_ANYWAY_BYTES;
-  #usedBytes = 0;
-  #lastWriteAt = 0;
-  #idleTimer: NodeJS.Timeout | null = null;
 
   /** `migrate` runs on the writer before anything else. */
   constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
@@ -84,15 +80,23 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#generations = replication ? new Generations(path, replication) : null;
     this.#writer = openWriter(path);
     migrate(this.#writer);
+    this.#mirror = options.mirror ? new Mirror(this.#writer, options.mirror) : null;
     this.#log = new WriteAheadLog(path, this.#writer);
     this.#generations?.attach(this.#log);
-    if (replication) {
-      this.#position = Number(this.#writer.get(replication.positionQuery)?.['value']);
-    }
-    if (this.#generations?.mustRotate) void this.#alone(() => this.#empty());
+    this.#checkpoints = new Checkpoints({
+      log: this.#log,
+      generations: this.#generations,
+      isBusy: () => this.#pump !== null,
+      alone: (work) => {
+        if (!this.#closing && !this.#failed) void this.#alone(work);
+      },
+      tell: () => this.#tell(),
+      onError: (error) => this.#failGroup(error, []),
+    });
+    this.#position = Number(this.#writer.get(POSITION_QUERY)?.['value']);
+    if (this.#generations?.mustRotate) void this.#alone(() => this.#checkpoints.empty());
   }
 
-  /** Without `replication` the position stays 0. */
   get replication(): ReplicationPosition {
     return { position: this.#position, log: this.#generations?.place ?? null };
   }
@@ -107,7 +111,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   /** Checkpoints the log after the current group. Use it after deletions, because the log still has their content. */
   async rotate(): Promise<void> {
     await this.#generations?.copied();
-    if (!this.#closing && !this.#failed) await this.#alone(() => this.#empty());
+    if (!this.#closing && !this.#failed) await this.#alone(() => this.#checkpoints.empty());
   }
 
   follow(): Promise<ReplicationPosition> {
@@ -129,6 +133,20 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return copying;
   }
 
+  async catchUp(): Promise<void> {
+    const mirror = this.#mirror;
+    if (!mirror) return;
+    const newest = await mirror.newest();
+    if (newest > this.#position) await this.#alone(() => this.#takeIn(mirror, newest));
+  }
+
+  /** Brings a mirror up to date after it was opened. Throws a MirrorOutdated if that isn't possible. */
+  async resume(): Promise<void> {
+    const mirror = this.#mirror;
+    const newest = await mirror?.resumeAt(this.#position);
+    if (mirror && newest !== undefined) await this.#takeIn(mirror, newest);
+  }
+
   /** Finishes queued jobs, checkpoints the log, and closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -136,14 +154,15 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   async #close(): Promise<void> {
-    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    this.#checkpoints.close();
     await this.#generations?.stopCopying();
     while (this.#pump) await this.#pump;
-    if (!this.#failed && this.#log.fileBytes() > 0) await this.#empty();
-    if (this.#idleTimer) clearTimeout(this.#idleTimer);
+    if (!this.#failed && this.#log.fileBytes() > 0) await this.#checkpoints.empty();
+    this.#checkpoints.close();
     this.#writer.close();
     this.#log.close();
     this.#generations?.close();
+    this.#mirror?.close();
   }
 
   #kept(): Generations {
@@ -179,7 +198,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
           continue;
         }
         await this.#commitGroup();
-        if (!this.#failed) await this.#foldWhenDue();
+        if (!this.#failed) await this.#checkpoints.afterGroup();
       }
     } finally {
       this.#pump = null;
@@ -194,21 +213,56 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   async #commitGroup(): Promise<void> {
     const jobs: Job[] = [];
     try {
-      let settled = await this.#runTogether(jobs);
-      settled ??= await this.#runApart(jobs);
-      this.#writer.run(this.#options.positionSql);
-      await this.#commit();
+      const settled = await this.#commitJobs(jobs);
       this.#position += 1;
       this.#generations?.look();
       this.#tell();
       settle(settled);
     } catch (error) {
-      // If even BEGIN failed, fail the whole queue; otherwise the next attempt would follow at once, endlessly.
-      if (jobs.length === 0) jobs.push(...this.#queue.takeAll());
+      // If even BEGIN failed, or the server, fail the whole queue; otherwise the next attempt would follow at once,
+      // endlessly.
+      if (jobs.length === 0 || error instanceof ServiceError) jobs.push(...this.#queue.takeAll());
       this.#failGroup(error, jobs);
       if (this.#failed || !this.#generations?.isKept) return;
       this.#generations.look();
       this.#tell();
+    }
+  }
+
+  async #commitJobs(jobs: Job[]): Promise<readonly Settled[]> {
+    const ran = (await this.#runTogether(jobs)) ?? (await this.#runApart(jobs));
+    if (this.#mirror) return this.#commitAtServer(this.#mirror, jobs, ran);
+    await this.#commit();
+    return ran.settled;
+  }
+
+  /** If another process was faster, takes in its groups and runs the jobs again. */
+  async #commitAtServer(
+    mirror: Mirror,
+    jobs: readonly Job[],
+    first: Ran,
+  ): Promise<readonly Settled[]> {
+    let ran = first;
+    while (!(await mirror.accepts(this.#position, ran.statements))) {
+      await this.#takeIn(mirror, this.#position + 1);
+      ran = await this.#runApart(jobs);
+    }
+    await this.#commit().catch((error: unknown) => {
+      // The server has it, so the next group finds it there.
+      throw new CommitUncertain(error);
+    });
+    return ran.settled;
+  }
+
+  /** Repeats what other processes have committed, at least up to this position. */
+  async #takeIn(mirror: Mirror, upTo: number): Promise<void> {
+    while (this.#position < upTo) {
+      const count = await mirror.takeIn(this.#position);
+      await this.#commit();
+      this.#position += count;
+      this.#generations?.look();
+      this.#tell();
+      mirror.options.onForeign();
     }
   }
 
@@ -222,7 +276,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   /** Takes jobs from the queue into `jobs` and runs them; null if one failed halfway and the group was rolled back. */
-  async #runTogether(jobs: Job[]): Promise<Settled[] | null> {
+  async #runTogether(jobs: Job[]): Promise<Ran | null> {
     const group = this.#begin();
     const settled: Settled[] = [];
     const endsAt = performance.now() + GROUP_MAX_MS;
@@ -242,85 +296,63 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       settled.push(done);
       if (performance.now() > endsAt) break;
     }
-    await group.finish();
-    return settled;
+    return this.#ran(group, settled);
   }
 
-  async #runApart(jobs: readonly Job[]): Promise<Settled[]> {
+  async #runApart(jobs: readonly Job[]): Promise<Ran> {
     const group = this.#begin();
     const settled: Settled[] = [];
     for (const job of jobs) {
       this.#writer.run('SAVEPOINT job');
+      const before = group.statements?.length ?? 0;
       const done = await runJob(group, job, () => {
         this.#writer.run('ROLLBACK TO job');
+        group.statements?.splice(before);
       });
       await group.finish();
       this.#writer.run('RELEASE job');
       settled.push(done);
     }
-    return settled;
+    return this.#ran(group, settled);
+  }
+
+  async #ran(group: Group, settled: readonly Settled[]): Promise<Ran> {
+    await group.finish();
+    this.#writer.run(POSITION_SQL);
+    return { settled, statements: group.statements ?? [] };
   }
 
   #begin(): Group {
     this.#writer.run('BEGIN IMMEDIATE');
-    return new Group(this.#writer);
+    return new Group(this.#writer, { records: this.#mirror !== null });
   }
 
   #failGroup(error: unknown, jobs: readonly Job[]): void {
+    const hadFailed = this.#failed !== null;
+    this.#undo();
+    const refusal = error instanceof ServiceError ? error : unavailable(5, error);
+    for (const job of jobs) job.reject(refusal);
+    if (error instanceof CommitUncertain) this.#mirror?.options.onUncertain();
+    const { cause } = refusal;
+    if (isDiskFailure(cause) || cause instanceof MirrorOutdated) this.#failed ??= cause;
+    if (this.#failed !== null && !hadFailed) this.#stop(refusal);
+  }
+
+  #undo(): void {
     try {
       if (this.#writer.inTransaction) this.#writer.run('ROLLBACK');
     } catch (failure) {
       this.#failed = failure;
     }
-    for (const job of jobs) job.reject(unavailable(5, error));
-    if (isDiskFailure(error)) this.#failed ??= error;
-    if (!this.#failed) return;
-    for (const job of this.#queue.takeAll()) job.reject(unavailable(5, error));
-    this.#options.onFatal(this.#failed);
+    this.#mirror?.options.onUndone();
   }
 
-  async #foldWhenDue(): Promise<void> {
-    this.#lastWriteAt = performance.now();
-    const before = this.#usedBytes;
-    this.#usedBytes = this.#log.usedBytes();
-    // Fewer bytes mean that the log restarted. If another process keeps it in use, it grows on after a checkpoint; then
-    // checkpoint again only after it has grown by the same amount.
-    if (this.#usedBytes < before) this.#foldAbove = FOLD_ANYWAY_BYTES;
-    if (this.#usedBytes > EMPTY_IDLE_BYTES) this.#emptyWhenIdle();
-    if (this.#usedBytes <= this.#foldAbove) return;
-    this.#foldAbove = this.#usedBytes + FOLD_ANYWAY_BYTES;
-    if (this.#generations?.isKept) await this.#empty();
-    else await this.#log.fold().catch((error: unknown) => this.#failGroup(error, []));
-  }
-
-  /**
-   * Under load the log grows, so that a page written ten times is checkpointed only once; pauses are used to
-   * checkpoint.
-   */
-  #emptyWhenIdle(inMs = IDLE_MS): void {
-    this.#idleTimer ??= setTimeout(() => {
-      this.#idleTimer = null;
-      if (this.#closing || this.#failed) return;
-      const busy = this.#pump !== null || performance.now() - this.#lastWriteAt < IDLE_MS;
-      if (busy) this.#emptyWhenIdle();
-      else void this.#alone(() => this.#empty());
-    }, inMs);
-  }
-
-  /**
-   * The only checkpoints are here, in `#foldWhenDue` and in `Generations`. They wait for readers, each of which is done
-   * within a turn of the event loop.
-   */
-  async #empty(): Promise<void> {
-    const generations = this.#generations;
-    try {
-      if (!generations?.isKept) return await this.#log.empty();
-      const isRotated = await generations.rotate();
-      this.#tell();
-      if (!isRotated) this.#emptyWhenIdle(RETRY_MS);
-    } catch (error) {
-      this.#failGroup(error, []);
-    }
+  /** Nothing more is written to this file. */
+  #stop(refusal: ServiceError): void {
+    for (const job of this.#queue.takeAll()) job.reject(refusal);
+    if (!(this.#failed instanceof MirrorOutdated)) return this.#options.onFatal(this.#failed);
+    this.#mirror?.invalidate();
+    this.#mirror?.options.onOutdated();
   }
 }
 

@@ -153,11 +153,6 @@ describe('svc status over a gateway', () => {
       'This key is limited. All calls go to the gateway.',
     ],
     [
-      { state: 'none', detail: "This gateway's store doesn't support replicas." },
-      "  Replica    none: the gateway doesn't offer one",
-      "This gateway's store doesn't support replicas. All calls go to the gateway.",
-    ],
-    [
       {
         state: 'unsupported',
         detail: 'The gateway has schema 9, this release knows 8: update svc here.',

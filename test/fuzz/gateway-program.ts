@@ -23,6 +23,7 @@ const disk = new DiskProbe(folder);
 const probes = new Probes({
   phase: () => 'open',
   disk,
+  isServerSilent: () => null,
   telegram: () => null,
   metrics,
   metricsToken: null,

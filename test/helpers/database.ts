@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Connection } from '../../shared/store/connection.ts';
 import type { Reader, Writer } from '../../shared/store/driver.ts';
-import { POSITION_SQL } from '../../shared/store/meta.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { temporaryFolder } from './gateway.ts';
@@ -30,7 +29,7 @@ export function openDatabase(): OpenDatabase {
   const folder = temporaryFolder();
   const path = join(folder.path, 'test.db');
   const fatal: unknown[] = [];
-  const options = { positionSql: POSITION_SQL, onFatal: (error: unknown) => fatal.push(error) };
+  const options = { onFatal: (error: unknown) => fatal.push(error) };
   const writer = new EmbeddedWriter(path, options, makeItems);
   const readers = [new EmbeddedReader(path)];
   const [reader] = readers as [EmbeddedReader];
@@ -38,6 +37,7 @@ export function openDatabase(): OpenDatabase {
     read: (fn) => reader.read(fn),
     write: (fn, writeOptions) => writer.write(fn, writeOptions),
     rotate: () => writer.rotate(),
+    catchUp: () => writer.catchUp(),
     async close() {
       await Promise.all([...readers.map((one) => one.close()), writer.close()]);
     },

@@ -1,6 +1,7 @@
 import type { Reader, Writer } from '../../shared/store/driver.ts';
 import { openDatabase } from './database.ts';
-import { openRemoteDatabase } from './remote-database.ts';
+import { openRemoteDatabase, openSqldDatabase } from './remote-database.ts';
+import { SqldNamespaces } from './sqld-namespaces.ts';
 
 /** A database with a table `item (name, value)`. */
 export interface OpenStore {
@@ -14,4 +15,10 @@ export interface OpenStore {
 export const DRIVERS: readonly (readonly [string, () => Promise<OpenStore>])[] = [
   ['an embedded database', async () => openDatabase()],
   ['a database on a server', openRemoteDatabase],
+  ...onSqld(),
 ];
+
+function onSqld(): (readonly [string, () => Promise<OpenStore>])[] {
+  const namespaces = SqldNamespaces.onRunning();
+  return namespaces ? [["a database on libSQL's own server", openSqldDatabase]] : [];
+}

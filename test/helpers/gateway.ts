@@ -11,10 +11,13 @@ import type { GatewayOptions } from '../../gateway/options.ts';
 import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import { unroutable } from '../../shared/api/http.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { SharedStore } from './shared-store.ts';
+import { anyStore, type Store } from './shared-store.ts';
 import { cloningWriters } from './writers.ts';
 
 /** `remote` gives every gateway its own libSQL server. */
+/** Gateways of one store know of each other soon, and a slow machine isn't taken for a dead one. */
+const TIMING = { beatMs: 150, deadAfterMs: 15_000, unsureAfterMs: 10_000 };
+
 const STORE = process.env['SVC_TEST_STORE'];
 
 /** A clock that moves only when told to. */
@@ -67,7 +70,7 @@ export class TestGateway {
   readonly apiKey: string;
   readonly folder: string;
   readonly #server: Server;
-  readonly #own: SharedStore | null;
+  readonly #own: Store | null;
   readonly #remove: () => void;
 
   private constructor(parts: {
@@ -77,7 +80,7 @@ export class TestGateway {
     apiKey: string;
     folder: string;
     server: Server;
-    own: SharedStore | null;
+    own: Store | null;
     remove: () => void;
   }) {
     this.gateway = parts.gateway;
@@ -127,7 +130,7 @@ export class TestGateway {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { folder: _folder, contentHost, projectOf, ...given } = options;
-    const own = STORE === 'remote' && !given.store ? await SharedStore.start(temporary.path) : null;
+    const own = STORE === 'remote' && !given.store ? await anyStore(temporary.path) : null;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
@@ -140,6 +143,7 @@ export class TestGateway {
       onFatal: () => undefined,
       deletionClock: STEADY,
       openWriters: cloningWriters,
+      clusterTiming: TIMING,
       ...(own && { store: own.store }),
       ...given,
     });

@@ -4,39 +4,46 @@ import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import { Hosted } from '../gateway/server/hosted.ts';
 import { DeployedNginx, type Passed, type Road } from './deployed-nginx.ts';
+import { DeployedHaproxy } from './deployed-haproxy.ts';
 import { HranaProcess } from './hrana/process.ts';
+import { SQLD, Sqld } from './sqld.ts';
 import { freePort } from './programs.ts';
 import type { TeamProject } from './team.ts';
 
 interface GatewaysWanted {
   readonly folder: string;
-  readonly nginx: string;
+  /** The program in front; nginx unless `haproxy` is given. */
+  readonly nginx?: string;
+  readonly haproxy?: string;
   /** Where links and webhook addresses lead. */
   readonly publicRoad: Road;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Two gateways in processes of their own over one libSQL server and one folder of blobs, and nginx in front, as operators run them. */
+/** Two gateways in processes of their own over one libSQL server and one folder of blobs, and a proxy in front, as operators run them. */
 export class Gateways {
   readonly urls: Readonly<Record<Road, string>>;
   readonly listens: readonly [string, string];
   readonly #wanted: GatewaysWanted;
   readonly #storePort: number;
+  readonly #adminPort: number;
   readonly #running: (Hosted | null)[] = [];
-  #store: HranaProcess | null = null;
-  #proxy: DeployedNginx | null = null;
+  #store: HranaProcess | Sqld | null = null;
+  #nginx: DeployedNginx | null = null;
+  #haproxy: DeployedHaproxy | null = null;
 
   private constructor(wanted: GatewaysWanted, ports: readonly number[]) {
-    const [storePort = 0, hashed = 0, even = 0, first = 0, second = 0] = ports;
+    const [storePort = 0, hashed = 0, even = 0, first = 0, second = 0, adminPort = 0] = ports;
     this.#wanted = wanted;
     this.#storePort = storePort;
+    this.#adminPort = adminPort;
     this.urls = { hashed: `http://127.0.0.1:${hashed}`, even: `http://127.0.0.1:${even}` };
     this.listens = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
   }
 
   static async start(wanted: GatewaysWanted): Promise<Gateways> {
     const ports: number[] = [];
-    for (let n = 0; n < 5; n += 1) ports.push(await freePort());
+    for (let n = 0; n < 6; n += 1) ports.push(await freePort());
     const gateways = new Gateways(wanted, ports);
     try {
       await gateways.startStore();
@@ -52,7 +59,9 @@ export class Gateways {
   async startStore(): Promise<void> {
     const folder = join(this.#wanted.folder, 'store');
     mkdirSync(folder, { recursive: true });
-    this.#store = await HranaProcess.start({ folder, port: this.#storePort });
+    this.#store = SQLD
+      ? await Sqld.start(SQLD, folder, [this.#storePort, this.#adminPort])
+      : await HranaProcess.start({ folder, port: this.#storePort });
   }
 
   /** As a power cut of the server of databases. */
@@ -87,6 +96,11 @@ export class Gateways {
     await running.end('SIGKILL');
   }
 
+  /** The process of a gateway. */
+  pid(n: number): number {
+    return this.#running[n]?.child.pid ?? 0;
+  }
+
   /** What the gateways wrote into their logs since they were started. */
   get logs(): Record<string, unknown>[] {
     return this.#running.flatMap((one) => one?.log ?? []);
@@ -98,7 +112,11 @@ export class Gateways {
     const gateway = await Gateway.open({
       dataFolder: join(this.#wanted.folder, 'maker'),
       masterKeyFile: this.#settings.SVC_MASTER_KEY_FILE,
-      store: { url: this.#settings.SVC_DATABASE_URL, token: null, maker: null },
+      store: {
+        url: this.#settings.SVC_DATABASE_URL,
+        token: null,
+        maker: SQLD ? { url: this.#createUrl, token: null } : null,
+      },
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
       ratePerMinute: 0,
       log: pino({ level: 'fatal' }),
@@ -120,7 +138,7 @@ export class Gateways {
 
   /** What nginx passed on so far. */
   get passed(): Passed[] {
-    return this.#proxy?.passed ?? [];
+    return this.#nginx?.passed ?? [];
   }
 
   /** The gateways that answered requests whose path begins like this. */
@@ -130,23 +148,37 @@ export class Gateways {
   }
 
   async stop(): Promise<void> {
-    await this.#proxy?.end();
+    await this.#nginx?.end();
+    await this.#haproxy?.end();
     for (const one of this.#running) await one?.end('SIGKILL');
     await this.#store?.end('SIGKILL');
+  }
+
+  get #createUrl(): string {
+    return `http://127.0.0.1:${this.#adminPort}/v1/namespaces/{project}/create`;
   }
 
   get #settings() {
     const { folder } = this.#wanted;
     return {
-      SVC_DATABASE_URL: `http://127.0.0.1:${this.#storePort}/{project}/`,
+      SVC_DATABASE_URL: `http://127.0.0.1:${this.#storePort}${SQLD ? '/dev' : ''}/{project}/`,
+      ...(SQLD && { SVC_DATABASE_CREATE_URL: this.#createUrl }),
       SVC_MASTER_KEY_FILE: join(folder, 'shared.key'),
       SVC_BLOBS: `file:${join(folder, 'blobs')}`,
     } as const;
   }
 
   async #startProxy(): Promise<void> {
-    const { folder, nginx: program } = this.#wanted;
-    const own = { folder: join(folder, 'nginx'), gateways: this.listens, urls: this.urls };
-    this.#proxy = await DeployedNginx.start({ program, ...own });
+    const { folder, nginx = '', haproxy } = this.#wanted;
+    const own = { folder: join(folder, 'proxy'), gateways: this.listens };
+    if (haproxy === undefined) {
+      this.#nginx = await DeployedNginx.start({ program: nginx, ...own, urls: this.urls });
+    } else {
+      this.#haproxy = await DeployedHaproxy.start({
+        program: haproxy,
+        ...own,
+        url: this.urls.hashed,
+      });
+    }
   }
 }

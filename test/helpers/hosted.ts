@@ -52,6 +52,7 @@ export class HostedGateway {
       probes: new Probes({
         phase: () => 'open',
         disk: new DiskProbe(folder.path),
+        isServerSilent: () => null,
         telegram: () => null,
         metrics,
         metricsToken: null,

@@ -1,10 +1,29 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RemoteStore } from '../../gateway/projects/databases.ts';
+import type { RemoteStore } from '../../gateway/store/databases.ts';
 import { startHrana, type HranaOptions, type HranaServer } from './hrana/server.ts';
+import { SqldNamespaces } from './sqld-namespaces.ts';
+
+/** A libSQL server for the gateways of a test. */
+export interface Store {
+  /** What a gateway is opened with. */
+  readonly store: RemoteStore;
+  stop(): Promise<void>;
+}
+
+/** On libSQL's own server if one runs for the tests, and on the tests' otherwise. */
+export async function anyStore(folder: string): Promise<Store> {
+  const namespaces = SqldNamespaces.onRunning();
+  if (!namespaces) return SharedStore.start(folder);
+  const { url, createUrl } = namespaces;
+  return {
+    store: { url, token: null, maker: { url: createUrl, token: null } },
+    stop: () => Promise.resolve(),
+  };
+}
 
 /** A libSQL server with its data in a folder of the test, for gateways that share it. */
-export class SharedStore {
+export class SharedStore implements Store {
   readonly server: HranaServer;
   /** Of all gateways that share it; made by the first. */
   readonly masterKeyFile: string;

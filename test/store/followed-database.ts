@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Connection } from '../../shared/store/connection.ts';
 import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
-import { POSITION_QUERY, POSITION_SQL } from '../../shared/store/meta.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
@@ -99,10 +98,8 @@ export class FollowedDatabase {
 
   #open(): EmbeddedWriter {
     const options = {
-      positionSql: POSITION_SQL,
       onFatal: (error: unknown) => this.#fatal.push(error),
       replication: {
-        positionQuery: POSITION_QUERY,
         now: () => this.clock.now(),
         onReplication: (replication: ReplicationPosition) => this.told.push(replication),
       },

@@ -1,5 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { POSITION_QUERY, POSITION_SQL } from '../../shared/store/meta.ts';
 import type { CrashPoint } from '../../shared/store/generations.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
@@ -14,10 +13,8 @@ const fatal: unknown[] = [];
 const writer = new EmbeddedWriter(
   path,
   {
-    positionSql: POSITION_SQL,
     onFatal: (error) => fatal.push(error),
     replication: {
-      positionQuery: POSITION_QUERY,
       now: () => Date.now(),
       onReplication: () => undefined,
       at: (point: CrashPoint) => {

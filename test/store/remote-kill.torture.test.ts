@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openReadOnly } from '../../gateway/store/read-only.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
@@ -20,10 +22,13 @@ afterEach(async () => {
 describe('a server that is killed under load and started again', () => {
   it('has each write that was answered once, and of the others none twice', async () => {
     const port = Number(new URL(server.url).port);
-    const at: RemoteLocation = { kind: 'remote', url: server.urlOf('project'), token: null };
-    const open = (): Promise<ProjectWriter> =>
-      ProjectWriter.open(at, PROJECT, { onFatal: () => undefined, onForeign: () => undefined });
-    const writers = await Promise.all([open(), open()]);
+    const url = server.urlOf('project');
+    const open = (name: string): Promise<ProjectWriter> => {
+      const mirror = join(folder.path, name, 'project.db');
+      const at: RemoteLocation = { kind: 'remote', url, token: null, mirror };
+      return ProjectWriter.open(at, PROJECT, { onFatal: () => undefined });
+    };
+    const writers = await Promise.all([open('one'), open('other')]);
     const answered = new Set<string>();
     const refused: unknown[] = [];
     const over = new AbortController();
@@ -54,7 +59,8 @@ describe('a server that is killed under load and started again', () => {
     over.abort();
     await Promise.all(clients);
 
-    const reader = await ProjectReader.open(at, PROJECT);
+    const atServer = { kind: 'remote', url, token: null, mirror: '' } as const;
+    const reader = new ProjectReader(await openReadOnly(atServer), PROJECT);
     const missing: string[] = [];
     await reader.read(async (store) => {
       for (const name of answered) {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tx, WriteTx } from '../../shared/store/driver.ts';
+import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
-import { commitOutcome } from '../../shared/store/remote/lost-commit.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';
+import { hurryTime } from '../helpers/hurried-time.ts';
 import { stopTime } from '../helpers/stopped-time.ts';
 
 let remote: RemoteDatabase;
@@ -35,58 +36,33 @@ async function streamsEnded(): Promise<void> {
   await expect.poll(() => remote.openStreams, { interval: 5 }).toBe(0);
 }
 
-/** Opened like a project's writer, which wants to know about others' commits. */
-const shared = { onForeign: () => undefined };
-
 describe('round trips', () => {
   beforeEach(stopTime);
 
   it.each([
     ['that reads nothing', put],
     ['that reads once, and writes what it read', readThenPut],
-  ])('are two and the end of the stream for a write alone %s', async (_what, job) => {
-    const writer = await remote.writer(shared);
-    expect(await requestsFor(() => writer.write(job('a')))).toBe(3);
+  ])('are one for a write alone %s', async (_what, job) => {
+    const writer = await remote.writer();
+    expect(await requestsFor(() => writer.write(job('a')))).toBe(1);
   });
 
-  it('are as many for a group of writes that read nothing as for one of them', async () => {
-    const writer = await remote.writer(shared);
+  it.each([
+    ['read nothing', put],
+    ['each read', readThenPut],
+  ])('are as many for a group of writes that %s as for one of them', async (_what, job) => {
+    const writer = await remote.writer();
     const names = Array.from({ length: 100 }, (_, n) => `n${n}`);
     const requests = await requestsFor(() =>
-      Promise.all(names.map((name) => writer.write(put(name)))),
+      Promise.all(names.map((name) => writer.write(job(name)))),
     );
-    expect(requests).toBe(3);
+    expect(requests).toBe(1);
   });
 
-  it('are more where all together would be a very long request', async () => {
-    const writer = await remote.writer(shared);
-    const long = Buffer.alloc(300_000, 1);
-    const names = Array.from({ length: 10 }, (_, n) => `n${n}`);
-    const requests = await requestsFor(() =>
-      Promise.all(names.map((name) => writer.write((tx) => tx.put(INSERT, [name, long])))),
-    );
-    expect(requests).toBe(4);
-    const row = await remote
-      .reader()
-      .read((tx) => tx.get('SELECT sum(length(value)) AS n FROM item'));
-    expect(row).toEqual({ n: 3_000_000 });
-  });
-
-  it('are one more for each time that a write of a group reads', async () => {
-    const writer = await remote.writer(shared);
-    const names = Array.from({ length: 10 }, (_, n) => `n${n}`);
-    const requests = await requestsFor(() =>
-      Promise.all(names.map((name) => writer.write(readThenPut(name)))),
-    );
-    expect(requests).toBe(2 + names.length);
-  });
-
-  it('are one and the end of the stream for a snapshot that asks once, or several things at once', async () => {
-    const reader = remote.reader();
-    expect(await requestsFor(() => reader.read(count))).toBe(2);
-    expect(await requestsFor(() => reader.read((tx) => Promise.all([count(tx), count(tx)])))).toBe(
-      2,
-    );
+  it('are one for many that catch up at the same time', async () => {
+    const writer = await remote.writer();
+    const all = Array.from({ length: 100 }, () => writer.catchUp());
+    expect(await requestsFor(() => Promise.all(all))).toBe(1);
   });
 });
 
@@ -100,7 +76,7 @@ const increment = async (tx: WriteTx) => {
 
 describe('two writers of one database', () => {
   it('lose nothing of what each of them counts', async () => {
-    const writers = [await remote.writer(shared), await remote.writer(shared)];
+    const writers = [await remote.writer(), await remote.writer()];
     const seen = await Promise.all(
       writers.flatMap((writer) => Array.from({ length: 200 }, () => writer.write(increment))),
     );
@@ -112,7 +88,7 @@ describe('two writers of one database', () => {
     const told: string[] = [];
     const [mine, other] = [
       await remote.writer({ onForeign: () => told.push('foreign') }),
-      await remote.writer(shared),
+      await remote.writer(),
     ];
     const job = (name: string) => async (tx: WriteTx) => {
       await tx.put(INSERT, [name, 1]);
@@ -130,12 +106,15 @@ describe('two writers of one database', () => {
       { position: 4, log: null },
       { position: 3, log: null },
     ]);
+    await other.catchUp();
+    expect(other.replication).toEqual({ position: 4, log: null });
     expect(await remote.reader().read(count)).toBe(4);
   });
 
   it('tell the position after each commit, before its jobs are answered', async () => {
     const told: unknown[] = [];
-    const writer = await remote.writer({ onReplication: (replication) => told.push(replication) });
+    const onReplication = (replication: unknown): unknown => told.push(replication);
+    const writer = await remote.writer({ replication: { now: () => 0, onReplication } });
     await writer.write(put('a')).then(() => told.push('a'));
     await writer.write(put('b')).then(() => told.push('b'));
     expect(told).toEqual([{ position: 1, log: null }, 'a', { position: 2, log: null }, 'b']);
@@ -145,10 +124,8 @@ describe('two writers of one database', () => {
 describe('an answer to COMMIT that is lost', () => {
   it('is found out when the work was done: nothing is done twice', async () => {
     const told: number[] = [];
-    const writer = await remote.writer({
-      ...shared,
-      onReplication: ({ position }) => told.push(position),
-    });
+    const onReplication = ({ position }: { position: number }): unknown => told.push(position);
+    const writer = await remote.writer({ replication: { now: () => 0, onReplication } });
     remote.server.faults.dropAnswers('commit', 1);
     await writer.write(put('a'));
     expect(await remote.reader().read(count)).toBe(1);
@@ -156,24 +133,22 @@ describe('an answer to COMMIT that is lost', () => {
     expect(told).toEqual([1, 2]);
   });
 
-  it('is found out when the work was not done: it is done again', async () => {
-    const writer = await remote.writer(shared);
+  it('is sent again when the work was not done', async () => {
+    const writer = await remote.writer();
     let runs = 0;
-    const write = writer.write(async (tx) => {
+    remote.server.faults.cutRequests(1);
+    await writer.write(async (tx) => {
       runs += 1;
-      await tx.get('SELECT 1 AS one');
-      // The next request is the one with COMMIT.
-      remote.server.faults.cutRequests(runs === 1 ? 1 : 0);
       await tx.put(INSERT, ['a', runs]);
     });
-    await write;
-    expect(runs).toBe(2);
+    expect(runs).toBe(1);
     expect(await remote.reader().read(count)).toBe(1);
     expect(writer.replication.position).toBe(1);
   });
 
   it('may leave nobody knowing: UNAVAILABLE, with a hint for whoever repeats', async () => {
-    const writer = await remote.writer(shared);
+    hurryTime();
+    const writer = await remote.writer();
     const { faults } = remote.server;
     // The work is done and its answer lost; asking about it finds the server gone.
     faults.drops = (hasCommitted) => {
@@ -189,21 +164,106 @@ describe('an answer to COMMIT that is lost', () => {
     faults.failNext(0);
     await writer.write(put('b'));
     expect(await remote.reader().read(count)).toBe(2);
+    expect(writer.replication.position).toBe(2);
   });
 
-  it.each([
-    ['its own name is the last one', { token: 'mine', base: 9 }, 'committed'],
-    ['nothing was committed since', { token: 'other', base: 10 }, 'lost'],
-    ['the one commit since was of somebody else', { token: 'other', base: 9 }, 'lost'],
-    ['others have committed twice since', { token: 'other', base: 8 }, 'unknown'],
-  ])('is judged by what stands in the database: %s', async (_what, group, outcome) => {
+  it('is settled by an empty group if the server never saw the request', async () => {
+    hurryTime();
     const writer = await remote.writer();
-    await writer.write(async (tx) => {
-      await tx.put("UPDATE meta SET value = 9 WHERE name = 'commit_seq'");
-    });
+    const { faults } = remote.server;
+    let tries = 0;
+    const fate = faults.fate.bind(faults);
+    // Every try of the group is cut, and whatever is not the group gets through.
+    faults.fate = async () => {
+      tries += 1;
+      return tries < 8 ? 'cut' : fate();
+    };
+    await writer.write(put('a'));
+    expect(await remote.reader().read(count)).toBe(1);
+  });
+});
+
+describe('a mirror', () => {
+  it('that was closed takes in what others wrote meanwhile', async () => {
+    const [first, other] = [await remote.writer(), await remote.writer()];
+    await first.write(put('a'));
+    await other.write(put('b'));
+    await other.write(put('c'));
+    await first.catchUp();
+    expect(first.replication.position).toBe(3);
+    await first.write(put('d'));
+    expect(await remote.reader().read(count)).toBe(4);
+  });
+
+  it('is outdated, and says so once, when the server has dropped what it lacks', async () => {
+    const told: string[] = [];
+    const [mine, other] = [
+      await remote.writer({ onOutdated: () => told.push('outdated') }),
+      await remote.writer(),
+    ];
+    await mine.write(put('a'));
+    await other.write(put('b'));
     const client = openClient(remote.location);
-    await client.execute("UPDATE meta SET value = 'mine' WHERE name = 'last_group'");
-    expect(await commitOutcome(client, group)).toMatchObject({ outcome });
+    await client.execute('DELETE FROM group_log');
     client.close();
+    await other.write(put('c'));
+    const settled = await Promise.allSettled([mine.write(put('d')), mine.catchUp()]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(told).toEqual(['outdated']);
+    expect(await remote.reader().read(count)).toBe(3);
+  });
+
+  it('is outdated when the server has another history', async () => {
+    const told: string[] = [];
+    const mine = await remote.writer({ onOutdated: () => told.push('outdated') });
+    await mine.write(put('a'));
+    const client = openClient(remote.location);
+    await client.batch([
+      "UPDATE meta SET value = 7 WHERE name = 'commit_seq'",
+      "UPDATE meta SET value = 'restored' WHERE name = 'last_group'",
+      'DELETE FROM group_log',
+    ]);
+    client.close();
+    await expect(mine.write(put('b'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(told).toEqual(['outdated']);
+  });
+
+  it('finds no group in the log that is older than a day, once somebody has written', async () => {
+    let now = 0;
+    const authority = new RemoteAuthority(openClient(remote.location), () => now);
+    const { position: start } = await authority.newest();
+    for (const [n, hours] of [0, 1, 23, 26].entries()) {
+      now = hours * 3_600_000;
+      await authority.accept(start + n, { token: `at ${hours} h`, statements: [] });
+    }
+    authority.close();
+    const kept = await remote.reader().read((tx) => tx.all('SELECT token FROM group_log'));
+    expect(kept.map(({ token }) => token)).toEqual(['at 23 h', 'at 26 h']);
+  });
+
+  it('repeats each value with its type', async () => {
+    const [first, other] = [await remote.gateway(), await remote.gateway()];
+    const values = [
+      1,
+      -1,
+      0.5,
+      2 ** 40,
+      9_007_199_254_740_993n,
+      'é🙂',
+      Buffer.from([0, 255]),
+      null,
+    ];
+    await first.writer.write(async (tx) => {
+      for (const [n, value] of values.entries()) await tx.put(INSERT, [`n${n}`, value]);
+    });
+    await other.writer.catchUp();
+    const sql = 'SELECT name, typeof(value) AS type, quote(value) AS value FROM item ORDER BY name';
+    const shown = [remote.reader(), first.newReader(), other.newReader()].map((reader) =>
+      reader.read((tx) => tx.all(sql)),
+    );
+    const [server, mine, others] = await Promise.all(shown);
+    expect(mine).toEqual(server);
+    expect(others).toEqual(server);
+    expect(server).toHaveLength(values.length);
   });
 });

@@ -44,8 +44,7 @@ const PLACE = {
   summary: 'The current position of the project, for a replica.',
   description:
     'The gateway keeps the log for a day after a replica last followed it. `epoch` identifies the history: if it changes, ' +
-    'copy the project again. If the gateway keeps its databases on a server without replicas, these routes answer ' +
-    `NOT_FOUND with \`details.reason: "no_replica"\`. ${SCOPES}`,
+    `copy the project again. ${SCOPES}`,
   responses: {
     200: jsonResponse(
       "The position in the log, and facts that aren't in the database.",

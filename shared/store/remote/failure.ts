@@ -1,5 +1,5 @@
 import { LibsqlBatchError, LibsqlError } from '@libsql/client/http';
-import { ServiceError } from '../../lib/errors.ts';
+import { errorCode } from '../../lib/guards.ts';
 
 /** The server answered with a status other than 2xx. */
 export class HttpRefusal extends Error {
@@ -39,11 +39,22 @@ export function wrongSetting(error: unknown, isFirstRequest: boolean): Error | n
   });
 }
 
-/** UNAVAILABLE for a write that may have succeeded. */
-export function uncertain(cause: unknown): ServiceError {
-  return new ServiceError('UNAVAILABLE', {
-    hint: 'It may have happened all the same. A repeat with the same idempotency key is safe; without one, look first.',
-    details: { retry_after: 5 },
-    cause,
-  });
+/** True if the server answered and has rolled back. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof LibsqlError && /^(SQLITE|SQL|TRANSACTION)_/.test(error.code);
 }
+
+/** True if no connection was made, so nothing was sent. */
+export function neverConnected(error: unknown): boolean {
+  const code = errorCode(error instanceof Error && error.cause ? error.cause : error);
+  return NOT_CONNECTED.has(code ?? '') || NOT_CONNECTED.has(errorCode(error) ?? '');
+}
+
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);

@@ -23,11 +23,14 @@ interface PlainResponse {
   json(): Promise<unknown>;
 }
 
+/** `sqld` takes a database's name from this header, or from the host name, even if the path has it, too. */
+const NAMESPACE_IN_PATH = /^\/dev\/([^/]+)\//;
+
 /** Replaces `fetch`, which takes about twice as long. Throws HttpRefusal for any status other than 2xx. */
 export async function fetchPipeline(request: Request): Promise<PlainResponse> {
   const { statusCode: status, body } = await send(request.url, {
     method: 'POST',
-    headers: Object.fromEntries(request.headers),
+    headers: { ...Object.fromEntries(request.headers), ...namespaceOf(request) },
     body: Buffer.from(await request.arrayBuffer()),
     dispatcher: agent,
   });
@@ -38,6 +41,11 @@ export async function fetchPipeline(request: Request): Promise<PlainResponse> {
   const isQuoted = token !== undefined && reason.includes(token);
   const isShown = status !== 401 && status !== 403 && !isQuoted;
   throw new HttpRefusal(status, isShown ? reason.slice(0, REASON_CHARACTERS) : '');
+}
+
+function namespaceOf({ url }: Request): Readonly<Record<string, string>> {
+  const name = NAMESPACE_IN_PATH.exec(new URL(url).pathname)?.[1];
+  return name === undefined ? {} : { 'x-namespace': decodeURIComponent(name) };
 }
 
 /** Stops reading after REASON_BYTES, however much the server sends. */

@@ -1,94 +1,90 @@
-import type { Client } from '@libsql/client/http';
+import type { Client, Transaction } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
-import type { Reader, Tx } from '../driver.ts';
+import type { Reader, Row, SqlValue, Tx } from '../driver.ts';
 import { isOfStatement, wrongSetting } from './failure.ts';
 import { RetryBudget } from './retry-budget.ts';
-import { RemoteScope, withinStatements } from './scope.ts';
-import { RemoteTransaction } from './transaction.ts';
+import { toRows, toStatement } from './values.ts';
 
-/** The most snapshots at a time; further ones wait. */
-const MAX_READS = 32;
-
-/** Reads snapshots of a database on a server, in parallel. Retries after network failures. */
+/** Reads snapshots of a database on a server, for copies and checks: each statement is a request of its own. */
 export class RemoteReader implements Reader {
   readonly #client: Client;
-  readonly #waiting: (() => void)[] = [];
-  readonly #ending = new Set<Promise<void>>();
-  #running = 0;
-  #whenIdle: (() => void) | null = null;
-  #closed: Promise<void> | null = null;
 
   /** The reader closes the client. */
   constructor(client: Client) {
     this.#client = client;
   }
 
+  /** Tries again for some seconds while the server is in trouble. */
   async read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.#closed) throw unavailable(5);
-    if (this.#running < MAX_READS) this.#running += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await this.#read(fn);
-    } finally {
-      this.#leave();
-    }
-  }
-
-  /** Resolves when current reads are done. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    if (this.#running > 0) {
-      await new Promise<void>((resolve) => {
-        this.#whenIdle = resolve;
-      });
-    }
-    await Promise.all(this.#ending);
-    this.#client.close();
-  }
-
-  /** The longest-waiting read runs next. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) return next();
-    this.#running -= 1;
-    if (this.#running === 0) this.#whenIdle?.();
-  }
-
-  async #read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     const budget = new RetryBudget();
     for (;;) {
-      const transaction = new RemoteTransaction(this.#client, 'read');
+      const scope = new SnapshotScope(await this.#client.transaction('read'));
       try {
-        return await this.#snapshot(fn, transaction);
+        return await fn(scope);
       } catch (error) {
-        const { failure } = transaction;
-        if (!failure || isOfStatement(failure.error)) throw error;
-        const wrong = wrongSetting(failure.error, !transaction.isBegun);
-        if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? failure.error);
+        const { failure } = scope;
+        if (failure === null || isOfStatement(failure)) throw error;
+        const wrong = wrongSetting(failure, true);
+        if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? failure);
       } finally {
-        this.#end(transaction);
+        await scope.end();
       }
     }
   }
 
-  async #snapshot<T>(fn: (tx: Tx) => Promise<T>, transaction: RemoteTransaction): Promise<T> {
-    const scope = new RemoteScope(transaction);
+  async close(): Promise<void> {
+    this.#client.close();
+  }
+}
+
+/** A snapshot that several reads share, so that they see the same moment however often the database changes. */
+export class OneSnapshot implements Reader {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return fn(this.#tx);
+  }
+
+  async close(): Promise<void> {
+    // Whoever began the snapshot ends it.
+  }
+}
+
+class SnapshotScope implements Tx {
+  /** The first error of the server. */
+  failure: unknown = null;
+  readonly #transaction: Transaction;
+
+  constructor(transaction: Transaction) {
+    this.#transaction = transaction;
+  }
+
+  async get<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T | undefined> {
+    return (await this.all<T>(sql, params))[0];
+  }
+
+  async all<T extends Row>(sql: string, params?: readonly SqlValue[]): Promise<T[]> {
     try {
-      const result = await withinStatements(transaction, fn(scope));
-      if (transaction.failure) throw transaction.failure.error;
-      return result;
-    } finally {
-      scope.revoke();
+      return toRows(await this.#transaction.execute(toStatement(sql, params))) as T[];
+    } catch (error) {
+      this.failure ??= error;
+      throw error;
     }
   }
 
-  /** Only `close` waits for the rollback. */
-  #end(transaction: RemoteTransaction): void {
-    const ending = transaction.rollback().finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+  run(): Promise<number> {
+    return Promise.reject(new Error('A snapshot is read-only.'));
+  }
+
+  async put(): Promise<void> {
+    await this.run();
+  }
+
+  async end(): Promise<void> {
+    await this.#transaction.rollback().catch(() => undefined);
   }
 }

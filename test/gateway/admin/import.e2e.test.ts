@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Databases } from '../../../gateway/projects/databases.ts';
+import { Databases } from '../../../gateway/store/databases.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { newProject } from '../../helpers/team.ts';
 import { askOperator } from '../operator/ask-operator.ts';

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Databases } from '../../../gateway/projects/databases.ts';
+import { Databases } from '../../../gateway/store/databases.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { TestDisk } from '../../shared/operations/disk.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileBlobStore } from '../../../gateway/blobs/blob-store.ts';
 import type { S3BlobStore } from '../../../gateway/blobs/s3-blob-store.ts';
-import { SharedPins, type Erasure } from '../../../gateway/blobs/shared-pins.ts';
+import { SharedPins, type Erasure } from '../../../gateway/cluster/shared-pins.ts';
 import type { Effect, Job, Command } from '../../../gateway/commit/job.ts';
 import {
   commands,

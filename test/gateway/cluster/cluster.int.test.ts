@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gatewayIdIn, Cluster, type LeaderTask } from '../../../gateway/projects/cluster.ts';
+import { Cluster, type LeaderTask } from '../../../gateway/cluster/cluster.ts';
+import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
 import { LEFT } from '../../../gateway/store/control/gateways.ts';
 import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
@@ -30,11 +31,14 @@ afterEach(async () => {
   folder.remove();
 });
 
+let controls = 0;
+
 function openControl(): Promise<ControlStore> {
   const location = {
     kind: 'remote',
     url: shared.server.urlOf('svc-control'),
     token: null,
+    mirror: join(folder.path, 'control-of-the-test', `${String((controls += 1))}.db`),
   } as const;
   return ControlStore.open(location, () => undefined);
 }
@@ -385,15 +389,5 @@ describe('a gateway that starts again with its data folder', () => {
     expect(others).toEqual([{ id: 'gtw_a', beat: LEFT }]);
     expect((await control.gateways.beat('gtw_a', 0)).wasGone).toBe(false);
     expect(await control.gateways.takeOver('gtw_b', { id: 'gtw_a', beat: LEFT })).toEqual([]);
-  });
-
-  it('makes a new id in place of one that is none', () => {
-    const data = join(folder.path, 'data');
-    mkdirSync(data);
-    writeFileSync(join(data, 'gateway-id'), 'gtw_\n');
-    const id = gatewayIdIn(data);
-    expect(readFileSync(join(data, 'gateway-id'), 'utf8')).toBe(`${id}\n`);
-    rmSync(data, { recursive: true });
-    expect(existsSync(data)).toBe(false);
   });
 });

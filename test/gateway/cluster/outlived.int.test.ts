@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Databases } from '../../../gateway/projects/databases.ts';
-import { gatewayIdIn } from '../../../gateway/projects/cluster.ts';
+import { Databases } from '../../../gateway/store/databases.ts';
+import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import type { Transition } from '../../../gateway/store/control/moves.ts';
 import { Pair } from './pair.ts';

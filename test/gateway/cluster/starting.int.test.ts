@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Databases, type RemoteStore } from '../../../gateway/projects/databases.ts';
+import { Databases, type RemoteStore } from '../../../gateway/store/databases.ts';
 import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Databases } from '../../../gateway/projects/databases.ts';
+import { Databases } from '../../../gateway/store/databases.ts';
 import { mailInfo } from '../../../gateway/mail/mail-info.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MigrationService } from '../../../gateway/operator/migration-service.ts';
-import { gatewayIdIn } from '../../../gateway/projects/cluster.ts';
-import { Databases } from '../../../gateway/projects/databases.ts';
+import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
+import { Databases } from '../../../gateway/store/databases.ts';
 import { openWriter } from '../../../shared/store/open.ts';
+import { openRemoteReader } from '../../../shared/store/remote/open.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { operator } from '../admin/operator.ts';
@@ -131,11 +132,11 @@ describe('a project of a store that several gateways share', () => {
     const env = { SVC_DATABASE_URL: store.url, SVC_MASTER_KEY_FILE: masterKeyFile };
     const taken = await operator(['import', folder, '--data', join(other.path, 'no')], env);
     expect([taken.code, taken.out]).toEqual([0, expect.stringContaining('It is active here.')]);
-    const control = await openWriter(new Databases(runs, store).control, 'control', {
-      onFatal: () => undefined,
-    });
+    const { control: location } = new Databases(runs, store);
+    if (location.kind === 'file') throw new Error('It is on a server.');
+    const control = openRemoteReader(location);
     const keepers = () =>
-      control.write((tx) =>
+      control.read((tx) =>
         tx.all('SELECT gateway_id FROM project_work WHERE project_id = ?', [name]),
       );
     await expect.poll(keepers, { timeout: 20_000 }).toEqual([{ gateway_id: gatewayIdIn(runs) }]);

@@ -49,7 +49,7 @@ export async function startNginx(
   };
 }
 
-function isListening(port: number): Promise<boolean> {
+export function isListening(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(port, '127.0.0.1', () => done(true));
     socket

@@ -10,17 +10,20 @@ import { temporaryFolder } from '../../helpers/gateway.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 let server: HttpServer;
 let phase: Phase;
+let isServerSilent: boolean | null;
 let telegram: { readonly trouble: string | null } | null;
 
 beforeEach(async () => {
   folder = temporaryFolder();
   phase = 'opening';
   telegram = null;
+  isServerSilent = null;
   const metrics = new PrometheusMetrics();
   const disk = new DiskProbe(folder.path);
   const probes = new Probes({
     phase: () => phase,
     disk,
+    isServerSilent: () => isServerSilent,
     telegram: () => telegram,
     metrics,
     metricsToken: null,
@@ -48,6 +51,20 @@ it.each([
   const ready = await ask('/readyz');
   expect(ready).toMatchObject({ status, body: { checks: { stores: now, disk: 'writable' } } });
   expect((await ask('/healthz')).status).toBe(200);
+});
+
+it('a database server that is silent makes /readyz 503', async () => {
+  phase = 'open';
+  isServerSilent = false;
+  expect(await ask('/readyz')).toMatchObject({
+    status: 200,
+    body: { checks: { database_server: 'answers' } },
+  });
+  isServerSilent = true;
+  expect(await ask('/readyz')).toMatchObject({
+    status: 503,
+    body: { status: 'not_ready', checks: { database_server: 'silent' } },
+  });
 });
 
 it('a Telegram bot that does not work is named by /readyz, which stays 200', async () => {

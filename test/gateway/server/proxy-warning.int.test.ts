@@ -29,6 +29,7 @@ async function warningsWith(trusted: string): Promise<Record<string, unknown>[]>
     probes: new Probes({
       phase: () => 'open',
       disk: new DiskProbe(folder.path),
+      isServerSilent: () => null,
       telegram: () => null,
       metrics,
       metricsToken: null,

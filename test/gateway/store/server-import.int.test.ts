@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Reader, Row } from '../../../shared/store/driver.ts';
 import { findImport } from '../../../gateway/store/import-mark.ts';
-import type { RemoteLocation } from '../../../shared/store/location.ts';
+import type { DatabaseLocation, RemoteLocation } from '../../../shared/store/location.ts';
 import { newestSchema } from '../../../shared/store/migrate.ts';
-import { openReader, openWriter } from '../../../shared/store/open.ts';
+import { openWriter } from '../../../shared/store/open.ts';
 import { openClient } from '../../../shared/store/remote/client.ts';
+import { openReadOnly } from '../../../gateway/store/read-only.ts';
 import { endServerImport, importToServer } from '../../../gateway/store/server-import.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
@@ -26,7 +27,8 @@ let path: string;
 beforeEach(async () => {
   root = temporaryFolder();
   server = await startHrana({ folder: join(root.path, 'server') });
-  to = { kind: 'remote', url: server.urlOf(NAME), token: null };
+  const mirror = join(root.path, 'mirror', 'project.db');
+  to = { kind: 'remote', url: server.urlOf(NAME), token: null, mirror };
   path = join(root.path, 'project.db');
   await write(FEW);
 });
@@ -59,11 +61,8 @@ function bring(wanted: Partial<Parameters<typeof importToServer>[2]> = {}): Prom
   return importToServer(path, to, { origin: 'one', check: sound, ...wanted });
 }
 
-async function withReader<T>(
-  location: Parameters<typeof openReader>[0],
-  work: (reader: Reader) => Promise<T>,
-) {
-  const reader = await openReader(location);
+async function withReader<T>(location: DatabaseLocation, work: (reader: Reader) => Promise<T>) {
+  const reader = await openReadOnly(location);
   try {
     return await work(reader);
   } finally {
@@ -73,7 +72,7 @@ async function withReader<T>(
 
 const found = () => withReader(to, findImport);
 
-const rowsAt = (location: Parameters<typeof openReader>[0], sql: string): Promise<Row[]> =>
+const rowsAt = (location: DatabaseLocation, sql: string): Promise<Row[]> =>
   withReader(location, (reader) => reader.read((tx) => tx.all(sql)));
 
 async function expectSame(sql: string): Promise<void> {

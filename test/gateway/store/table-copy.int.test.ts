@@ -4,7 +4,7 @@ import { copyDatabase, copyRows } from '../../../gateway/store/database-copy.ts'
 import type { DatabaseLocation } from '../../../shared/store/location.ts';
 import { openWriter } from '../../../shared/store/open.ts';
 import { openReadOnly } from '../../../gateway/store/read-only.ts';
-import { copyTables, RestlessError } from '../../../gateway/store/table-copy.ts';
+import { copyTables, RestlessError } from '../../../shared/store/table-copy.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 

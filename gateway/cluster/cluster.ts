@@ -1,11 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 
-const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_MS = 1_000;
+/** A proxy should use another gateway if this one's store has been silent for so long. */
+const SILENT_AFTER_MS = 5_000;
+/** A gateway knows after this many heartbeats of its own that another one has started. */
+const KNOWN_AFTER_BEATS = 2;
 /** A gateway whose heartbeat hasn't changed for this long is considered dead. */
 export const DEAD_AFTER_MS = 15_000;
 /**
@@ -32,11 +34,13 @@ interface ClusterOptions {
   readonly onLost: () => void;
   readonly onError: (error: unknown) => void;
   /** For tests. */
-  readonly timing?: {
-    readonly beatMs: number;
-    readonly deadAfterMs: number;
-    readonly unsureAfterMs: number;
-  };
+  readonly timing?: ClusterTiming;
+}
+
+export interface ClusterTiming {
+  readonly beatMs: number;
+  readonly deadAfterMs: number;
+  readonly unsureAfterMs: number;
 }
 
 interface Moment {
@@ -51,7 +55,7 @@ interface Seen {
 }
 
 /**
- * The gateways that share a store. Each sends a heartbeat every two seconds; the first to notice a dead one takes
+ * The gateways that share a store. Each sends a heartbeat every second; the first to notice a dead one takes
  * over its work in one transaction. The clocks of two gateways are never compared.
  */
 export class Cluster {
@@ -104,15 +108,30 @@ export class Cluster {
     return performance.now() - this.#othersAt <= this.#deadAfterMs;
   }
 
+  /**
+   * Whether others may have written since this gateway last looked. One that has just started serves nobody before all
+   * others know of it, so a recent heartbeat that showed nobody is proof.
+   */
+  get mayHaveCompany(): boolean {
+    const silentMs = performance.now() - this.#lastHeartbeat.steady;
+    return this.hasOthers || silentMs > KNOWN_AFTER_BEATS * this.#heartbeatMs;
+  }
+
+  /** The store hasn't answered a heartbeat for long enough that other gateways should get the requests. */
+  get isServerSilent(): boolean {
+    return performance.now() - this.#lastHeartbeat.steady > SILENT_AFTER_MS;
+  }
+
   /** Adds a task that one gateway runs; the next heartbeat that finds it free starts it. */
   add(leaderTask: LeaderTask): void {
     this.#tasks.push(leaderTask);
   }
 
-  /** Resolves after the first heartbeat; throws if that fails. */
+  /** Resolves after the first heartbeat, and once all others know of it; throws if the heartbeat fails. */
   async start(): Promise<void> {
     await this.#sendHeartbeat();
     this.#again();
+    if (this.hasOthers) await sleep((KNOWN_AFTER_BEATS + 1) * this.#heartbeatMs);
   }
 
   /** Ends its tasks and takes on no more, before closing. */
@@ -251,19 +270,4 @@ export class Cluster {
     this.#running.clear();
     await Promise.all(running.map((leaderTask) => leaderTask.stop().catch(this.#options.onError)));
   }
-}
-
-/**
- * Returns the id of the gateway that owns this data folder. It survives restarts, so the gateway continues where it
- * stopped.
- */
-export function gatewayIdIn(dataFolder: string): string {
-  const file = join(dataFolder, 'gateway-id');
-  if (existsSync(file)) {
-    const id = readFileSync(file, 'utf8').trim();
-    if (/^gtw_[0-9a-f]{16}$/.test(id)) return id;
-  }
-  const id = `gtw_${randomBytes(8).toString('hex')}`;
-  writeFileSync(file, `${id}\n`, { mode: 0o600 });
-  return id;
 }

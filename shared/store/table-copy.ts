@@ -1,14 +1,24 @@
-import type { Reader, Row, Tx, Writer } from '../../shared/store/driver.ts';
-import { POSITION_QUERY } from '../../shared/store/meta.ts';
+import type { Reader, Row, Tx, Writer } from './driver.ts';
+import { POSITION_QUERY } from './meta.ts';
 import { exact, portionsOf, quoted, type Table } from './table-portions.ts';
 
 /** Values that one statement binds; this limits the rows it inserts. */
 const VALUES_MAX = 1000;
 /** A write to the original restarts the copy, up to this many attempts. */
 const ATTEMPTS_MAX = 3;
-/** Tables and meta rows about processes and about this database file, not the project: each copy has its own. */
-const OWN_TABLES: readonly string[] = ['blob_pin', 'blob_erasure'];
-const OWN_META = "('commit_seq', 'last_group', 'import')";
+/** What isn't copied: tables by name, and rows of `meta` as a list in SQL. The copy has its own position in any case. */
+interface Own {
+  readonly tables: readonly string[];
+  readonly meta: string;
+}
+
+/** What is about processes and about this database, not the project. */
+const EXPORTED: Own = {
+  tables: ['blob_pin', 'blob_erasure'],
+  meta: "('commit_seq', 'last_group', 'import')",
+};
+/** A mirror has everything. */
+export const MIRRORED: Own = { tables: [], meta: "('commit_seq')" };
 
 /** Says why a copy can't be made, in words for the operator. */
 export class CopyRefused extends Error {}
@@ -25,6 +35,8 @@ export interface CopyOptions {
   /** Counts the rows of all tables. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Default: what belongs to a database, not to its project. */
+  readonly own?: Own;
   /** Runs first in each transaction; throws if another process has started to fill the same database. */
   readonly guard?: (tx: Tx) => Promise<void>;
 }
@@ -52,7 +64,7 @@ export async function copyTables(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await copyOnce(from, to, options);
-      return await verify(from, copy);
+      return await verify(from, copy, options.own ?? EXPORTED);
     } catch (error) {
       if (!(error instanceof RestlessError) || attempt === ATTEMPTS_MAX) throw error;
     }
@@ -62,7 +74,7 @@ export async function copyTables(
 /** Deletes the rows of all tables, each in its own transaction, but keeps the database's own meta rows. */
 export async function emptyTables(
   to: Writer,
-  { signal, guard }: Pick<CopyOptions, 'signal' | 'guard'> = {},
+  { signal, guard, own = EXPORTED }: Pick<CopyOptions, 'signal' | 'guard' | 'own'> = {},
 ): Promise<void> {
   const names = await to.write(tableNames);
   // Tables come after the tables that they refer to, so delete in reverse.
@@ -70,7 +82,7 @@ export async function emptyTables(
     signal?.throwIfAborted();
     await to.write(async (tx) => {
       await guard?.(tx);
-      await tx.run(`DELETE FROM ${quoted(name)} ${ownMeta(name)}`);
+      await tx.run(`DELETE FROM ${quoted(name)} ${onlyCopied(name, own)}`);
     });
   }
 }
@@ -87,8 +99,8 @@ function difference(original: Tally, made: Tally): string | null {
 }
 
 async function copyOnce(from: Reader, to: Writer, options: CopyOptions): Promise<void> {
-  const { onProgress, signal, guard } = options;
-  const plan = await from.read(planOf);
+  const { onProgress, signal, guard, own = EXPORTED } = options;
+  const plan = await from.read((tx) => planOf(tx, own));
   await refuseOtherSchema(plan, to);
   await emptyTables(to, options);
   const total = [...plan.counts.values()].reduce((sum, count) => sum + count, 0);
@@ -124,8 +136,9 @@ async function refuseOtherSchema(plan: Plan, to: Writer): Promise<void> {
 }
 
 /** Throws unless both have the same position, tables, indexes and row counts. */
-async function verify(from: Reader, copy: Reader): Promise<void> {
-  const [original, made] = [await from.read(tallyOf), await copy.read(tallyOf)];
+async function verify(from: Reader, copy: Reader, own: Own): Promise<void> {
+  const tally = (tx: Tx): Promise<Tally> => tallyOf(tx, own);
+  const [original, made] = [await from.read(tally), await copy.read(tally)];
   if (original.position !== made.position) throw new RestlessError();
   const different = difference(original, made);
   if (different !== null) throw new Error(`The copy has ${different}.`);
@@ -138,35 +151,37 @@ interface Tally {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-async function tallyOf(tx: Tx): Promise<Tally> {
+async function tallyOf(tx: Tx, own: Own): Promise<Tally> {
   const made = await tx.all(`SELECT name FROM sqlite_schema WHERE ${OURS}`);
   return {
     position: await positionOf(tx),
     names: made.map(({ name }) => String(name)),
-    counts: await countsOf(tx, await tableNames(tx)),
+    counts: await countsOf(tx, await tableNames(tx), own),
   };
 }
 
-async function countsOf(tx: Tx, names: readonly string[]): Promise<Map<string, number>> {
+async function countsOf(tx: Tx, names: readonly string[], own: Own): Promise<Map<string, number>> {
   const counted = names
-    .filter((name) => !OWN_TABLES.includes(name))
+    .filter((name) => !own.tables.includes(name))
     .map(async (name): Promise<[string, number]> => {
-      const row = await tx.get(`SELECT count(*) AS count FROM ${quoted(name)} ${ownMeta(name)}`);
+      const row = await tx.get(
+        `SELECT count(*) AS count FROM ${quoted(name)} ${onlyCopied(name, own)}`,
+      );
       return [name, Number(row?.['count'])];
     });
   return new Map(await Promise.all(counted));
 }
 
-async function planOf(tx: Tx): Promise<Plan> {
+async function planOf(tx: Tx, own: Own): Promise<Plan> {
   const names = await tableNames(tx);
-  const copied = names.filter((name) => !OWN_TABLES.includes(name));
-  const tables = await Promise.all(copied.map((name) => tableOf(tx, name)));
-  const counts = await countsOf(tx, names);
+  const copied = names.filter((name) => !own.tables.includes(name));
+  const tables = await Promise.all(copied.map((name) => tableOf(tx, name, own)));
+  const counts = await countsOf(tx, names, own);
   const position = tables.length > 0 ? await positionOf(tx) : 0;
   return { schema: await schemaOf(tx), position, tables, counts };
 }
 
-async function tableOf(tx: Tx, name: string): Promise<Table> {
+async function tableOf(tx: Tx, name: string, own: Own): Promise<Table> {
   const info = await tx.all(`SELECT name, pk FROM pragma_table_info(?) ORDER BY cid`, [name]);
   const key = info.filter(({ pk }) => Number(pk) > 0);
   return {
@@ -175,11 +190,12 @@ async function tableOf(tx: Tx, name: string): Promise<Table> {
     key: key
       .toSorted((one, other) => Number(one['pk']) - Number(other['pk']))
       .map((column) => String(column['name'])),
-    only: name === 'meta' ? `name NOT IN ${OWN_META}` : '1',
+    only: name === 'meta' ? `name NOT IN ${own.meta}` : '1',
   };
 }
 
-const OURS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*'";
+/** The log of groups is a server's own. */
+const OURS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*' AND name <> 'group_log'";
 
 /** Returns the tables in order of creation: a table comes after the tables that it refers to. */
 async function tableNames(tx: Tx): Promise<string[]> {
@@ -189,8 +205,8 @@ async function tableNames(tx: Tx): Promise<string[]> {
   return rows.map(({ name }) => String(name));
 }
 
-function ownMeta(name: string): string {
-  return name === 'meta' ? `WHERE name NOT IN ${OWN_META}` : '';
+function onlyCopied(name: string, own: Own): string {
+  return name === 'meta' ? `WHERE name NOT IN ${own.meta}` : '';
 }
 
 async function schemaOf(tx: Tx): Promise<number> {

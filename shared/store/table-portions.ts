@@ -1,4 +1,4 @@
-import type { Row, SqlValue, Tx } from '../../shared/store/driver.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
 
 /** Limits of a portion, in bytes (a single larger row still travels) and in rows. */
 const PORTION_BYTES = 1024 * 1024;

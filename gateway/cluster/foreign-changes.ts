@@ -1,5 +1,3 @@
-import type { ProjectReader } from '../../shared/store/project-store.ts';
-
 /** How often a project is checked while someone waits in it. */
 const LOOK_MS = 250;
 /** Pause after a failed check: the store is down, and waiting costs it nothing. */
@@ -8,18 +6,15 @@ const FAILED_MS = 5_000;
 interface WatchedProject {
   /** Whether other gateways write to its database at all. */
   readonly shared: boolean;
-  readonly store: ProjectReader;
-  /** The newest commit this process knows of. */
-  readonly position: number;
   /** Whether anyone waits for changes in it. */
   readonly isAwaited: boolean;
   mayBeForeign(): boolean;
-  foreignCommit(position: number): void;
+  catchUp(): Promise<void>;
   inBackground(work: () => Promise<void>): void;
 }
 
 /**
- * Notices other gateways' commits by a project's position while someone waits in it: one row, four times a second.
+ * Notices other gateways' commits while someone waits in a project here: one small request, four times a second.
  * This process's own commits wake waiters directly, and projects without waiters aren't checked.
  */
 export class ForeignChanges {
@@ -47,12 +42,8 @@ export class ForeignChanges {
   async #look(): Promise<void> {
     const project = this.#project;
     try {
-      if (project.mayBeForeign()) {
-        const before = project.position;
-        const position = Number(await project.store.read(({ meta }) => meta.get('commit_seq')));
-        // This process's own commits are announced separately.
-        if (position > before && position > project.position) project.foreignCommit(position);
-      }
+      // What it takes in wakes whoever waits.
+      if (project.mayBeForeign()) await project.catchUp();
       this.#isFailing = false;
     } catch (error) {
       // Logged once, until a check succeeds.

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { unavailable } from '../../shared/lib/errors.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 
 /** The placeholder for a database's name in a URL. */
 export const NAME_PLACE = '{project}';
 /** The control database's name; it shares a namespace with project databases. */
 const CONTROL_NAME = 'svc-control';
+/** The folder of its mirror, among those of projects. */
+export const CONTROL_FOLDER = 'control';
 const MAKE_DEADLINE_MS = 30_000;
 
 /** The API through which a server creates databases. */
@@ -51,16 +54,36 @@ export class Databases {
     return createHash('sha256').update(at).digest('hex').slice(0, 16);
   }
 
+  /** The folder of the mirrors. */
+  get mirrors(): string {
+    return join(this.#dataFolder, 'mirrors');
+  }
+
+  /** The server's host and port, for messages; a URL may contain a secret. */
+  get serverHost(): string {
+    return this.#remote ? new URL(this.#remote.url.replaceAll(NAME_PLACE, CONTROL_NAME)).host : '';
+  }
+
   get control(): DatabaseLocation {
     return this.#remote
-      ? remoteLocation(this.#remote, CONTROL_NAME)
+      ? this.#onServer(this.#remote, CONTROL_NAME, join(CONTROL_FOLDER, 'control.db'))
       : { kind: 'file', path: join(this.#dataFolder, 'control.db') };
   }
 
   ofProject(projectId: string): DatabaseLocation {
     return this.#remote
-      ? remoteLocation(this.#remote, databaseName(projectId))
+      ? this.#onServer(this.#remote, databaseName(projectId), join(projectId, 'project.db'))
       : { kind: 'file', path: join(this.#dataFolder, 'projects', projectId, 'project.db') };
+  }
+
+  /** Mirrors are apart from databases that exist nowhere else, because a mirror is deleted when it's in doubt. */
+  #onServer({ url, token }: RemoteStore, name: string, mirror: string): DatabaseLocation {
+    return {
+      kind: 'remote',
+      url: url.replaceAll(NAME_PLACE, name),
+      token,
+      mirror: join(this.mirrors, mirror),
+    };
   }
 
   /** Creates the control database if the server doesn't create it on first use. */
@@ -81,15 +104,37 @@ export class Databases {
     const response = await ask(maker, name);
     const text = await response.text();
     const isThere = response.status === 409 || (response.status === 400 && /exist/i.test(text));
+    if (response.ok) this.#refuseOtherHost(name, text);
     if (response.ok || isThere) return;
     throw unavailable(
       5,
       new Error(`SVC_DATABASE_CREATE_URL answered ${response.status} for the database ${name}.`),
     );
   }
+
+  /** Turso answers with the new database's host name. */
+  #refuseOtherHost(name: string, answer: string): void {
+    const database = parseObject(answer)?.['database'];
+    const made = isObject(database) ? database['Hostname'] : undefined;
+    if (typeof made !== 'string' || !this.#remote) return;
+    const { hostname } = new URL(this.#remote.url.replaceAll(NAME_PLACE, name));
+    if (made.toLowerCase() === hostname.toLowerCase()) return;
+    throw unavailable(
+      5,
+      new Error(
+        `SVC_DATABASE_CREATE_URL made the database ${made}, but SVC_DATABASE_URL leads to ${hostname}.`,
+      ),
+    );
+  }
 }
 
-/** The request fits both sqld's admin API and Turso's platform API: each ignores the fields of the other. */
+/** How long a server lets a transaction wait for its client while others want to write, in seconds. */
+const TRANSACTION_SECONDS = 5;
+
+/**
+ * The request fits both sqld's admin API and Turso's platform API: each ignores the fields of the other. By default sqld
+ * answers before a commit is on the disk.
+ */
 async function ask({ url, token }: DatabaseMaker, name: string): Promise<Response> {
   try {
     return await fetch(url.replaceAll(NAME_PLACE, name), {
@@ -98,7 +143,12 @@ async function ask({ url, token }: DatabaseMaker, name: string): Promise<Respons
         'Content-Type': 'application/json',
         ...(token !== null && { Authorization: `Bearer ${token}` }),
       },
-      body: JSON.stringify({ name, group: 'default' }),
+      body: JSON.stringify({
+        name,
+        group: 'default',
+        durability_mode: 'strong',
+        txn_timeout_s: TRANSACTION_SECONDS,
+      }),
       redirect: 'error',
       signal: AbortSignal.timeout(MAKE_DEADLINE_MS),
     });
@@ -110,8 +160,4 @@ async function ask({ url, token }: DatabaseMaker, name: string): Promise<Respons
 /** Returns a name that can be part of a host name: `prj-0123456789abcdef`. */
 function databaseName(projectId: string): string {
   return projectId.replace('_', '-');
-}
-
-function remoteLocation({ url, token }: RemoteStore, name: string): DatabaseLocation {
-  return { kind: 'remote', url: url.replaceAll(NAME_PLACE, name), token };
 }
