@@ -25,6 +25,7 @@ import { NoticeRepository } from './notices.ts';
 import { OAuthGrantRepository } from './oauth-grants.ts';
 import { ParkRepository } from './parks.ts';
 import { PolicyRepository } from './policies.ts';
+import { RequestSearchRepository } from './request-search.ts';
 import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
 import { SourceUseRepository } from './source-use.ts';
@@ -61,6 +62,7 @@ export class Repositories {
   #uploads: UploadRepository | undefined;
   #fileLinks: FileLinkRepository | undefined;
   #requests: RequestRepository | undefined;
+  #requestSearch: RequestSearchRepository | undefined;
   #channels: ChannelRepository | undefined;
   #notices: NoticeRepository | undefined;
   #noticeBudgets: NoticeBudgetRepository | undefined;
@@ -162,6 +164,10 @@ export class Repositories {
 
   get requests(): RequestRepository {
     return (this.#requests ??= new RequestRepository(this.#tx));
+  }
+
+  get requestSearch(): RequestSearchRepository {
+    return (this.#requestSearch ??= new RequestSearchRepository(this.#tx));
   }
 
   get channels(): ChannelRepository {

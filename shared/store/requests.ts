@@ -84,7 +84,8 @@ const NAMES = [
   'identity',
   'approvals',
 ] as const;
-const COLUMNS = NAMES.join(', ');
+export const REQUEST_COLUMNS = NAMES.join(', ');
+const COLUMNS = REQUEST_COLUMNS;
 const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;
 
 /** An approval that ended without the policy. `ended_at` is when it was decided or expired. */

@@ -138,7 +138,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 23
+-- project, schema 24
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -701,6 +701,10 @@ CREATE INDEX notice_message ON notice (channel_id, message_id) WHERE message_id 
 CREATE INDEX notice_request ON notice (request_id, channel_id);
 
 CREATE INDEX oauth_grant_unused ON oauth_grant (code_expires_at) WHERE family_hash IS NULL;
+
+CREATE INDEX request_action ON request (action, id) WHERE action IS NOT NULL;
+
+CREATE INDEX request_agent ON request (agent, id) WHERE agent IS NOT NULL;
 
 CREATE INDEX request_event ON request (event_id, id) WHERE event_id IS NOT NULL;
 

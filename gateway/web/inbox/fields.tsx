@@ -169,3 +169,13 @@ export function CopyField({
     </div>
   );
 }
+
+/** The choices of a filter, with its own value even if it isn't among the known ones. */
+export function offered(
+  any: string,
+  known: readonly string[],
+  value: string | undefined,
+): readonly (readonly [string, string])[] {
+  const values = value === undefined || known.includes(value) ? known : [value, ...known];
+  return [['', any], ...values.map((one) => [one, one] as const)];
+}

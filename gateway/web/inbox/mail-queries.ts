@@ -241,3 +241,14 @@ function contentOf(batch: EmailBatchRow): SentContent | null {
   if (text === null) return null;
   return { text, html, attachments: attachmentsOf(batch), answers: answersOf(batch) };
 }
+/** The mail of a request to send one; null if there is none, or the visitor may not see sent mail. */
+export async function sentByRequest(
+  context: PageContext,
+  requestId: string,
+): Promise<SentMail | null> {
+  if (!kindsFor(context).includes('sent')) return null;
+  return context.access.project.store.read(async (store) => {
+    const batch = await store.emails.findByRequest(requestId);
+    return batch ? sentMail(context, store, batch) : null;
+  });
+}

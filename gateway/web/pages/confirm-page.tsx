@@ -3,7 +3,7 @@ import type { Choice, Opened } from '../../lib/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from './icons.tsx';
 import { QuorumLine } from './quorum.tsx';
-import { ExpiryLine, Facts } from './subject.tsx';
+import { ExpiryLine, Subject } from './subject.tsx';
 import { AgentText, CautionNote, WrittenBy } from './request-copy.tsx';
 
 interface Confirmed {
@@ -14,7 +14,7 @@ interface Confirmed {
   readonly step: string;
 }
 
-/** The second step before approving a high risk: repeats the choice, with nothing decided yet. */
+/** The second step before approving a high risk: repeats the request and the choice, with nothing decided yet. */
 export function ConfirmPage(confirmed: Confirmed): JSX.Element {
   return (
     <Document title="Approve this?" project={confirmed.opened.request.project}>
@@ -37,28 +37,19 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
         </p>
       </div>
       <h1>Approve this high-risk action?</h1>
-      <CautionNote
-        texts={[
-          [request.action ?? '', 'exact'],
-          [request.summary, 'line'],
-          [option ?? '', 'line'],
-        ]}
-      />
-      <figure class="said">
-        <WrittenBy label={request.agent.label} />
-        <p class="summary">
-          <AgentText text={request.summary} reading="line" />
-        </p>
-        <Facts request={request} />
-        {option !== null && (
-          <div class="text">
+      <Subject request={request} />
+      {option !== null && (
+        <>
+          <CautionNote texts={[[option, 'line']]} />
+          <figure class="said">
+            <WrittenBy label={request.agent.label} />
             <h2>Only like this</h2>
             <p class="summary">
               <AgentText text={option} reading="line" />
             </p>
-          </div>
-        )}
-      </figure>
+          </figure>
+        </>
+      )}
       <section class="card stack" aria-label="Your decision">
         <QuorumLine opened={opened} />
         <ExpiryLine opened={opened} />

@@ -91,7 +91,7 @@ function jsonLines(json: string): string[] {
 }
 
 /** The key facts by which a person recognizes the request. */
-export function Facts({ request }: { readonly request: RequestView }): JSX.Element | null {
+function Facts({ request }: { readonly request: RequestView }): JSX.Element | null {
   const { action, amount, risk } = request;
   if (action === null && amount === null && risk === null) return null;
   return (

@@ -20,13 +20,17 @@ export interface EndedApproval {
   readonly ended_at: number;
 }
 
-export interface RuleSuggestion {
-  readonly action: string;
-  /** All of them, newest first. */
-  readonly approved: readonly EndedApproval[];
+/** A rule, and its place in a policy. */
+export interface Placed {
   readonly rule: PolicyRule;
   /** The rule to put it before; null: it goes to the end. */
   readonly before: string | null;
+}
+
+export interface RuleSuggestion extends Placed {
+  readonly action: string;
+  /** All of them, newest first. */
+  readonly approved: readonly EndedApproval[];
 }
 
 /** For each action that people always approved: the rule that would approve it without them. Most approved first. */
@@ -46,6 +50,35 @@ export function suggestRules(
     .map(([action, asked]) => suggestionOf(policy, action, asked))
     .filter((suggestion) => suggestion !== null)
     .toSorted((one, other) => other.approved.length - one.approved.length);
+}
+
+/** The rule that would approve the same again without people; null if it was no plain approval, or none fits. */
+export function ruleForSame(policy: CompiledPolicy, asked: EndedApproval): Placed | null {
+  return isPlain(asked) ? suggestionOf(policy, asked.action, [asked]) : null;
+}
+
+/** The rule that would approve mail to these domains without people; null if it has no place in the policy. */
+export function ruleForMailTo(
+  policy: CompiledPolicy,
+  recipientDomains: readonly string[],
+): Placed | null {
+  const rule: PolicyRule = {
+    id: newId(policy, 'email'),
+    effect: 'auto_approve_notify',
+    tool: ['email_send'],
+    recipient_domains: recipientDomains,
+  };
+  const covering = coveringRule(policy, rule);
+  if (isFor(covering)) return null;
+  const subject = { tool: 'email_send', action: null, amount: null, risk: 'medium' } as const;
+  const now = decidePolicy(policy, { ...subject, recipientDomains });
+  const fits = now.effect === 'require_approval' && now.rule === covering;
+  return fits ? { rule, before: covering?.id ?? null } : null;
+}
+
+/** Whether a rule sends requests to certain people, or to several. */
+function isFor(rule: PolicyRule | null): boolean {
+  return rule?.approvers !== undefined || (rule?.approvals ?? 1) > 1;
 }
 
 /** One person approved it as asked, and it wasn't risky. */
@@ -86,7 +119,7 @@ function placeOf(
   approved: readonly EndedApproval[],
 ): { readonly before: string | null } | null {
   const covering = coveringRule(policy, rule);
-  if (covering?.approvers !== undefined || (covering?.approvals ?? 1) > 1) return null;
+  if (isFor(covering)) return null;
   const fits = approved.every(({ action, amount, risk }) => {
     const subject = { tool: 'ask_approval', action, amount, risk: risk as PolicyRisk } as const;
     const now = decidePolicy(policy, { ...subject, recipientDomains: null });
@@ -133,7 +166,7 @@ export function suggestionWarning({ amount_lte }: PolicyRule): string | null {
 /** The rules with a suggested one in its place. */
 export function withSuggestion(
   rules: readonly PolicyRule[],
-  { rule, before }: Pick<RuleSuggestion, 'rule' | 'before'>,
+  { rule, before }: Placed,
 ): PolicyRule[] {
   const index = before === null ? -1 : rules.findIndex(({ id }) => id === before);
   return index === -1 ? [...rules, rule] : rules.toSpliced(index, 0, rule);

@@ -12,7 +12,7 @@ import {
   type EventsWanted,
   type ListedEvents,
 } from '../event-list-queries.ts';
-import { Choice, Field } from '../fields.tsx';
+import { Choice, Field, offered } from '../fields.tsx';
 import { Filters, Form, Heading, Nothing, Pager } from '../parts.tsx';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { actOnEvents, BulkBar, BulkResult } from './event-bulk.tsx';
@@ -211,16 +211,6 @@ function Search({
       <button class="btn small">Search</button>
     </form>
   );
-}
-
-/** The choices of a filter, with its own value even if no event has it. */
-function offered(
-  any: string,
-  known: readonly string[],
-  value: string | undefined,
-): readonly (readonly [string, string])[] {
-  const values = value === undefined || known.includes(value) ? known : [value, ...known];
-  return [['', any], ...values.map((one) => [one, one] as const)];
 }
 
 /** Adds `invoice.*` before types that start alike. */

@@ -10,6 +10,7 @@ import { Chip, Heading } from '../parts.tsx';
 import { EFFECTS, RuleMeta, whenText } from '../policy-copy.tsx';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { previewPolicy, proposePolicy, showProposePolicy } from './propose-policy.tsx';
+import { FROM_REQUEST, ruleFrom } from './rule-from-request.ts';
 import { SUGGESTED, SuggestedRules, suggestionsOf } from './suggested-rules.tsx';
 import { showTryPolicy } from './try-policy.tsx';
 
@@ -54,12 +55,31 @@ function act(context: PageContext, body: string): Promise<ActionResult> {
 
 /** The form for a new policy: the present one, or with the rule that is suggested for an action. */
 async function showPropose(context: PageContext, policy: Policy): Promise<PageResult> {
+  const request = context.query(FROM_REQUEST);
+  if (request !== undefined) return showFromRequest(context, policy, request);
   const action = context.query(SUGGESTED);
   const suggestions = action === undefined ? [] : await suggestionsOf(context);
   const found = suggestions.find((one) => one.action === action);
   if (!found) return showProposePolicy(context, { policy: jsonOf(policy) });
   const document = { rules: withSuggestion(policy.rules, found) };
   const written = { policy: jsonOf(document), note: suggestionText(found) };
+  return previewPolicy(context, written, document);
+}
+
+/** The form with the rule that would approve from now on what people approved once. */
+async function showFromRequest(
+  context: PageContext,
+  policy: Policy,
+  id: string,
+): Promise<PageResult> {
+  const placed = await ruleFrom(context, policy.rules, id);
+  if (!placed) {
+    const text = 'No rule fits: the policy decides this already, or leaves it to certain people.';
+    const refusal = { status: 200, text, fields: {} };
+    return showProposePolicy(context, { policy: jsonOf(policy) }, refusal);
+  }
+  const document = { rules: withSuggestion(policy.rules, placed) };
+  const written = { policy: jsonOf(document), note: `Always allow what was approved in ${id}.` };
   return previewPolicy(context, written, document);
 }
 

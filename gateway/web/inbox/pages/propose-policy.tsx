@@ -2,16 +2,26 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { POLICY_NOTE_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { isSigned } from '../../../../shared/kernel/links.ts';
+import { isObject } from '../../../../shared/lib/guards.ts';
 import { policyDiff } from '../../../../shared/operations/policy/diff.ts';
+import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import { policySet } from '../../../../shared/operations/policy/set.ts';
+import {
+  parsePolicy,
+  type PolicyDocument,
+  type PolicyRule,
+} from '../../../../shared/rules/policy/document.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { DiffLines } from '../../pages/subject.tsx';
 import { plainLine } from '../../pages/text.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { CodeArea, Field } from '../fields.tsx';
 import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { pastRequests, type PastRequest } from '../policy-queries.ts';
 import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
+import { Examples, exampleRule, PolicyReference } from './policy-help.tsx';
+import { PastDecisions } from './policy-past.tsx';
 
 const FIELDS = ['policy', 'note'] as const;
 const PARSER_WORDS_MAX_CHARS = 200;
@@ -25,6 +35,9 @@ interface Written {
 /** What a document changes, and proof for the next form that the visitor saw it. */
 interface Looked extends Diff {
   readonly seen: string;
+  readonly past: readonly PastRequest[];
+  readonly current: PolicyDocument;
+  readonly proposed: PolicyDocument;
 }
 
 /** The answer of `policy_diff`. */
@@ -44,46 +57,53 @@ export function showProposePolicy(
 ): PageResult {
   const title = 'Propose a policy';
   const content = (
-    <div class="stack">
-      <UpLink href={context.at('policy')}>Policy</UpLink>
-      <Heading
-        title={title}
-        lead="It replaces the whole policy once a person approves it. Until then nothing changes."
-      />
-      <Problem text={text} />
-      {looked !== null && <Changes diff={looked} />}
-      <Form context={context} class="card stack">
-        {looked?.changed && (
-          <>
-            <input type="hidden" name="seen" value={looked.seen} />
-            <button class="btn yes" name="act" value="propose">
-              Propose this
-              <small>we ask people, and one of them decides</small>
-            </button>
-          </>
-        )}
-        <CodeArea
-          name="policy"
-          label="The policy, as JSON"
-          value={written.policy ?? ''}
-          rows={18}
-          problem={fields['policy']}
+    <>
+      <UpLink href={context.at('policy')} whole>
+        Policy
+      </UpLink>
+      <div class="stack">
+        <Heading
+          title={title}
+          lead="It replaces the whole policy once a person approves it. Until then nothing changes."
         />
-        <Field
-          name="note"
-          label="Why"
-          value={written.note}
-          maxlength={POLICY_NOTE_MAX_CHARS}
-          hint="Shown above the rules to the person who decides."
-          problem={fields['note']}
-        />
-        <button class="btn" name="act" value="diff">
-          Preview changes
-        </button>
-      </Form>
-    </div>
+        <Problem text={text} />
+        {looked !== null && <Changes diff={looked} />}
+        {looked !== null && <PastDecisions context={context} {...looked} />}
+        <Form context={context} class="card stack">
+          {looked?.changed && (
+            <>
+              <input type="hidden" name="seen" value={looked.seen} />
+              <button class="btn yes" name="act" value="propose">
+                Propose this
+                <small>we ask people, and one of them decides</small>
+              </button>
+            </>
+          )}
+          <CodeArea
+            name="policy"
+            label="The policy, as JSON"
+            value={written.policy ?? ''}
+            rows={18}
+            problem={fields['policy']}
+          />
+          <Field
+            name="note"
+            label="Why"
+            value={written.note}
+            maxlength={POLICY_NOTE_MAX_CHARS}
+            hint="Shown above the rules to the person who decides."
+            problem={fields['note']}
+          />
+          <button class="btn" name="act" value="diff">
+            Preview changes
+          </button>
+          <Examples />
+        </Form>
+      </div>
+      <PolicyReference />
+    </>
   );
-  return { title, content, status };
+  return { title, content, status, wide: true };
 }
 
 function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
@@ -117,7 +137,14 @@ export async function previewPolicy(
 ): Promise<PageResult> {
   const diff = (await context.call(policyDiff, { policy })) as Diff;
   const seen = context.inbox.vault.sign(seenText(context, policy));
-  return showProposePolicy(context, written, NO_REFUSAL, { ...diff, seen });
+  const { rules } = (await context.call(policyGet, {})) as PolicyDocument;
+  return showProposePolicy(context, written, NO_REFUSAL, {
+    ...diff,
+    seen,
+    past: await pastRequests(context),
+    current: { rules },
+    proposed: parsePolicy(policy),
+  });
 }
 
 /**
@@ -131,6 +158,8 @@ export async function proposePolicy(context: PageContext, body: string): Promise
     return showProposePolicy(context, {}, { status: 400, text, fields: {} });
   }
   const parsed = parse(form.policy ?? '');
+  const example = exampleRule(form.act?.replace(/^example:/, '') ?? '');
+  if (example) return withExample(context, form, { parsed, example });
   if ('problem' in parsed) {
     const fields = { policy: parsed.problem };
     return showProposePolicy(context, form, { status: 400, text: null, fields });
@@ -152,6 +181,26 @@ export async function proposePolicy(context: PageContext, body: string): Promise
   }
 }
 
+/** The form with an example at the end of its document, which may still be anything. */
+function withExample(
+  context: PageContext,
+  written: Written,
+  { parsed, example }: { readonly parsed: Parsed; readonly example: PolicyRule },
+): PageResult {
+  const rules = 'policy' in parsed && isObject(parsed.policy) ? parsed.policy['rules'] : undefined;
+  if (!Array.isArray(rules)) {
+    const problem =
+      'Write a policy such as {"rules": []} first, so that a rule can be added to it.';
+    const fields = { policy: 'problem' in parsed ? parsed.problem : problem };
+    return showProposePolicy(context, written, { status: 400, text: null, fields });
+  }
+  const taken = new Set(rules.filter(isObject).map(({ id }) => id));
+  let id = example.id;
+  for (let count = 2; taken.has(id); count += 1) id = `${example.id}-${count}`;
+  const policy = JSON.stringify({ rules: [...rules, { ...example, id }] }, null, 2);
+  return showProposePolicy(context, { ...written, policy });
+}
+
 /** Adds the path of the rule that names an unknown approver, as POLICY_INVALID has it. */
 function withPath(error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'CHANNEL_NOT_VERIFIED') return error;
@@ -164,7 +213,9 @@ function seenText({ project, session }: PageContext, policy: unknown): string {
   return `POST|ui-policy|1|${session.idHash}|${project.id}|${JSON.stringify(policy)}`;
 }
 
-function parse(text: string): { readonly policy: unknown } | { readonly problem: string } {
+type Parsed = { readonly policy: unknown } | { readonly problem: string };
+
+function parse(text: string): Parsed {
   try {
     return { policy: JSON.parse(text) as unknown };
   } catch (error) {

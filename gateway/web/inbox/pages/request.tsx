@@ -22,8 +22,10 @@ import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
 import { UpLink } from '../parts.tsx';
+import { backgroundOf } from '../request-queries.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { unmute } from './muted-keys.tsx';
+import { RequestBackground } from './request-background.tsx';
 
 const NO_FORM: Form = {};
 
@@ -83,7 +85,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
  * The operation checks that the request exists, and gives the texts that the visitor may see; OwnerApprovals adds what a
  * person sees with it.
  */
-async function overseen(context: PageContext, id: string): Promise<Overseen> {
+async function overseen(context: PageContext, id: string): Promise<Seen> {
   const told = (await context.call(requestStatus, { request_id: id })) as RequestRecord;
   const { project, channelId } = context.access;
   const seen = await context.inbox.requests.look(project, id, channelId);
@@ -93,12 +95,17 @@ async function overseen(context: PageContext, id: string): Promise<Overseen> {
   const { kind, summary: ofMember } = seen.opened.request;
   const summary = kind === 'member' ? ofMember : told.summary;
   const request = { ...seen.opened.request, summary, details };
-  return { ...seen, opened: { ...seen.opened, request } };
+  return { ...seen, opened: { ...seen.opened, request }, record: told };
 }
 
-type Decidable = Overseen & { readonly token: string };
+type Seen = Overseen & {
+  /** The request as the operation tells it. */
+  readonly record: RequestRecord;
+};
 
-function mayDecide({ access }: PageContext, seen: Overseen): seen is Decidable {
+type Decidable = Seen & { readonly token: string };
+
+function mayDecide({ access }: PageContext, seen: Seen): seen is Decidable {
   return access.channelId !== null && seen.token !== null;
 }
 
@@ -114,12 +121,14 @@ interface FormError {
 }
 
 /** The request in its current state. */
-function shown(
+async function shown(
   context: PageContext,
-  seen: Overseen,
+  seen: Seen,
   { status = 200, problem, form = NO_FORM }: FormError = {},
-): PageResult {
-  const { opened } = seen;
+): Promise<PageResult> {
+  const { opened, record } = seen;
+  const background = await backgroundOf(context, record);
+  const around = <RequestBackground {...{ context, record, background }} />;
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
   const title = KINDS[kind].noun;
@@ -128,16 +137,30 @@ function shown(
   if (current !== 'pending') {
     const verb = context.query('late');
     const late = isVerb(verb) ? verb : null;
-    return framed(
-      context,
-      { title, status },
-      <ResultProps {...{ opened, late }} status={current} />,
+    const content = (
+      <>
+        <ResultProps {...{ opened, late }} status={current} />
+        {around}
+      </>
     );
+    return framed(context, { title, status }, content);
   }
   if (!mayDecide(context, seen)) {
-    return framed(context, { title, status }, <Undecidable context={context} seen={seen} />, true);
+    const content = (
+      <>
+        <Undecidable context={context} seen={seen} />
+        {around}
+      </>
+    );
+    return framed(context, { title, status }, content, true);
   }
-  return framed(context, { title, status }, <RequestProps {...common} />, true);
+  const content = (
+    <>
+      <RequestProps {...common} />
+      {around}
+    </>
+  );
+  return framed(context, { title, status }, content, true);
 }
 
 function framed(

@@ -2,13 +2,17 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ACTION_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { policyTest } from '../../../../shared/operations/policy/test.ts';
 import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
+import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/request-copy.tsx';
+import { KINDS } from '../../pages/copy.ts';
+import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Choice, Field } from '../fields.tsx';
-import { Chip, Heading, Problem, UpLink } from '../parts.tsx';
+import { Chip, Heading, Problem, Row, Rows, UpLink } from '../parts.tsx';
 import { EFFECTS } from '../policy-copy.tsx';
+import { pastRequests, type PastRequest } from '../policy-queries.ts';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
 import type { PageResult, PageContext } from '../page-context.ts';
+import { endText } from './policy-past.tsx';
 
 const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
 
@@ -66,15 +70,66 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
         />
         <Problem text={refusal.text} />
         {tested === null ? (
-          <p class="nothing">Describe a call and see what the policy says.</p>
+          <p class="nothing">Describe a call, or pick a past request.</p>
         ) : (
           <Outcome tested={tested} />
         )}
+        <PastPicks context={context} past={await pastRequests(context)} />
       </div>
       <TryForm written={written} fields={refusal.fields} />
     </>
   );
   return { title: 'Try the policy', content, status: refusal.status, wide: true };
+}
+
+const PICKS_MAX = 20;
+
+/** Past requests; a click tries the policy on one. */
+function PastPicks({
+  context,
+  past,
+}: {
+  readonly context: PageContext;
+  readonly past: readonly PastRequest[];
+}): JSX.Element | null {
+  if (past.length === 0) return null;
+  return (
+    <section aria-labelledby="picks">
+      <h2 id="picks">Try it on a past request</h2>
+      <Rows label="Past requests">
+        {past.slice(0, PICKS_MAX).map(({ record, subject }) => (
+          <Row href={`${context.at('policy', 'try')}?${queryOf(subject)}`}>
+            <AgentText text={record.summary} reading="line" class="what" />
+            <span class="soft">{endText(record)}</span>
+            <span class="meta">
+              {subject.action === null ? (
+                KINDS[record.kind].noun
+              ) : (
+                <AgentText text={subject.action} reading="exact" class="mono" />
+              )}
+              {' · '}
+              <Time at={Date.parse(record.created_at)} now={context.now} />
+            </span>
+          </Row>
+        ))}
+      </Rows>
+    </section>
+  );
+}
+
+/** The fields of the form for a call. */
+function queryOf({ tool, action, amount, risk, recipientDomains }: PolicySubject): string {
+  const fields = {
+    tool,
+    action,
+    amount: amount === null ? null : String(amount),
+    risk,
+    recipient_domains: recipientDomains?.join(', ') ?? null,
+  };
+  const given = Object.entries(fields).filter(
+    (field): field is [string, string] => field[1] !== null,
+  );
+  return new URLSearchParams(given).toString();
 }
 
 function writtenIn(context: PageContext): Written {

@@ -12,4 +12,7 @@ export const POLICY_STYLE = `
   .laws>li{grid-template-columns:1.5rem minmax(0,1fr)}
   .laws .chip{grid-column:2;justify-self:start;order:1}
 }
+main.two>.reference{position:static}
+.reference .facts{grid-template-columns:minmax(0,1fr);gap:0;font-size:.9375rem}
+.reference dd+dt{margin-top:.5rem}
 `;

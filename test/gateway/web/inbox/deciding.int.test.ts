@@ -53,7 +53,7 @@ describe('the owner', () => {
   });
 
   it('is asked twice where the risk is high', async () => {
-    const id = await ask(gateway, { risk: 'high', details: 'All of it.' });
+    const id = await ask(gateway, { risk: 'high', details: 'All of it.', bind: { to: 'Jane' } });
     const path = await pathOf(gateway, id);
     await owner.get(path);
     const { location } = await owner.post(path, { fields: { verb: 'approve' } });
@@ -61,6 +61,9 @@ describe('the owner', () => {
     expect((await status(id))['status']).toBe('pending');
     const { html } = await owner.get(location ?? '');
     expect(html).toContain('Approve this high-risk action?');
+    // What is decided stands here, too.
+    expect(html).toContain('All of it.');
+    expect(html).toMatch(/Exactly this will be done.*?Jane/s);
     const confirm = /name="confirm" value="([^"]*)"/.exec(html)?.[1] ?? '';
     const other = await pathOf(
       gateway,
