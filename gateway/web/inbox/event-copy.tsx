@@ -64,10 +64,14 @@ export function Verified({
   );
 }
 
-/** Such as `4 min ago`, with a machine-readable time. */
+/** Such as `4 min ago`; the whole time on hover. The script leaves it as it is. */
 export function Age({ at, now }: { readonly at: string; readonly now: number }): JSX.Element {
   const ms = now - Date.parse(at);
-  return <time datetime={at}>{ms < 5000 ? 'just now' : `${lengthOfTime(ms)} ago`}</time>;
+  return (
+    <time datetime={at} title={at} data-age>
+      {ms < 5000 ? 'just now' : `${lengthOfTime(ms)} ago`}
+    </time>
+  );
 }
 
 /** The mail in an event, as far as we have it; null if the event isn't a mail. */

@@ -246,6 +246,7 @@ function askToRotate(context: PageContext, key: Key): Question {
       { kind: 'choice', name: 'grace', label: 'The old secret stops working', choices: GRACES },
     ],
     yes: 'Yes, create a new secret',
+    tone: 'yes',
   };
 }
 

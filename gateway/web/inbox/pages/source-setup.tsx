@@ -10,7 +10,9 @@ export function SetupCard({ source }: { readonly source: Source }): JSX.Element 
   return (
     <details class="card" open={source.last_event_at === null}>
       <summary>{stepsOf(source).title}</summary>
-      <Setup source={source} />
+      <div class="stack">
+        <Setup source={source} />
+      </div>
     </details>
   );
 }

@@ -271,9 +271,7 @@ function detail(context: PageContext, source: Source): Detail {
       lines: (
         <>
           <p class="ways">
-            <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>
-              See pending events
-            </a>
+            <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>See them</a>
           </p>
           <SampleForm context={context} source={source} />
         </>

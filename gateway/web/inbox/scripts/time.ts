@@ -22,7 +22,7 @@ export const TIME_SCRIPT = String.raw`
   };
   const localize = (root) => {
     const now = new Date();
-    for (const one of root.querySelectorAll('time[datetime]')) {
+    for (const one of root.querySelectorAll('time[datetime]:not([data-age])')) {
       const at = new Date(one.dateTime);
       if (!Number.isNaN(at.getTime())) one.textContent = textOf(at, now, one.dataset.short !== undefined);
     }

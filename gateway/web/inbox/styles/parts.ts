@@ -32,7 +32,7 @@ p.ways a{display:inline-flex;align-items:center;min-height:2.75rem}
 .steps li+li{margin-top:.25rem}
 blockquote{margin:.5rem 0 0}
 details.card{padding-block:.25rem}
-details.card>pre{margin:0 0 .75rem}
+details.card>pre,details.card>.stack{margin:0 0 .75rem}
 .uses dd+dt{margin-top:.5rem}
 code.mono{overflow-wrap:anywhere}
 @media (max-width:40rem){

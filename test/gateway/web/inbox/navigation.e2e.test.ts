@@ -73,6 +73,7 @@ describe.skipIf(!hasChromium())('the navigation in a browser', () => {
     expect((await tab.focused()).outline).toBe('solid 3px');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+    expect(await page.locator('time[data-age]').first().textContent()).toMatch(/^just now$| ago$/);
     const current = page.locator('#side [aria-current="page"]');
     expect(await current.textContent()).toBe('Keys');
     await pressUntil('Tab', 'Skip to content');
