@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from '../pages/icons.tsx';
-import { Form } from './parts.tsx';
+import { Form, Problem } from './parts.tsx';
+import { NO_REFUSAL, type Refusal } from './refusal.ts';
 import type { PageResult, PageContext } from './page-context.ts';
 
 interface Question {
@@ -15,18 +16,21 @@ interface Question {
   readonly yes: string;
   /** The button's tone (default `no`, because something ends). */
   readonly tone?: 'yes' | 'no';
+  /** Why the form was refused. */
+  readonly refusal?: Refusal;
 }
 
 /** Asks before an action that can't be undone, with a way back. */
 export function confirm(
   context: PageContext,
-  { heading, back, consequences, fields, act, yes, tone = 'no' }: Question,
+  { heading, back, consequences, fields, act, yes, tone = 'no', refusal = NO_REFUSAL }: Question,
 ): PageResult {
   const content = (
     <section class="card stack really" aria-labelledby="really">
       <h1 id="really">
-        <Icon name="warn" /> {heading}
+        {tone === 'no' && <Icon name="warn" />} {heading}
       </h1>
+      <Problem text={refusal.text} />
       {consequences}
       <Form context={context}>
         {fields}
@@ -39,5 +43,5 @@ export function confirm(
       </a>
     </section>
   );
-  return { title: heading, content };
+  return { title: heading, content, status: refusal.status };
 }

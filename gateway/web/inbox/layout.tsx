@@ -148,6 +148,7 @@ const KEYS: readonly (readonly [key: string, what: string])[] = [
   ['/', 'search'],
   ['x', 'select'],
   ['u', 'back to the list'],
+  ['g  s', 'go to Settings; each page in the first row goes by its first letter'],
   ['a', 'go to Approve; press Enter to approve'],
   ['d', 'go to Deny; press Enter to deny'],
   ['?', 'this help'],

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
-import { Icon } from '../../pages/icons.tsx';
+import { confirm } from '../confirm.tsx';
 import { openFlash, sealFlash } from '../flash.ts';
 import { Form, Problem, UpLink } from '../parts.tsx';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
@@ -173,26 +173,14 @@ function ask<T>(
   context: PageContext,
   { act: { name }, question, sent, refusal = NO_REFUSAL }: Asked<T>,
 ): PageResult {
-  const { heading, consequences, fields = [], yes, tone = 'no' } = question;
-  const content = (
-    <section class="card stack really" aria-labelledby="really">
-      <h1 id="really">
-        {tone === 'no' && <Icon name="warn" />} {heading}
-      </h1>
-      <Problem text={refusal.text} />
-      {consequences}
-      <Form context={context}>
-        <Fields fields={fields} sent={sent ?? null} problems={refusal.fields} />
-        <button class={`btn ${tone}`} name="act" value={name}>
-          {yes}
-        </button>
-      </Form>
-      <a class="btn small" href={context.at(path, context.id ?? undefined)} data-up>
-        Cancel
-      </a>
-    </section>
-  );
-  return { title: heading, content, status: refusal.status };
+  const { fields = [], ...rest } = question;
+  return confirm(context, {
+    ...rest,
+    back: context.at(path, context.id ?? undefined),
+    fields: <Fields fields={fields} sent={sent ?? null} problems={refusal.fields} />,
+    act: name,
+    refusal,
+  });
 }
 
 async function showItem<T>(

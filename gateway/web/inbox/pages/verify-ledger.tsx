@@ -2,8 +2,8 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ledgerVerify } from '../../../../shared/operations/ledger/verify.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
-import { Time } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
+import { time } from '../kit/text.tsx';
 import { entriesOf } from '../ledger-queries.ts';
 import { Bar, Form, Heading, UpLink } from '../parts.tsx';
 import { openFlash, sealFlash } from '../flash.ts';
@@ -23,11 +23,17 @@ interface Head {
 
 type Reason = 'hash_mismatch' | 'link_broken' | 'seq_gap' | 'truncated';
 
+interface Broken {
+  readonly kind: 'broken';
+  readonly seq: number;
+  readonly reason: Reason;
+}
+
 /** The progress of a full verification. The URL contains it sealed, so nobody can forge a result. */
 type Look = { readonly head: Head | null; readonly checked: number } & (
   | { readonly kind: 'going' }
   | { readonly kind: 'holds' }
-  | { readonly kind: 'broken'; readonly seq: number; readonly reason: Reason }
+  | Broken
 );
 
 /** The answer of `ledger_verify`. */
@@ -73,7 +79,7 @@ export function showVerified(context: PageContext): PageResult {
     <div class="narrow stack">
       <UpLink href={context.at('ledger')}>All entries</UpLink>
       <Heading title="Verify the ledger" />
-      {look === null ? <Start context={context} /> : <Result context={context} look={look} />}
+      {look === null ? start(context) : resultOf(context, look)}
       <p class="soft">
         The ledger is tamper-evident, not tamper-proof: it shows changes but can’t prevent them.
         Someone who controls this server could cut off the end or rewrite the whole chain. You
@@ -85,7 +91,7 @@ export function showVerified(context: PageContext): PageResult {
   return { title: 'Verify the ledger', content };
 }
 
-function Start({ context }: { readonly context: PageContext }): JSX.Element {
+function start(context: PageContext): JSX.Element {
   return (
     <Form context={context}>
       <p>We hash each entry again and compare it with its stored hash and with the entry before.</p>
@@ -94,35 +100,28 @@ function Start({ context }: { readonly context: PageContext }): JSX.Element {
   );
 }
 
-function Result({
-  context,
-  look,
-}: {
-  readonly context: PageContext;
-  readonly look: Look;
-}): JSX.Element {
-  if (look.kind === 'going') return <Going context={context} look={look} />;
-  if (look.kind === 'broken')
-    return <Broken context={context} seq={look.seq} reason={look.reason} />;
-  return <Holds context={context} look={look} />;
+function resultOf(context: PageContext, look: Look): JSX.Element {
+  if (look.kind === 'going') return progress(context, look);
+  return (
+    <>
+      {look.kind === 'broken' ? broken(context, look) : intact(context, look)}
+      <Form context={context}>
+        <button class="btn small">Verify again</button>
+      </Form>
+    </>
+  );
 }
 
 /** The script submits this form; without the script, a person does. */
-function Going({
-  context,
-  look,
-}: {
-  readonly context: PageContext;
-  readonly look: Look;
-}): JSX.Element {
-  const total = look.head?.seq ?? 0;
+function progress(context: PageContext, { head, checked }: Look): JSX.Element {
+  const total = head?.seq ?? 0;
   return (
     <section class="card stack" aria-label="Progress">
       <p role="status">
-        {digitsOf(look.checked)} of {digitsOf(total)} {nounFor(total, 'entry', 'entries')} checked
-        so far.
+        {digitsOf(checked)} of {digitsOf(total)} {nounFor(total, 'entry', 'entries')} checked so
+        far.
       </p>
-      <Bar part={look.checked / total} tone="part" />
+      <Bar part={checked / total} tone="part" />
       <form method="post" data-send>
         <input type="hidden" name="csrf" value={context.csrf} />
         <button class="btn yes">Continue</button>
@@ -134,14 +133,7 @@ function Going({
   );
 }
 
-function Holds({
-  context,
-  look,
-}: {
-  readonly context: PageContext;
-  readonly look: Look;
-}): JSX.Element {
-  const { checked, head } = look;
+function intact(context: PageContext, { checked, head }: Look): JSX.Element {
   return (
     <>
       <div class="end good" role="status">
@@ -150,13 +142,7 @@ function Holds({
           <h2 class="summary">Ledger intact</h2>
           <p>
             {digitsOf(checked)} {nounFor(checked, 'entry', 'entries')}, from the first to the newest
-            {head !== null && (
-              <>
-                {' '}
-                of <Time at={Date.parse(head.at)} now={context.now} />
-              </>
-            )}
-            .
+            {head !== null && <> of {time(context, head.at)}</>}.
           </p>
         </div>
       </div>
@@ -170,7 +156,6 @@ function Holds({
           <CopyField name="head" label={`Hash of entry ${head.seq}`} value={head.hash} />
         </section>
       )}
-      <VerifyAgain context={context} />
     </>
   );
 }
@@ -182,15 +167,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   truncated: 'It’s missing, and so is everything after it: the end was cut off.',
 };
 
-function Broken({
-  context,
-  seq,
-  reason,
-}: {
-  readonly context: PageContext;
-  readonly seq: number;
-  readonly reason: Reason;
-}): JSX.Element {
+function broken(context: PageContext, { seq, reason }: Broken): JSX.Element {
   const isThere = reason === 'hash_mismatch' || reason === 'link_broken';
   return (
     <>
@@ -216,15 +193,6 @@ function Broken({
           </a>
         </div>
       )}
-      <VerifyAgain context={context} />
     </>
-  );
-}
-
-function VerifyAgain({ context }: { readonly context: PageContext }): JSX.Element {
-  return (
-    <Form context={context}>
-      <button class="btn small">Verify again</button>
-    </Form>
   );
 }

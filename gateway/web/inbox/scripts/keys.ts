@@ -16,6 +16,17 @@ export const KEYS_SCRIPT = String.raw`(() => {
     return one !== null;
   };
   const isInList = () => document.activeElement?.matches('[data-row]') ?? false;
+  // After g, the first letter of a page in the first row goes there.
+  const GOING_MS = 1500;
+  let goesUntil = 0;
+  const goTo = (letter) => {
+    const isGoing = Date.now() < goesUntil;
+    goesUntil = 0;
+    const links = isGoing ? [...document.querySelectorAll('#nav > ul:first-child a')] : [];
+    const link = links.find((one) => one.textContent.trim().toLowerCase().startsWith(letter));
+    if (link) link.click();
+    return link !== undefined;
+  };
   const keys = {
     j: () => step(1),
     k: () => step(-1),
@@ -29,6 +40,7 @@ export const KEYS_SCRIPT = String.raw`(() => {
       if (box) box.click();
       return Boolean(box);
     },
+    g: () => (goesUntil = Date.now() + GOING_MS) > 0,
     u: () => {
       const up = find('[data-up]');
       if (up) up.click();
@@ -44,6 +56,6 @@ export const KEYS_SCRIPT = String.raw`(() => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     if (find('dialog[open]')) return;
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
-    if (act && act()) event.preventDefault();
+    if (goTo(event.key) || (act && act())) event.preventDefault();
   });
 })();`;

@@ -71,9 +71,10 @@ async function places(): Promise<string[]> {
     `${routeList}/${route}`,
     `${routeList}/${route}?step=remove`,
     `${sources}`,
-    `${sources}/hostile?added`,
-    `${sources}/hostile?step=remove`,
+    `${sources}/hostile`,
     `${sources}?add=webhook`,
+    `${routeList}?add`,
+    `${sources}/hostile?step=remove`,
   ];
 }
 

@@ -76,6 +76,13 @@ describe.skipIf(!hasChromium())('the navigation in a browser', () => {
     expect(await page.locator('time[data-age]').first().textContent()).toMatch(/^just now$| ago$/);
     const current = page.locator('#side [aria-current="page"]');
     expect(await current.textContent()).toBe('Keys');
+    await page.waitForLoadState();
+    await page.keyboard.type('gr');
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    await page.waitForLoadState();
+    await page.keyboard.type('gs');
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+    await page.waitForLoadState();
     await pressUntil('Tab', 'Skip to content');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('page');
