@@ -20,12 +20,12 @@ export const SEARCHED_BODY_MAX_BYTES = 64 * 1024;
 /** Events read at a time: to check, and to index. */
 const PORTION = 25;
 /** A search answers after this time with what it has found. */
-const BUDGET_MS = 300;
+const BUDGET_MS = 150;
 /** Fewer events aren't worth indexing: a search reads them in a moment. */
 const UNINDEXED_MIN = 64;
 /** Indexing rests this much longer than it works. */
-const REST_FACTOR = 2;
-const REST_MAX_MS = 200;
+const REST_FACTOR = 4;
+const REST_MAX_MS = 500;
 
 /** A database that other gateways also write to gets no index: they delete payloads without telling this one. */
 type SearchedProject = Pick<Project, 'databasePath' | 'inBackground' | 'info' | 'shared' | 'store'>;

@@ -4,7 +4,7 @@ import { effective, type EventQueueRow, type EventStatus } from '../../shared/ru
 import { matchesType } from '../../shared/rules/event-type.ts';
 import { Connection } from '../../shared/store/connection.ts';
 import type { Row } from '../../shared/store/driver.ts';
-import { candidateSql, type EventFilter } from '../../shared/store/event-query.ts';
+import { anyStateSql, candidateSql, type EventFilter } from '../../shared/store/event-query.ts';
 import { migrate } from '../../shared/store/migrate.ts';
 
 const STATUSES: EventStatus[] = ['pending', 'claimed', 'done', 'failed', 'dead'];
@@ -44,21 +44,29 @@ function insert(row: Queued): void {
   );
 }
 
-function query(filter: EventFilter): number[] {
-  const { sql, params } = candidateSql(filter);
+/** A page of one state, or of any. */
+type Wanted = Omit<EventFilter, 'status'> & { readonly status?: EventStatus | undefined };
+
+function sqlOf({ status, ...filter }: Wanted) {
+  return status === undefined ? anyStateSql(filter) : candidateSql({ ...filter, status });
+}
+
+function query(filter: Wanted): number[] {
+  const { sql, params } = sqlOf(filter);
   return connection.all(sql, params).map((row) => Number(row['seq']));
 }
 
 /** The correct answer, found by looking at every row. */
-function reference(rows: readonly Queued[], filter: EventFilter): number[] {
+function reference(rows: readonly Queued[], filter: Wanted): number[] {
+  const { status, newestFirst, beforeSeq = Number.POSITIVE_INFINITY } = filter;
   return rows
-    .filter((row) => effective(row, filter.now).status === filter.status)
-    .filter((row) => row.seq > filter.afterSeq)
+    .filter((row) => status === undefined || effective(row, filter.now).status === status)
+    .filter((row) => row.seq > filter.afterSeq && row.seq < beforeSeq)
     .filter((row) => filter.source === undefined || row.source === filter.source)
     .filter((row) => matchesType(filter.type, row.type))
     .filter((row) => !filter.unroutedOnly || !row.routed)
     .map((row) => row.seq)
-    .toSorted((a, b) => a - b)
+    .toSorted((a, b) => (newestFirst ? b - a : a - b))
     .slice(0, filter.limit);
 }
 
@@ -80,7 +88,9 @@ const queue = fc
   }));
 
 const filters = fc.record({
-  status: fc.constantFrom(...STATUSES),
+  status: fc.constantFrom(...STATUSES, undefined),
+  newestFirst: fc.boolean(),
+  beforeSeq: fc.option(fc.integer({ min: 1, max: 45 }), { nil: undefined }),
   source: fc.option(fc.constantFrom(...SOURCES, 'none'), { nil: undefined }),
   type: fc.option(fc.constantFrom(...PATTERNS), { nil: undefined }),
   unroutedOnly: fc.boolean(),
@@ -115,23 +125,24 @@ describe('the page of a status', () => {
         rows.forEach(insert);
         const walked: number[] = [];
         for (let afterSeq = 0; ;) {
-          const page = query({ ...wanted, afterSeq, limit });
+          const page = query({ ...wanted, newestFirst: false, afterSeq, limit });
           walked.push(...page);
           const last = page.at(-1);
           if (last === undefined) break;
           afterSeq = last;
         }
-        expect(walked).toEqual(reference(rows, { ...wanted, afterSeq: 0, limit: 1000 }));
+        const whole = { ...wanted, newestFirst: false, afterSeq: 0, limit: 1000 };
+        expect(walked).toEqual(reference(rows, whole));
       },
     );
     fc.assert(property, { numRuns: 150 });
   });
 });
 
-const base: EventFilter = { status: 'pending', afterSeq: 0, limit: 21, now: NOW };
+const base: Wanted = { status: 'pending', afterSeq: 0, limit: 21, now: NOW };
 
-function planOf(filter: Partial<EventFilter>): Row[] {
-  const { sql, params } = candidateSql({ ...base, ...filter });
+function planOf(filter: Partial<Wanted>): Row[] {
+  const { sql, params } = sqlOf({ ...base, ...filter });
   return connection.all(`EXPLAIN QUERY PLAN ${sql}`, params);
 }
 
@@ -155,7 +166,7 @@ describe('the plan of a page', () => {
     connection.exec('COMMIT');
   });
 
-  const filtersByName: [string, Partial<EventFilter>][] = [
+  const filtersByName: [string, Partial<Wanted>][] = [
     ['pending', {}],
     ['pending of a wait', { unroutedOnly: true, limit: 1 }],
     ['pending after a cursor', { afterSeq: 2000 }],
@@ -166,6 +177,11 @@ describe('the plan of a page', () => {
     ['a source and a type', { source: 'github', type: 'a.b' }],
     ['dead', { status: 'dead' }],
     ['done', { status: 'done' }],
+    ['newest of a state', { newestFirst: true, beforeSeq: 2000 }],
+    ['newest of a type', { newestFirst: true, type: 'a.*' }],
+    ['newest of any state', { status: undefined, newestFirst: true }],
+    ['newest of a source', { status: undefined, newestFirst: true, source: 'github' }],
+    ['newest of a prefix', { status: undefined, newestFirst: true, type: 'a.*' }],
   ];
 
   it.each(filtersByName)('reads no table from end to end: %s', (_name, filter) => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventText, matchesSearch, parseSearch } from '../../../gateway/lib/event-text.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
+import { BLOCK_EVENTS, EventIndex } from '../../../gateway/store/event-index.ts';
 import { NO_LINKS } from '../../../shared/kernel/links.ts';
 import { toEnvelope } from '../../../shared/kernel/envelope.ts';
 import { FakeClock, STEADY, TestGateway } from '../../helpers/gateway.ts';
@@ -90,11 +91,20 @@ describe('a search over the events of a project', () => {
     expect((await find('needle', { beforeSeq: 123 })).seqs).toEqual([62, 1]);
   });
 
-  it('goes on after the index was closed, and after it was broken', async () => {
+  it('goes on after the index was closed', async () => {
     await project.searches.close();
     expect((await find('needle')).seqs).toEqual([123, 62, 1]);
     await indexed();
     expect(statSync(path).size).toBeGreaterThan(0);
+  });
+
+  it('makes a new index in place of one that was made from another database', async () => {
+    await project.searches.close();
+    const foreign = EventIndex.open(path);
+    await foreign.add({ block: 9, upToSeq: 9 * BLOCK_EVENTS, lastId: 'evt_other' }, []);
+    foreign.close();
+    expect((await find('needle')).seqs).toEqual([123, 62, 1]);
+    await indexed();
   });
 
   it('has no word of a payload in its files once that is deleted', async () => {

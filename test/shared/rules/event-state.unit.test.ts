@@ -6,7 +6,9 @@ import {
   claim,
   effective,
   extend,
+  finish,
   nack,
+  release,
   requeue,
   retryDelayMs,
   type EventQueueRow,
@@ -202,6 +204,36 @@ describe('requeue', () => {
     expect(requeue(dead)).toEqual({ ok: true, next: row() });
     for (const status of ['pending', 'claimed', 'done', 'failed'] as const) {
       expect(requeue(row({ status }))).toEqual({ ok: false, code: 'EVENT_NOT_CLAIMABLE' });
+    }
+  });
+});
+
+describe('what a person does by hand', () => {
+  const STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead', 'waiting'] as const;
+
+  it('releases a lease, which is no failure, and nothing else', () => {
+    expect(release(claimed({ attempts: 2 }))).toEqual({ ok: true, next: row({ attempts: 2 }) });
+    for (const status of STATUSES.filter((one) => one !== 'claimed')) {
+      expect(release(row({ status }))).toEqual({ ok: false, code: 'EVENT_NOT_CLAIMABLE' });
+    }
+  });
+
+  it('finishes what no agent works on', () => {
+    for (const status of STATUSES) {
+      const left = row({ status, attempts: 1, due_at: NOW });
+      const isFree = status !== 'claimed' && status !== 'done';
+      expect([status, finish(left)]).toEqual([
+        status,
+        isFree
+          ? { ok: true, next: row({ status: 'done', attempts: 1 }) }
+          : { ok: false, code: 'EVENT_NOT_CLAIMABLE' },
+      ]);
+    }
+  });
+
+  it('leaves events alone that routes deliver', () => {
+    for (const rule of [release, finish]) {
+      expect(rule(row({ routed: true }))).toEqual({ ok: false, code: 'EVENT_ROUTED' });
     }
   });
 });

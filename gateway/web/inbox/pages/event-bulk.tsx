@@ -48,6 +48,9 @@ export function BulkBar(): JSX.Element {
   return (
     <div class="bulkbar" role="group" aria-label="Selected events">
       <span data-picked>Selected events:</span>
+      <button type="button" class="link" data-pick-all>
+        Select all
+      </button>
       {(Object.keys(ACTS) as BulkAct[]).map((act) => (
         <button class="btn small" name="act" value={act}>
           {ACTS[act].verb}

@@ -12,6 +12,7 @@ import { fieldsOf, refusalOf } from '../refusal.ts';
 import type { ActionResult, PageResult, FormError, PageContext } from '../page-context.ts';
 import { Content } from './event-content.tsx';
 import { History } from './event-history.tsx';
+import { Questions, questionsOf } from './event-questions.tsx';
 import { askToMove, StatusCard } from './event-state.tsx';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
 
@@ -56,6 +57,7 @@ async function shown(
 ): Promise<PageResult> {
   const { event } = seen;
   const timeline = await timelineOf(context, { id: event.id, seq: seen.seq });
+  const questions = await questionsOf(context, event.id);
   const mail = mailOf(event);
   // A mail shows its own head.
   const gist = mail ? '' : gistOf(event).slice(0, GIST_MAX_CHARS);
@@ -77,6 +79,7 @@ async function shown(
       <StatusCard context={context} seen={seen} />
       <div class="about stack">
         <Remarks seen={seen} />
+        <Questions context={context} questions={questions} />
         <About context={context} seen={seen} />
         <History context={context} timeline={timeline} eventId={event.id} />
       </div>

@@ -15,6 +15,14 @@ export const EVENTS_SCRIPT = String.raw`
   document.addEventListener('change', ({ target }) => {
     if (target.matches('[data-pick]')) tellPicked();
   });
+  document.addEventListener('click', ({ target }) => {
+    if (!target.closest?.('[data-pick-all]')) return;
+    const boxes = all('[data-pick]');
+    const isAll = boxes.every(({ checked }) => checked);
+    for (const box of boxes) box.checked = !isAll;
+    tellPicked();
+  });
+
   // New events. Nothing moves under somebody who reads, has a row in the keyboard's focus or has selected rows.
   const plural = (count) => count + (count === 1 ? ' new event' : ' new events');
   let wantsAll = false;

@@ -1,7 +1,7 @@
 /** Styles of the list of events and of one event. */
 export const EVENTS_STYLE = `
 .search{display:flex;flex-wrap:wrap;gap:.25rem .75rem;align-items:end;margin-bottom:.25rem}
-.search>.field{flex:1 1 16rem;margin:0}
+.search>.field{flex:1 1 10rem;margin:0}
 .search details{order:1;flex-basis:100%}
 .search details .field{flex:1 1 10rem;margin:0}
 .search summary{color:var(--soft);font-size:.875rem}
@@ -16,6 +16,8 @@ export const EVENTS_STYLE = `
 .bulkbar{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;padding:.5rem .875rem;margin-top:.5rem;font-size:.875rem;
   background:var(--card);border:1px solid var(--line);border-radius:.75rem}
 .bulkbar span{margin-inline-end:auto}
+.bulkbar [data-pick-all]{display:none}
+@media (scripting:enabled){.bulkbar [data-pick-all]{display:block}}
 .bulk:has(.pick input:checked) .bulkbar{position:sticky;bottom:.5rem;border-color:var(--edge);z-index:1}
 .tree{font-size:.8125rem;line-height:1.5;overflow-wrap:anywhere}
 .tree ul{list-style:none;margin:0;padding-inline-start:1.125rem;border-inline-start:1px solid var(--said-line)}
@@ -46,6 +48,7 @@ export const EVENTS_STYLE = `
 .timeline .soft .agent{font-size:inherit}
 .timeline a{display:inline-flex;align-items:center;min-height:1.5rem}
 .copy textarea{flex:1;min-width:0;font-size:.8125rem}
+.copy:has(textarea) .btn{align-self:start}
 @media (max-width:40rem){
   .tree details>summary,.tree a,.timeline a,.timeline summary{min-height:2.75rem}
   .tree a{min-width:2.75rem}

@@ -188,6 +188,9 @@ describe('a person', () => {
     await claim(gateway, second);
     await gateway.call('POST', '/v1/inbox/nack', { body: { event_id: second, until: [first] } });
     expect(await stateOf(second)).toBe('waiting');
+    expect((await page(first)).html).toMatch(
+      new RegExp(`/requests/${String(asked.body['request_id'])}">Question<.*?pending, asked at`),
+    );
     await act(first, 'finish');
     const request = await gateway.call('GET', `/v1/requests/${String(asked.body['request_id'])}`);
     expect(request.body['status']).not.toBe('pending');
