@@ -70,7 +70,7 @@ export function Field({
   );
 }
 
-/** A choice of one. */
+/** A choice of one: the first if `value` is none of them. The browser's own choice would look like a person's. */
 export function Choice({
   value,
   choices,
@@ -79,11 +79,12 @@ export function Choice({
   readonly value: string | undefined;
   readonly choices: readonly (readonly [value: string, text: string])[];
 }): JSX.Element {
+  const chosen = (choices.find(([one]) => one === value) ?? choices[0])?.[0];
   return (
     <Frame field={field}>
       <select id={`field-${field.name}`} name={field.name} {...described(field)}>
         {choices.map(([one, text]) => (
-          <option value={one} selected={one === (value ?? '')}>
+          <option value={one} selected={one === chosen}>
             {text}
           </option>
         ))}

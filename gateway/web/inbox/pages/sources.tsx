@@ -267,11 +267,13 @@ function detail(context: PageContext, source: Source): Detail {
       </>
     ),
     side: {
-      title: 'Its events',
+      title: 'Events',
       lines: (
         <>
           <p class="ways">
-            <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>See them</a>
+            <a href={`${context.at('events')}?source=${encodeURIComponent(name)}`}>
+              See its events
+            </a>
           </p>
           <SampleForm context={context} source={source} />
         </>
