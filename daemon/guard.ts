@@ -23,7 +23,8 @@ const LINK = /^\/[lfd]\/[\w/-]+(?:\?|$)/;
 /** People open these pages from web mail. The pages themselves check where their forms come from. */
 const PAGE = /^\/[ac]\/[0-9A-Za-z]+(?:\?|$)/;
 /** The web inbox never answers to a foreign host name. People open its links from mail; its forms send no origin. */
-const INBOX = /^\/ui(?:\/[\w-]+)*(?:\/(?:style\.css|script\.js))?(?:\?|$)/;
+const INBOX =
+  /^\/ui(?:\/[\w-]+)*(?:\/(?:style\.css|script\.js|push\.js|icon\.png|manifest\.webmanifest))?(?:\?|$)/;
 
 /**
  * Keeps web pages out of the local daemon. A page can make a browser on this machine send requests to loopback, even

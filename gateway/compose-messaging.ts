@@ -10,6 +10,8 @@ import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
 import { meteredCarrier, type Metrics } from './lib/metrics.ts';
 import type { LeaderTask } from './cluster/cluster.ts';
+import { BrowserPush } from './channels/push/browser-push.ts';
+import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
 import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
@@ -49,6 +51,8 @@ interface MessagingDeps {
   /** Gets Telegram problems for the operator. */
   readonly onTrouble: (trouble: BotProblem) => void;
   readonly metrics?: Metrics | undefined;
+  /** Private addresses that browsers' push services may have. */
+  readonly callbackAllow?: CallbackAllow | undefined;
 }
 
 /** Holds the ways to reach people, and the notifications and mails of all projects. */
@@ -58,6 +62,8 @@ export class Messaging {
   readonly #carriers: Partial<Record<ChannelKind, Carrier>>;
   /** The notifications and mails of all projects. */
   readonly #queues = new Set<{ close(): void }>();
+  /** Shows people's messages in their browsers. */
+  readonly browsers: BrowserPush;
   readonly #filesInHand = new Semaphore(FILES_IN_HAND_MAX_BYTES);
   #bot: TelegramBot | null = null;
 
@@ -66,6 +72,7 @@ export class Messaging {
     const { from } = config.mail;
     this.#deps = deps;
     this.#mailer = mailer;
+    this.browsers = new BrowserPush({ ...deps, allow: deps.callbackAllow });
     const carrier = new MailCarrier(mailer, { publicUrl, ...(from && { from }) });
     this.#carriers = { email: meteredCarrier(carrier, 'email', deps.metrics) };
   }
@@ -119,6 +126,7 @@ export class Messaging {
       vault,
       carriers: this.#carriers,
       // Mail in the outbox folder floods nobody.
+      browsers: this.browsers,
       isCounted: (kind) => kind !== 'email' || this.#deps.config.mail.kind !== 'outbox',
     });
     this.#queues.add(notifications);
@@ -159,6 +167,7 @@ export class Messaging {
   /** Sends no more notifications and soon ends those in progress; the next start sends the rest. */
   async close(): Promise<void> {
     for (const queue of this.#queues) queue.close();
+    this.browsers.close();
     await Promise.all([this.#mailer.close(), this.#bot?.stop()]);
   }
 }

@@ -155,7 +155,7 @@ function blobsIn({
 }
 
 function openMessaging(
-  { dataFolder, urls, store, log, metrics }: GatewayOptions,
+  { dataFolder, urls, store, log, metrics, callbackAllow }: GatewayOptions,
   core: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
 ): Promise<Messaging> {
   return Messaging.open({
@@ -165,6 +165,7 @@ function openMessaging(
     isOneOfMany: store !== undefined,
     onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
     metrics,
+    callbackAllow,
   });
 }
 
@@ -341,6 +342,7 @@ async function openHttp(
     oauth,
     mailPerson: (message) => messaging.mail(message),
     health: () => healthOf(core),
+    checkPush: (subscription) => messaging.browsers.check(subscription),
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const app = httpApp({

@@ -22,6 +22,7 @@ export const WEB_PAGES = [
   'routes',
   'members',
   'channels',
+  'browsers',
   'policy',
   'keys',
   'sessions',

@@ -13,6 +13,8 @@ import type { SealedColumn } from '../store/sealed-store.ts';
 import { idempotencyAad } from '../commit/idempotency.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
+import { browserAad } from '../lib/push/subscription.ts';
+import { vapidKeyAad } from '../lib/push/vapid.ts';
 import { accountHashText, accountAad, loginAad, loginRateText } from '../auth/logins.ts';
 import { membershipAad } from '../auth/member-directory.ts';
 import { networkAad, networkHashText } from '../auth/network.ts';
@@ -115,6 +117,19 @@ export const PROJECT_VALUES: readonly SealedValue[] = [
     key: ['name'],
     only: 'ledger_key',
     aad: (_row, projectId) => ledgerKeyAad(projectId),
+  },
+  {
+    table: 'meta',
+    column: 'value',
+    key: ['name'],
+    only: 'push_key',
+    aad: (_row, projectId) => vapidKeyAad(projectId),
+  },
+  {
+    table: 'browser',
+    column: 'subscription',
+    key: ['id'],
+    aad: ({ id }, projectId) => browserAad(projectId, String(id)),
   },
   {
     table: 'source',

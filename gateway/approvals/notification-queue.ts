@@ -14,6 +14,12 @@ import type { ProjectWrites } from '../commit/writers.ts';
 import type { Carrier, DigestItem, LimitedView, Notification, Opened } from '../lib/approvals.ts';
 import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
+/** Shows a person's messages in their browsers as well. */
+export interface BrowserNotices {
+  /** Resolves when it has tried; it isn't repeated. */
+  show(project: SendingProject, channelId: string, notification: Notification): Promise<void>;
+}
+
 export interface NotificationQueueDeps {
   readonly clock: Clock;
   readonly vault: Vault;
@@ -21,6 +27,8 @@ export interface NotificationQueueDeps {
   readonly carriers: Partial<Readonly<Record<ChannelKind, Carrier>>>;
   /** Whether messages through this kind of channel are counted: not where they stay in a folder of this machine. */
   readonly isCounted: (kind: ChannelKind) => boolean;
+  /** Missing in tests of other ways. */
+  readonly browsers?: BrowserNotices;
 }
 
 /** The notification that a row asks for, or why we can't send it, now or ever. */
@@ -131,6 +139,12 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
       return { result: { outcome: 'later', retryAfterSeconds: null, reason: made.later } };
     }
     const { notification, to, carrier, told } = made;
+    // Nobody waits for it, and a later attempt of this message doesn't repeat it.
+    if (notice.attempts === 0) {
+      this.#project.inBackground(async () =>
+        this.#deps.browsers?.show(this.#project, notice.channel_id, notification),
+      );
+    }
     const result = await carrier.send(notification, { address: to, id: notice.id });
     return { result, ...(told && { told }) };
   }

@@ -2,6 +2,7 @@ import { countActivity } from './activity.ts';
 import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
 import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
+import { addBrowser, preparePush, recordPushes, removeBrowser } from './browsers.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
@@ -39,6 +40,7 @@ import { uploadReceived } from './uploads.ts';
 /** Every command that writes to a project, by name. */
 export const commands = {
   acceptInvitation,
+  addBrowser,
   adminKey,
   admitNotice,
   claimDeliveries,
@@ -79,12 +81,15 @@ export const commands = {
   oauthRevoke,
   operation,
   pinBlob,
+  preparePush,
   purgePayloads,
   recordAttempts,
   recordNotifications,
   recordMail,
+  recordPushes,
   refundTransfer,
   releaseRoutes,
+  removeBrowser,
   reserveTransfer,
   setOwner,
   setSendBlock,

@@ -214,7 +214,11 @@ export const setOwner: Command<Owner, null> = {
       masked: maskedAddress(address),
     });
     await ledgerWriter.record(store, { op: 'channel.owner_set', subject: id }, now);
-    if (owner) await askAnew(context, id);
+    if (owner) {
+      // They were the browsers of the person before.
+      await store.browsers.removeAll(id);
+      await askAnew(context, id);
+    }
     return null;
   },
 };

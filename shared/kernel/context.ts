@@ -225,7 +225,8 @@ type NewIdPrefix =
   | 'msg'
   | 'bat'
   | 'thr'
-  | 'mbr';
+  | 'mbr'
+  | 'brw';
 
 /** A write, with its open transaction. Await nothing but `store` and `writeEvent`. */
 export interface WriteContext extends BaseContext, ApprovalContext {

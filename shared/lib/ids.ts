@@ -34,7 +34,8 @@ type IdPrefix =
   | 'ntc'
   | 'acc'
   | 'inv'
-  | 'mbr';
+  | 'mbr'
+  | 'brw';
 
 // One system call fills the pool for a few hundred ids.
 const pool = new Uint8Array(4096);

@@ -1,6 +1,7 @@
 import { ActivityRepository } from './activity.ts';
 import { BlobPinRepository } from './blob-pins.ts';
 import { BlobRepository } from './blobs.ts';
+import { BrowserRepository } from './browsers.ts';
 import { CallbackSecretRepository } from './callback-secret.ts';
 import { ChannelRepository } from './channels.ts';
 import { DeliveryRepository } from './deliveries.ts';
@@ -44,6 +45,7 @@ export class Repositories {
   readonly #projectId: string;
   readonly #pinHolder: string | null;
   #activity: ActivityRepository | undefined;
+  #browsers: BrowserRepository | undefined;
   #keys: KeyRepository | undefined;
   #oauthGrants: OAuthGrantRepository | undefined;
   #sources: SourceRepository | undefined;
@@ -88,6 +90,10 @@ export class Repositories {
 
   get activity(): ActivityRepository {
     return (this.#activity ??= new ActivityRepository(this.#tx));
+  }
+
+  get browsers(): BrowserRepository {
+    return (this.#browsers ??= new BrowserRepository(this.#tx));
   }
 
   get keys(): KeyRepository {

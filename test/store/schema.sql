@@ -138,7 +138,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 24
+-- project, schema 25
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -169,6 +169,17 @@ CREATE TABLE blob_pin (
   -- Milliseconds: then its process has died.
   until INTEGER NOT NULL,
   PRIMARY KEY (digest, holder)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE browser (
+  id TEXT PRIMARY KEY,
+  channel_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  subscription BLOB NOT NULL,
+  endpoint_hash TEXT NOT NULL UNIQUE,
+  created_at TEXT NOT NULL,
+  last_sent_at TEXT,
+  gone_at TEXT
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE callback_secret (
@@ -615,6 +626,8 @@ CREATE TABLE vote (
 CREATE INDEX blob_erasure_until ON blob_erasure (until);
 
 CREATE INDEX blob_pin_until ON blob_pin (until);
+
+CREATE INDEX browser_channel ON browser (channel_id);
 
 CREATE UNIQUE INDEX channel_address ON channel (address_hash) WHERE status <> 'removed' AND address_hash IS NOT NULL;
 

@@ -58,21 +58,24 @@ export function clearCookie({ cookie }: Ui): string {
   return `${cookie.name}=; Max-Age=0; ${cookie.attributes}`;
 }
 
-export function newFrame({ root }: Ui): PageFrame {
-  return { root, nonce: randomBytes(16).toString('base64') };
+export function newFrame({ root, ownOrigin }: Ui): PageFrame {
+  const iconUrl = `${ownOrigin}${root}/icon.png`;
+  return { root, iconUrl, nonce: randomBytes(16).toString('base64') };
 }
 
 /**
  * Like the policy of the decision pages, but with our script and style; the script may only connect to us. A page may show
  * pictures from one place.
  */
-function policy({ nonce, picturesFrom }: PageFrame): string {
+function policy({ nonce, iconUrl, picturesFrom }: PageFrame): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
-    ...(picturesFrom === undefined ? [] : [`img-src ${picturesFrom}`]),
+    `img-src ${[iconUrl, ...(picturesFrom === undefined ? [] : [picturesFrom])].join(' ')}`,
     "connect-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -5,6 +5,7 @@ import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService, Sent } from '../../lib/approvals.ts';
 import type { SendSample } from '../../lib/sample-delivery.ts';
+import type { PushSubscription } from '../../lib/push/subscription.ts';
 import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
 import type { Joining } from '../../auth/joining.ts';
 import type { OpenOAuth } from '../../auth/oauth/offer.ts';
@@ -43,6 +44,8 @@ interface WebInboxDeps {
   readonly oauth: OpenOAuth | null;
   /** Whether the Telegram bot and the mailbox work; null where there is none. */
   readonly health: () => InboxHealth;
+  /** CALLBACK_URL_REJECTED if this browser's push service can't be called. */
+  readonly checkPush: (subscription: PushSubscription) => Promise<void>;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -67,6 +70,7 @@ export class WebInbox {
   readonly joining: Joining | null;
   readonly oauth: OpenOAuth | null;
   readonly health: () => InboxHealth;
+  readonly checkPush: WebInboxDeps['checkPush'];
 
   constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
@@ -98,5 +102,6 @@ export class WebInbox {
     this.joining = deps.joining;
     this.oauth = deps.oauth;
     this.health = deps.health;
+    this.checkPush = deps.checkPush;
   }
 }

@@ -17,6 +17,8 @@ export interface PageFrame {
   readonly nonce: string;
   /** The browser shows pictures whose URLs start with this; none if missing. */
   readonly picturesFrom?: string;
+  /** The only picture of our own, whole. */
+  readonly iconUrl: string;
 }
 
 interface HtmlProps {
@@ -28,7 +30,7 @@ interface HtmlProps {
 }
 
 function Head({ frame, title, goesTo }: Omit<HtmlProps, 'children'>): JSX.Element {
-  const { root, nonce } = frame;
+  const { root, nonce, iconUrl } = frame;
   return (
     <head>
       <meta charset="utf-8" />
@@ -39,6 +41,9 @@ function Head({ frame, title, goesTo }: Omit<HtmlProps, 'children'>): JSX.Elemen
       <meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no" />
       {goesTo !== undefined && <meta http-equiv="refresh" content={`0; url=${goesTo}`} />}
       <title>{title}</title>
+      <link rel="icon" href={iconUrl} type="image/png" sizes="192x192" />
+      <link rel="apple-touch-icon" href={iconUrl} />
+      <link rel="manifest" href={`${root}/manifest.webmanifest`} />
       <link rel="stylesheet" href={`${root}/style.css?v=${STYLE_VERSION}`} nonce={nonce} />
       <script defer src={`${root}/script.js?v=${SCRIPT_VERSION}`} nonce={nonce} />
     </head>

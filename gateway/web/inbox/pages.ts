@@ -1,3 +1,4 @@
+import { browsersPage } from './pages/browsers.tsx';
 import { channelsPage } from './pages/channels.tsx';
 import { diskPage } from './pages/disk/page.tsx';
 import { eventsPage } from './pages/events.tsx';
@@ -29,6 +30,7 @@ export const UI_PAGES: readonly UiPage[] = [
   routesPage,
   membersPage,
   channelsPage,
+  browsersPage,
   policyPage,
   keysPage,
   sessionsPage,

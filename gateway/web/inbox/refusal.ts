@@ -36,6 +36,11 @@ export function refusalOf(
   return { status, text: rest.length === 0 ? null : rest.join(' '), fields };
 }
 
+/** Whether an outside address may not be called. */
+export function isAddressRejected(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'CALLBACK_URL_REJECTED';
+}
+
 function isAnswered({ code, status }: ServiceError): boolean {
   return status >= 400 && status < 500 && code !== 'NOT_FOUND' && code !== 'SCOPE_MISSING';
 }

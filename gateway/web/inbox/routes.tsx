@@ -26,6 +26,7 @@ import {
   sessionOf,
   type Ui,
 } from './answers.tsx';
+import { APP_ICON } from './app-icon.ts';
 import { authorizeRoutes } from './authorize.tsx';
 import { sessionCsrf } from './csrf.ts';
 import { ProjectsPage } from './entry-pages.tsx';
@@ -34,6 +35,7 @@ import type { WebInbox } from './inbox.ts';
 import { Layout } from './layout.tsx';
 import { UI_PAGES } from './pages.ts';
 import { SCRIPT } from './script.ts';
+import { WORKER_SCRIPT } from './scripts/worker.ts';
 import type { Session } from './sessions.ts';
 import { UI_STYLE } from './style.ts';
 import type { PageResult, UiPage, PageContext } from './page-context.ts';
@@ -53,6 +55,7 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
   app.get('/ui', (c) => start(ui, c));
   app.get('/ui/style.css', (c) => asset(c, UI_STYLE, 'text/css'));
   app.get('/ui/script.js', (c) => asset(c, SCRIPT, 'text/javascript'));
+  appRoutes(app, root);
   app.get('/ui/live', (c) => live(ui, c));
   app.route('/', entryRoutes(ui));
   if (inbox.oauth) app.route('/', authorizeRoutes(ui, inbox.oauth));
@@ -66,6 +69,35 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
   // `notFound` would be lost when these routes are mounted in another app.
   app.all('/ui/*', (c) => nothingHere(ui, c));
   return app;
+}
+
+/** What makes the pages an app that can be installed, and that shows notices. */
+function appRoutes(app: Hono<HttpEnv>, root: string): void {
+  const manifest = JSON.stringify({
+    name: 'svc',
+    short_name: 'svc',
+    start_url: root,
+    scope: `${root}/`,
+    display: 'standalone',
+    background_color: '#f5f4f0',
+    theme_color: '#17633f',
+    icons: [
+      { src: `${root}/icon.png`, sizes: '192x192', type: 'image/png', purpose: 'any maskable' },
+    ],
+  });
+  app.get('/ui/manifest.webmanifest', (c) => fresh(c, manifest, 'application/manifest+json'));
+  app.get('/ui/icon.png', (c) => fresh(c, APP_ICON, 'image/png'));
+  app.get('/ui/push.js', (c) => fresh(c, WORKER_SCRIPT, 'text/javascript; charset=utf-8'));
+}
+
+/** Its URL has no version, so browsers ask again. */
+function fresh(c: Ctx, body: string | Uint8Array<ArrayBuffer>, type: string): Response {
+  return reply(c, body, 200, {
+    'Content-Type': type,
+    'Cache-Control': 'no-cache',
+    'X-Content-Type-Options': 'nosniff',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  });
 }
 
 /** Cached for long, because the URL contains a version. */

@@ -4,6 +4,7 @@ import { EVENTS_SCRIPT } from './scripts/events.ts';
 import { FORMS_SCRIPT } from './scripts/forms.ts';
 import { KEYS_SCRIPT } from './scripts/keys.ts';
 import { LIVE_SCRIPT } from './scripts/live.ts';
+import { PUSH_SCRIPT } from './scripts/push.ts';
 import { TIME_SCRIPT } from './scripts/time.ts';
 import { TREE_SCRIPT } from './scripts/tree.ts';
 
@@ -18,6 +19,7 @@ const PARTS = [
   EVENTS_SCRIPT,
   TREE_SCRIPT,
   LIVE_SCRIPT,
+  PUSH_SCRIPT,
   FORMS_SCRIPT,
 ];
 

@@ -13,6 +13,7 @@ export async function removeChannel(context: ApprovalContext, channelId: string)
   if (!(await store.channels.find(channelId))) return;
   await store.channels.remove(channelId, isoTime(now));
   await store.notices.endOfChannel(channelId);
+  await store.browsers.removeAll(channelId);
   await recordService('channel.removed', channelId);
   await moveAsks(context, channelId, () => true);
 }

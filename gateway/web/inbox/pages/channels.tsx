@@ -83,6 +83,12 @@ async function list(context: PageContext): Promise<PageResult> {
       };
     }),
     empty: 'No people yet.',
+    after: (
+      <p class="soft">
+        What you are asked can also show as a notice on your computer or phone:{' '}
+        <a href={context.at('browsers')}>Browser notices</a>
+      </p>
+    ),
   });
 }
 

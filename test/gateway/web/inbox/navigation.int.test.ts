@@ -49,7 +49,16 @@ describe('the navigation', () => {
 
   it('lists the settings by section, and beside each of their pages', async () => {
     const visitor = await WebVisitor.withKey(gateway);
-    const settings = ['sources', 'routes', 'members', 'channels', 'policy', 'keys', 'sessions'];
+    const settings = [
+      'sources',
+      'routes',
+      'members',
+      'channels',
+      'browsers',
+      'policy',
+      'keys',
+      'sessions',
+    ];
     const all = [...settings, 'ledger', 'usage'];
     const index = await visitor.get(`${base}settings`);
     const rows = [...index.html.matchAll(/<a href="([^"]*)" data-row/g)];

@@ -1,6 +1,7 @@
 import type { TestGateway } from '../../../helpers/gateway.ts';
 
 type PageName =
+  | 'browsers'
   | 'channels'
   | 'disk'
   | 'events'

@@ -1,0 +1,85 @@
+import { isoTime } from '../../shared/lib/clock.ts';
+import { generateVapidKey, vapidKeyAad } from '../lib/push/vapid.ts';
+import { browserAad, endpointHash, type PushSubscription } from '../lib/push/subscription.ts';
+import { approvalContext } from './approval-context.ts';
+import type { Command } from './job.ts';
+
+/** More than anybody uses. The oldest makes way. */
+const BROWSERS_MAX = 10;
+const PUSH_KEY = 'push_key';
+
+/** Makes the key that signs pushes, unless there is one. */
+export const preparePush: Command<Record<string, never>, null> = {
+  async run({ store, project, vault }) {
+    if ((await store.meta.get(PUSH_KEY)) !== undefined) return null;
+    const sealed = vault.seal(vapidKeyAad(project.id), JSON.stringify(generateVapidKey()));
+    await store.meta.set(PUSH_KEY, sealed);
+    return null;
+  },
+};
+
+interface Added {
+  readonly channelId: string;
+  readonly name: string;
+  readonly subscription: PushSubscription;
+  readonly now: number;
+}
+
+/** Adds a browser to a person's channel. False if the channel can't be asked any more. */
+export const addBrowser: Command<Added, boolean> = {
+  async run(job, { channelId, name, subscription, now }) {
+    const { store, project, vault } = job;
+    if ((await store.channels.find(channelId))?.status !== 'active') return false;
+    const context = approvalContext(job, now);
+    const hash = endpointHash(subscription);
+    const others = (await store.browsers.of(channelId)).filter((one) => one.endpoint_hash !== hash);
+    const tooMany = others.slice(0, Math.max(0, others.length - BROWSERS_MAX + 1));
+    for (const { id } of tooMany) await store.browsers.remove(channelId, id);
+    const id = context.newId('brw');
+    await store.browsers.insert({
+      id,
+      channel_id: channelId,
+      name,
+      subscription: vault.seal(browserAad(project.id, id), JSON.stringify(subscription)),
+      endpoint_hash: hash,
+      created_at: isoTime(now),
+      last_sent_at: null,
+      gone_at: null,
+    });
+    await context.recordService('browser.added', id, { channel_id: channelId });
+    return true;
+  },
+};
+
+interface Removed {
+  readonly channelId: string;
+  readonly browserId: string;
+  readonly now: number;
+}
+
+/** Removes a browser of a person; false if they have no such browser. */
+export const removeBrowser: Command<Removed, boolean> = {
+  async run(job, { channelId, browserId, now }) {
+    if (!(await job.store.browsers.remove(channelId, browserId))) return false;
+    const context = approvalContext(job, now);
+    await context.recordService('browser.removed', browserId, { channel_id: channelId });
+    return true;
+  },
+};
+
+interface Pushed {
+  readonly browserId: string;
+  readonly result: 'sent' | 'gone';
+  readonly now: number;
+}
+
+/** Records that browsers got a push, or never will again. */
+export const recordPushes: Command<readonly Pushed[], null> = {
+  async run({ store }, pushed) {
+    for (const { browserId, result, now } of pushed) {
+      const column = result === 'sent' ? 'last_sent_at' : 'gone_at';
+      await store.browsers.record(browserId, column, isoTime(now));
+    }
+    return null;
+  },
+};

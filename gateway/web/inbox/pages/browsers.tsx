@@ -1,0 +1,192 @@
+import type { Child } from 'hono/jsx';
+import type { JSX } from 'hono/jsx/jsx-runtime';
+import { plainLine } from '../../pages/text.ts';
+import { AgentText } from '../../pages/request-copy.tsx';
+import {
+  addBrowser,
+  browsersOf,
+  preparePush,
+  pushKeyOf,
+  removeBrowser,
+  type Browser,
+} from '../browser-queries.ts';
+import { Age } from '../event-copy.tsx';
+import { Field } from '../fields.tsx';
+import { Chip, Form, Heading, Nothing, Problem, Table, UpLink, type Column } from '../parts.tsx';
+import { fieldsOf, isAddressRejected } from '../refusal.ts';
+import type { ActionResult, FormError, PageContext, PageResult, UiPage } from '../page-context.ts';
+
+const NAME_MAX_CHARS = 60;
+const FORM_MAX_BYTES = 16_384;
+
+/** The browsers that show the visitor what agents ask them. */
+export const browsersPage: UiPage = {
+  path: 'browsers',
+  title: 'Browser notices',
+  group: 'settings',
+  setting: { section: 'People', about: 'Show what agents ask you on this computer or phone.' },
+  scope: 'approvals',
+  // Pushes have no topic of their own.
+  topics: ['any'],
+  formMaxBytes: FORM_MAX_BYTES,
+  show: (context) => shown(context),
+  act,
+};
+
+async function act(context: PageContext, body: string): Promise<ActionResult> {
+  const form = fieldsOf(body, ['act', 'id', 'name', 'subscription']);
+  if (context.access.channelId === null) {
+    return shown(context, { status: 403, problem: 'Only people whom agents ask get notices.' });
+  }
+  switch (form?.act) {
+    case 'prepare':
+      await preparePush(context);
+      return { to: `${context.at('browsers')}?add=1` };
+    case 'add':
+      return add(context, form);
+    case 'remove':
+      await removeBrowser(context, form.id ?? '');
+      return { to: context.at('browsers') };
+    default:
+      return shown(context, {
+        status: 400,
+        problem: 'We couldn’t read the form. Nothing was changed.',
+      });
+  }
+}
+
+async function add(
+  context: PageContext,
+  { name = 'Browser', subscription = '' }: { name?: string; subscription?: string },
+): Promise<ActionResult> {
+  const added = await addBrowser(context, {
+    name: name.slice(0, NAME_MAX_CHARS),
+    subscription,
+  }).catch((error: unknown) => {
+    if (isAddressRejected(error)) return null;
+    throw error;
+  });
+  if (added) return { to: context.at('browsers') };
+  const problem =
+    added === null
+      ? 'This browser’s push service has an address that this server doesn’t call.'
+      : 'The browser sent no subscription. Nothing was changed.';
+  return shown(context, { status: 400, problem });
+}
+
+async function shown(
+  context: PageContext,
+  { status = 200, problem = null }: FormError = {},
+): Promise<PageResult> {
+  const key = context.query('add') === undefined ? null : await pushKeyOf(context);
+  const content =
+    key === null ? await list(context, problem) : <AddThis context={context} pushKey={key} />;
+  return { title: 'Browser notices', content, status };
+}
+
+async function list(context: PageContext, problem: string | null): Promise<JSX.Element> {
+  const browsers = await browsersOf(context);
+  const isAsked = context.access.channelId !== null;
+  return (
+    <>
+      <Heading
+        title="Browser notices"
+        lead="These browsers show what agents ask you, beside the message you get. A click opens the page to decide."
+      >
+        {isAsked && (
+          <Form context={context} class="">
+            <button class="btn small" name="act" value="prepare">
+              Add this browser
+            </button>
+          </Form>
+        )}
+      </Heading>
+      <Problem text={problem} />
+      {!isAsked && (
+        <p class="note">
+          Only people whom agents ask get notices.{' '}
+          <a href={`${context.root}/sign-in`}>Sign in by email</a> to add this browser.
+        </p>
+      )}
+      {browsers.length === 0 ? (
+        <Nothing>No browsers yet.</Nothing>
+      ) : (
+        <Table caption="Your browsers" columns={columnsOf(context)} items={browsers} />
+      )}
+      <p class="soft">
+        A browser keeps showing notices after you sign out, until you remove it here. Push services
+        can’t read them.
+      </p>
+    </>
+  );
+}
+
+function columnsOf(context: PageContext): Column<Browser>[] {
+  const { now } = context;
+  const age = (at: string | null): Child => (at === null ? 'never' : <Age at={at} now={now} />);
+  return [
+    { title: 'Browser', cell: ({ name }) => <AgentText text={name} reading="line" /> },
+    {
+      title: 'State',
+      cell: ({ gone_at }) =>
+        gone_at === null ? (
+          <Chip text="On" tone="good" />
+        ) : (
+          <Chip text="Unreachable: add it again" tone="bad" />
+        ),
+    },
+    { title: 'Added', cell: ({ created_at }) => age(created_at) },
+    { title: 'Last notice', cell: ({ last_sent_at }) => age(last_sent_at) },
+    {
+      title: 'Remove it',
+      cell: ({ id, name }) => (
+        <Form context={context} class="">
+          <input type="hidden" name="id" value={id} />
+          <button class="btn small no" name="act" value="remove">
+            Remove<span class="unseen"> {plainLine(name)}</span>
+          </button>
+        </Form>
+      ),
+    },
+  ];
+}
+
+function AddThis({
+  context,
+  pushKey,
+}: {
+  readonly context: PageContext;
+  readonly pushKey: string;
+}): JSX.Element {
+  const { root, project, csrf } = context;
+  return (
+    <>
+      <UpLink href={context.at('browsers')}>Browser notices</UpLink>
+      <Heading title="Add this browser" />
+      <form
+        method="post"
+        class="card stack"
+        action={context.at('browsers')}
+        data-keep
+        data-push={pushKey}
+        data-worker={`${root}/push.js`}
+        data-scope={`${root}/p/${project.slug}/`}
+      >
+        <input type="hidden" name="csrf" value={csrf} />
+        <input type="hidden" name="act" value="add" />
+        <input type="hidden" name="subscription" value="" />
+        <Field name="name" label="Name of this browser" maxlength={NAME_MAX_CHARS} />
+        <p id="push-note" role="status">
+          Notices need JavaScript.
+        </p>
+        <button class="btn yes" disabled>
+          Turn on notices
+        </button>
+        <p class="soft">
+          The browser asks you for permission. Notices show the project, what is asked, and nothing
+          that the message doesn’t have.
+        </p>
+      </form>
+    </>
+  );
+}
