@@ -57,6 +57,7 @@ async function places(): Promise<string[]> {
   const { id: route } = await routes.add(receiver.url(path), { match_source: 'pushed' });
   await event({ n: 2 }, 'pushed');
   await routes.attempted(route, 1);
+  await gateway.addSource({ name: 'signed', verification: 'stripe', secret: 'whsec_c2VjcmV0' });
   const [events, routeList, sources] = await Promise.all(
     (['events', 'routes', 'sources'] as const).map((page) => placeOf(gateway, page)),
   );
@@ -72,6 +73,7 @@ async function places(): Promise<string[]> {
     `${routeList}/${route}?step=remove`,
     `${sources}`,
     `${sources}/hostile`,
+    `${sources}/signed`,
     `${sources}?add=webhook`,
     `${routeList}?add`,
     `${sources}/hostile?step=remove`,
