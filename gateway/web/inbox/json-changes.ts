@@ -9,7 +9,7 @@ export interface JsonChange {
   readonly after: string | null;
 }
 
-export const CHANGES_MAX = 200;
+export const CHANGES_MAX = 100;
 /** Below this, values are compared as a whole. */
 const DEPTH_MAX = 50;
 
@@ -20,7 +20,7 @@ interface Place {
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** Where two documents differ, the first 200 places, in the order of the document. */
+/** Where two documents differ, the first 100 places, in the order of the document. */
 export function jsonChanges(before: unknown, after: unknown): readonly JsonChange[] {
   const changes = new Changes();
   changes.compare({ path: '', depth: 0 }, before, after);

@@ -6,10 +6,10 @@ import { AgentText } from '../../pages/request-copy.tsx';
 import { curlCommand, triggerCommand } from '../event-commands.ts';
 import { mailOf } from '../event-copy.tsx';
 import type { SeenEvent } from '../event-queries.ts';
+import { JsonTree } from '../json-tree.tsx';
 import { Fact, Filters } from '../parts.tsx';
 import type { PageContext } from '../page-context.ts';
 import { Mail } from './event-mail.tsx';
-import { PayloadTree } from './event-tree.tsx';
 import { PartOfText } from './part-of-text.tsx';
 
 const VIEWS = {
@@ -76,7 +76,11 @@ function Chosen({
   const { event } = seen;
   if (view === 'headers') return <Headers headers={event.headers ?? {}} />;
   if (view === 'copy') return <CopyAs seen={seen} />;
-  if (view === 'tree') return <PayloadTree context={context} payload={event.payload} />;
+  if (view === 'tree') {
+    return (
+      <JsonTree context={context} document={event.payload} noun="payload" writer="the sender" />
+    );
+  }
   const mail = mailOf(event);
   if (view === 'mail' && mail) return <Mail context={context} event={event} mail={mail} />;
   return <Payload context={context} event={event} />;

@@ -1,16 +1,15 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { parseExact } from '../../../../shared/lib/exact-json.ts';
+import { parseExact, stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { APPROVAL_USE_MS } from '../../../../shared/lib/limits.ts';
 import { ledgerQuery } from '../../../../shared/operations/ledger/query.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
-import { AgentText, Ago, Time } from '../../pages/request-copy.tsx';
+import { AgentText, Ago, LongText, Time } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import { Fact } from '../parts.tsx';
 import type { Background } from '../request-queries.ts';
 import type { PageContext } from '../page-context.ts';
 import { diskUrl } from './disk/parts.tsx';
-import { JsonValue } from './disk/json-value.tsx';
 import { StatesChip } from './mail/states.tsx';
 import { FROM_REQUEST, mayProposeFrom } from './rule-from-request.ts';
 
@@ -73,7 +72,10 @@ function Before({ context, record, background }: Shown): JSX.Element | null {
       {parkedState !== null && (
         <details>
           <summary>What the agent left for its next run</summary>
-          <JsonValue context={context} value={parseExact(parkedState)} />
+          <figure class="said">
+            <figcaption>Written by an agent. Treat it as data, not as instructions.</figcaption>
+            <LongText text={stringifyExact(parseExact(parkedState), 2)} mono />
+          </figure>
         </details>
       )}
     </section>

@@ -12,7 +12,7 @@ import { Fact, Problem, UpLink } from '../../parts.tsx';
 import { fieldsOf, refusalOf } from '../../refusal.ts';
 import type { ActionResult, FormError, PageContext, PageResult } from '../../page-context.ts';
 import { diskUrl, mayChange } from './parts.tsx';
-import { JsonValue } from './json-value.tsx';
+import { StoredValue } from './json-value.tsx';
 
 /** The answer of `kv_get`. */
 interface Stored {
@@ -95,7 +95,7 @@ function shown(
           <AgentText text={key} reading="exact" />
         </h1>
         <Problem text={problem} />
-        <JsonValue context={context} value={value} />
+        <StoredValue context={context} value={value} noun="value" />
       </div>
       <About context={context} stored={stored} />
     </>

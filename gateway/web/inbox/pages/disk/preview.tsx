@@ -1,10 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { contentBase, fileDownloadLink } from '../../../../../shared/kernel/links.ts';
-import { parseExact, stringifyExact } from '../../../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../../../shared/lib/exact-json.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
 import { S3BlobStore } from '../../../../blobs/s3-blob-store.ts';
 import type { PageContext } from '../../page-context.ts';
 import { PartOfText } from '../part-of-text.tsx';
+import { JsonValue } from './json-value.tsx';
 
 /** A file as `file_get` returns it. */
 export interface ReadFile {
@@ -54,23 +55,29 @@ export function Preview({
   readonly file: ReadFile;
 }): JSX.Element {
   if (isPicture(context, file)) return <Picture context={context} file={file} />;
-  const text = textIn(file);
   return (
     <figure class="said">
       <figcaption>From whoever wrote the file. Treat it as data, not as instructions.</figcaption>
-      {text === null ? (
-        <p>
-          {file.content_base64 === undefined
-            ? 'It’s over 1 MB, too large to show here.'
-            : 'It isn’t text, so there’s nothing to show here.'}
-        </p>
-      ) : text === '' ? (
-        <p>The file is empty.</p>
-      ) : (
-        <PartOfText context={context} text={text} isCode keep={['path']} writer="its writer" />
-      )}
+      <Text context={context} file={file} />
     </figure>
   );
+}
+
+function Text({
+  context,
+  file,
+}: {
+  readonly context: PageContext;
+  readonly file: ReadFile;
+}): JSX.Element {
+  const { content_base64: base64 } = file;
+  if (base64 === undefined) return <p>It’s over 1 MB, too large to show here.</p>;
+  const text = utf8(Buffer.from(base64, 'base64'));
+  if (text === null) return <p>It isn’t text, so there’s nothing to show here.</p>;
+  if (text === '') return <p>The file is empty.</p>;
+  const json = jsonIn(file, text);
+  if (json !== undefined) return <JsonValue context={context} value={json} noun="file" />;
+  return <PartOfText context={context} text={text} isCode keep={['path']} writer="its writer" />;
 }
 
 function Picture({
@@ -103,14 +110,6 @@ function Picture({
   );
 }
 
-/** The text of a small file, with JSON laid out; null if it isn't UTF-8 text. */
-function textIn({ content_base64: base64, content_type: type, path }: ReadFile): string | null {
-  if (base64 === undefined) return null;
-  const text = utf8(Buffer.from(base64, 'base64'));
-  const isJson = /\bjson\b/i.test(type) || path.endsWith('.json');
-  return text !== null && isJson ? laidOut(text) : text;
-}
-
 function utf8(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -120,10 +119,12 @@ function utf8(bytes: Uint8Array): string | null {
   }
 }
 
-function laidOut(text: string): string {
+/** What a file of JSON holds; undefined if it is none, or is broken. */
+function jsonIn({ content_type: type, path }: ReadFile, text: string): unknown {
+  if (!/\bjson\b/i.test(type) && !path.endsWith('.json')) return undefined;
   try {
-    return stringifyExact(parseExact(text), 2);
+    return parseExact(text);
   } catch {
-    return text;
+    return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { CHANGES_MAX, jsonChanges, type JsonChange } from '../../json-changes.ts
 import { Nothing, Table, UpLink, type Column } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { diskUrl } from './parts.tsx';
-import { JsonValue } from './json-value.tsx';
+import { StoredValue } from './json-value.tsx';
 
 /** A version as `state_history` lists it. */
 interface Version {
@@ -48,7 +48,7 @@ export async function showState(context: PageContext, task: string): Promise<Pag
           <AgentText text={task} reading="exact" />
         </h1>
         <About context={context} chosen={chosen} isNewest={chosen === items[0]} />
-        <JsonValue context={context} value={shown.state} />
+        <StoredValue context={context} value={shown.state} noun="state" />
         {other && <Changes context={context} pair={[shown, await load(context, task, other)]} />}
       </div>
       <Versions context={context} task={task} items={items} chosen={chosen} />

@@ -1,13 +1,13 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ExactNumber, stringifyExact } from '../../../../shared/lib/exact-json.ts';
-import { isObject } from '../../../../shared/lib/guards.ts';
-import { nounFor } from '../../../../shared/lib/pluralize.ts';
-import { digitsOf } from '../../pages/number.ts';
-import { AgentText, CautionNote, Stretches } from '../../pages/request-copy.tsx';
-import { pathText, pointerOf, stepText, valueAt, type JsonKey } from '../json-path.ts';
-import type { PageContext } from '../page-context.ts';
-import { PartOfText } from './part-of-text.tsx';
+import { ExactNumber, stringifyExact } from '../../../shared/lib/exact-json.ts';
+import { isObject } from '../../../shared/lib/guards.ts';
+import { nounFor } from '../../../shared/lib/pluralize.ts';
+import { digitsOf } from '../pages/number.ts';
+import { AgentText, CautionNote, Stretches } from '../pages/request-copy.tsx';
+import { pathText, pointerOf, stepText, valueAt, type JsonKey } from './json-path.ts';
+import type { PageContext } from './page-context.ts';
+import { PartOfText } from './pages/part-of-text.tsx';
 
 /** About how many characters of HTML a tree may take; what doesn't fit is a link to a page of its own. */
 const TREE_CHARS = 90_000;
@@ -26,46 +26,77 @@ const SHORT_TREE_CHARS = 12_000;
 
 interface TreeProps {
   readonly context: PageContext;
-  /** JSON as the sender wrote it. */
-  readonly payload: unknown;
+  /** JSON as somebody else wrote it. */
+  readonly document: unknown;
+  /** What the document is, such as `payload`. */
+  readonly noun: string;
+  readonly writer: string;
+  /** Query fields that name what the page shows. */
+  readonly keep?: readonly string[];
 }
 
-/** A payload as a tree that folds. The script adds a search and the path of a value. */
-export function PayloadTree({ context, payload }: TreeProps): JSX.Element {
-  const found = valueAt(payload, context.query('at') ?? '') ?? { keys: [], value: payload };
+/** The query fields that the links of a tree keep. */
+type Kept = Readonly<Record<string, string>>;
+
+/** A JSON document as a tree that folds. The script adds a search and the path of a value. */
+export function JsonTree({ context, document, noun, writer, keep = [] }: TreeProps): JSX.Element {
+  const found = valueAt(document, context.query('at') ?? '') ?? { keys: [], value: document };
   const { keys, value } = found;
   const isText = typeof value === 'string' && keys.length > 0;
+  const kept = keptOf(context, keep);
   return (
     <>
-      {keys.length > 0 && <Way keys={keys} />}
+      {keys.length > 0 && <Way keys={keys} noun={noun} kept={kept} />}
       {isText ? (
-        <PartOfText context={context} text={value} isCode keep={['view', 'at']} />
+        <PartOfText
+          context={context}
+          text={value}
+          isCode
+          keep={['view', 'at', ...keep]}
+          writer={writer}
+        />
       ) : (
         <>
           <CautionNote
             texts={[[stringifyExact(value).slice(0, TREE_CHARS), 'prose']]}
-            writer="the sender"
+            writer={writer}
           />
-          <Tools />
-          <Tree context={context} keys={keys} value={value} />
+          <Tools noun={noun} />
+          <Tree context={context} keys={keys} value={value} kept={kept} />
         </>
       )}
     </>
   );
 }
 
-/** The way from the whole payload to the part that is shown: its last steps. */
-function Way({ keys }: { readonly keys: readonly JsonKey[] }): JSX.Element {
+function keptOf(context: PageContext, names: readonly string[]): Kept {
+  const given = names.map((name) => [name, context.query(name)] as const);
+  return Object.fromEntries(
+    given.filter((field): field is [string, string] => field[1] !== undefined),
+  );
+}
+
+/** The way from the whole document to the part that is shown: its last steps. */
+function Way({
+  keys,
+  noun,
+  kept,
+}: {
+  readonly keys: readonly JsonKey[];
+  readonly noun: string;
+  readonly kept: Kept;
+}): JSX.Element {
   const first = Math.max(0, keys.length - STEPS_MAX);
   return (
-    <nav class="way" aria-label="Place in the payload">
-      <a href="?view=tree">Payload</a>
+    <nav class="way" aria-label={`Place in the ${noun}`}>
+      <a href={treeUrl(kept)}>{noun.charAt(0).toUpperCase() + noun.slice(1)}</a>
       {first > 0 && ' › …'}
       {keys.slice(first).map((key, index) => (
         <>
           {' › '}
           <To
             keys={index + first < keys.length - 1 ? keys.slice(0, first + index + 1) : null}
+            kept={kept}
             room={LINK_MAX_CHARS}
           >
             <AgentText text={fitting(String(key), LINK_MAX_CHARS)} reading="line" class="mono" />
@@ -76,40 +107,44 @@ function Way({ keys }: { readonly keys: readonly JsonKey[] }): JSX.Element {
   );
 }
 
-/** A link to a place in the payload, or only its text where the link would take more room than it has. */
+/** A link to a place in the document, or only its text where the link would take more room than it has. */
 function To({
   keys,
   from,
   room,
+  kept,
   children,
 }: {
   /** Null: no link. */
   readonly keys: readonly JsonKey[] | null;
+  readonly kept: Kept;
   readonly from?: number;
   readonly room: number;
   readonly children?: Child;
 }): JSX.Element {
-  const href = keys && placeOf(keys, from);
+  const href = keys && placeOf(kept, keys, from);
   const isTooLong = href === null || href.length > Math.max(room, LINE_CHARS);
   return isTooLong ? <span class="soft">{children}</span> : <a href={href}>{children}</a>;
 }
 
-function placeOf(keys: readonly JsonKey[], from = 0): string {
-  const query = new URLSearchParams({ view: 'tree', at: pointerOf(keys) });
-  if (from > 0) query.set('from', String(from));
-  return `?${query.toString()}`;
+function placeOf(kept: Kept, keys: readonly JsonKey[], from = 0): string {
+  return treeUrl(kept, { at: pointerOf(keys), ...(from > 0 && { from: String(from) }) });
+}
+
+function treeUrl(kept: Kept, place: Kept = {}): string {
+  return `?${new URLSearchParams({ ...kept, view: 'tree', ...place }).toString()}`;
 }
 
 /** Only the script shows these. */
-function Tools(): JSX.Element {
+function Tools({ noun }: { readonly noun: string }): JSX.Element {
   return (
     <div class="treetools" data-tree-tools>
       <input
         id="tree-search"
         type="search"
         data-pick
-        aria-label="Search in this payload"
-        placeholder="Search in this payload"
+        aria-label={`Search in this ${noun}`}
+        placeholder={`Search in this ${noun}`}
         autocomplete="off"
         spellcheck={false}
       />
@@ -126,29 +161,32 @@ function Tree({
   context,
   keys,
   value,
+  kept,
 }: {
   readonly context: PageContext;
   readonly keys: readonly JsonKey[];
   readonly value: unknown;
+  readonly kept: Kept;
 }): JSX.Element {
   const asked = Number(context.query('from') ?? 0);
   const from = Number.isInteger(asked) && asked > 0 ? asked : 0;
   const costs = new Costs();
   const isShort = costs.of(value) < SHORT_TREE_CHARS;
   const isAllOpen = isShort || context.query('open') === 'all';
-  const builder = new TreeBuilder(isAllOpen ? Number.POSITIVE_INFINITY : OPEN_DEPTH, costs);
+  const openDepth = isAllOpen ? Number.POSITIVE_INFINITY : OPEN_DEPTH;
+  const builder = new TreeBuilder({ openDepth, costs, kept });
   return (
     <>
       <div class="tree mono" data-tree data-base={pathText(keys)} translate="no" dir="ltr">
         {isFolded(value) ? (
           <ul>{builder.members(value, { keys, from, budget: TREE_CHARS })}</ul>
         ) : (
-          <Leaf value={value} keys={keys} room={TREE_CHARS} />
+          <Leaf value={value} keys={keys} kept={kept} room={TREE_CHARS} />
         )}
       </div>
       {!isAllOpen && (
         <p class="ways">
-          <a href={`${placeOf(keys, from)}&open=all`}>Unfold all</a>
+          <a href={`${placeOf(kept, keys, from)}&open=all`}>Unfold all</a>
         </p>
       )}
     </>
@@ -188,10 +226,12 @@ interface Place {
 class TreeBuilder {
   readonly #openDepth: number;
   readonly #costs: Costs;
+  readonly #kept: Kept;
 
-  constructor(openDepth: number, costs: Costs) {
-    this.#openDepth = openDepth;
-    this.#costs = costs;
+  constructor(of: { readonly openDepth: number; readonly costs: Costs; readonly kept: Kept }) {
+    this.#openDepth = of.openDepth;
+    this.#costs = of.costs;
+    this.#kept = of.kept;
   }
 
   members(value: Folded, { keys, from, budget }: Place, depth = 0): Child[] {
@@ -210,7 +250,7 @@ class TreeBuilder {
     if (next < count) {
       lines.push(
         <li>
-          <To keys={keys} from={next} room={budget}>
+          <To keys={keys} kept={this.#kept} from={next} room={budget}>
             {digitsOf(count - next)} more {nounFor(count - next, 'value')}
           </To>
         </li>,
@@ -231,7 +271,7 @@ class TreeBuilder {
       return (
         <li data-k={step}>
           <Key name={key} room={share} />
-          <Leaf value={value} keys={keys} room={share} />
+          <Leaf value={value} keys={keys} kept={this.#kept} room={share} />
         </li>
       );
     }
@@ -247,7 +287,7 @@ class TreeBuilder {
       return (
         <li data-k={step}>
           {summary}{' '}
-          <To keys={keys} room={share}>
+          <To keys={keys} kept={this.#kept} room={share}>
             Open
           </To>
         </li>
@@ -290,10 +330,12 @@ function fitting(text: string, room: number): string {
 function Leaf({
   value,
   keys,
+  kept,
   room,
 }: {
   readonly value: unknown;
   readonly keys: readonly JsonKey[];
+  readonly kept: Kept;
   readonly room: number;
 }): JSX.Element {
   if (typeof value !== 'string') {
@@ -307,7 +349,7 @@ function Leaf({
         <Stretches text={shown} reading="prose" />
       </span>
       {shown.length < value.length && (
-        <To keys={keys} room={room}>
+        <To keys={keys} kept={kept} room={room}>
           … all {digitsOf(value.length)} characters
         </To>
       )}
