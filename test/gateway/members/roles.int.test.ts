@@ -48,12 +48,15 @@ describe('a member’s web session', () => {
     const everything = await pagesOf('owner');
     expect(everything).toContain('keys');
     expect(await pagesOf('admin')).toEqual(everything);
-    const own = ['settings', 'members', 'keys', 'sessions', 'usage'];
+    const own = ['overview', 'settings', 'members', 'keys', 'sessions', 'usage'];
     expect((await pagesOf('viewer')).toSorted()).toEqual(
-      [...own, 'events', 'routes', 'ledger'].toSorted(),
+      [...own, 'events', 'disk', 'mail', 'routes', 'ledger'].toSorted(),
     );
     expect((await pagesOf('approver')).toSorted()).toEqual(
-      [...own, 'requests', 'events', 'routes', 'channels', 'policy'].toSorted(),
+      [
+        ...own,
+        ...['requests', 'events', 'mail', 'routes', 'channels', 'browsers', 'policy'],
+      ].toSorted(),
     );
   });
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium())('the navigation in a browser', () => {
       await page.getByRole('heading', { name, level: 1 }).waitFor();
     }
     const settings = await page.locator('#page [data-row] .what').allTextContents();
-    expect(settings.length).toBe(9);
+    expect(settings.length).toBeGreaterThan(8);
     for (const name of settings) {
       await page.getByRole('link', { name: new RegExp(`^${name}`) }).tap();
       await page.getByRole('heading', { name, level: 1 }).waitFor();
