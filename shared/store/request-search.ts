@@ -39,12 +39,11 @@ function walked({ agent, action, beforeId, scan }: RequestSearch, columns: strin
 
 /** The query that `search` runs; newest first. */
 export function requestSearchQuery(search: RequestSearch): Query {
-  const { action, risk, status, limit, now } = search;
-  const { sql, params } = walked(search, REQUEST_COLUMNS);
-  const conditions = ['1'];
+  const { agent, action, risk, status, limit, now } = search;
+  const conditions: string[] = [];
   const values: SqlValue[] = [];
   for (const [column, value] of [
-    ['action', action],
+    ['action', agent === undefined ? undefined : action],
     ['risk', risk],
   ] as const) {
     if (value === undefined) continue;
@@ -58,6 +57,9 @@ export function requestSearchQuery(search: RequestSearch): Query {
     );
     values.push(now, status);
   }
+  // What the index finds is all wanted, unless there is another condition.
+  if (conditions.length === 0) return walked({ ...search, scan: limit }, REQUEST_COLUMNS);
+  const { sql, params } = walked(search, REQUEST_COLUMNS);
   return {
     sql: `SELECT * FROM (${sql}) WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
     params: [...params, ...values, limit],
