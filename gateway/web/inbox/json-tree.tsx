@@ -1,28 +1,28 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ExactNumber, stringifyExact } from '../../../shared/lib/exact-json.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 import { digitsOf } from '../pages/number.ts';
 import { AgentText, CautionNote, Stretches } from '../pages/request-copy.tsx';
+import {
+  Costs,
+  depthOf,
+  fitting,
+  isFolded,
+  keyCost,
+  levelOf,
+  LINE_CHARS,
+  membersOf,
+  TEXT_MIN_CHARS,
+  TREE_CHARS,
+  type Folded,
+} from './json-room.ts';
 import { pathText, pointerOf, stepText, valueAt, type JsonKey } from './json-path.ts';
 import type { PageContext } from './page-context.ts';
 import { PartOfText } from './pages/part-of-text.tsx';
 
-/** About how many characters of HTML a tree may take; what doesn't fit is a link to a page of its own. */
-const TREE_CHARS = 90_000;
-/** What a line takes besides its texts, and what a strange character takes. */
-const LINE_CHARS = 140;
-const STRANGE_CHARS = 32;
-/** Members of one list or object on a page. */
-const MEMBERS_MAX = 100;
-const TEXT_MAX_CHARS = 400;
-const TEXT_MIN_CHARS = 20;
 const LINK_MAX_CHARS = 1000;
 const STEPS_MAX = 8;
-/** How many levels are open at first, unless the whole tree is short. */
-const OPEN_DEPTH = 2;
-const SHORT_TREE_CHARS = 12_000;
 
 interface TreeProps {
   readonly context: PageContext;
@@ -171,9 +171,8 @@ function Tree({
   const asked = Number(context.query('from') ?? 0);
   const from = Number.isInteger(asked) && asked > 0 ? asked : 0;
   const costs = new Costs();
-  const isShort = costs.of(value) < SHORT_TREE_CHARS;
-  const isAllOpen = isShort || context.query('open') === 'all';
-  const openDepth = isAllOpen ? Number.POSITIVE_INFINITY : OPEN_DEPTH;
+  const openDepth = context.query('open') === 'all' ? Number.POSITIVE_INFINITY : depthOf(value);
+  const isAllOpen = openDepth === Number.POSITIVE_INFINITY;
   const builder = new TreeBuilder({ openDepth, costs, kept });
   return (
     <>
@@ -191,27 +190,6 @@ function Tree({
       )}
     </>
   );
-}
-
-type Folded = Readonly<Record<string, unknown>> | readonly unknown[];
-
-function isFolded(value: unknown): value is Folded {
-  return Array.isArray(value) || isObject(value);
-}
-
-/** Up to `MEMBERS_MAX` members from a position on, and how many there are in all. */
-function membersOf(
-  value: Folded,
-  from = 0,
-): { readonly shown: readonly (readonly [JsonKey, unknown])[]; readonly count: number } {
-  const to = from + MEMBERS_MAX;
-  if (Array.isArray(value)) {
-    const shown = value.slice(from, to).map((one, index) => [from + index, one] as const);
-    return { shown, count: value.length };
-  }
-  const record = value as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(record);
-  return { shown: keys.slice(from, to).map((key) => [key, record[key]]), count: keys.length };
 }
 
 interface Place {
@@ -318,15 +296,6 @@ function Key({ name, room }: { readonly name: JsonKey; readonly room: number }):
   );
 }
 
-/** The start of a text that takes no more room than it has, but always a few characters. */
-function fitting(text: string, room: number): string {
-  let chars = Math.min(text.length, TEXT_MAX_CHARS);
-  while (chars > TEXT_MIN_CHARS && textCost(text.slice(0, chars)) > room) {
-    chars = Math.floor(chars / 2);
-  }
-  return text.slice(0, chars).toWellFormed();
-}
-
 function Leaf({
   value,
   keys,
@@ -355,44 +324,4 @@ function Leaf({
       )}
     </>
   );
-}
-
-/** About how many characters of HTML values take, counted once and up to the room of a page. */
-class Costs {
-  readonly #known = new Map<Folded, number>();
-
-  of(value: unknown): number {
-    if (typeof value === 'string') return textCost(value.slice(0, TEXT_MAX_CHARS));
-    if (!isFolded(value)) return LINE_CHARS / 4;
-    const known = this.#known.get(value);
-    if (known !== undefined) return known;
-    let cost = LINE_CHARS;
-    for (const [key, member] of membersOf(value).shown) {
-      if (cost >= TREE_CHARS) break;
-      cost += LINE_CHARS + keyCost(key) + this.of(member);
-    }
-    this.#known.set(value, cost);
-    return cost;
-  }
-}
-
-function keyCost(key: JsonKey): number {
-  return textCost(String(key).slice(0, TEXT_MAX_CHARS));
-}
-
-/** The most that one may take so that all of them fit; those that need less get what they need. */
-function levelOf(costs: readonly number[], room: number): number {
-  const sorted = costs.toSorted((one, other) => one - other);
-  let left = room;
-  for (const [index, cost] of sorted.entries()) {
-    const share = left / (sorted.length - index);
-    if (cost > share) return share;
-    left -= cost;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-function textCost(text: string): number {
-  const strange = text.match(/[^ -~]|[<>&"']/g)?.length ?? 0;
-  return text.length + strange * STRANGE_CHARS;
 }

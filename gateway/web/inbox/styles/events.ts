@@ -52,7 +52,7 @@ export const EVENTS_STYLE = `
 @media (max-width:40rem){
   .tree details>summary,.tree a,.timeline a,.timeline summary{min-height:2.75rem}
   .tree a{min-width:2.75rem}
-  .bulkbar span{flex-basis:100%}
-  .bulkbar .btn{flex:1}
+  .bulkbar span{flex:1 1 60%}
+  .bulkbar .btn{flex:1 1 auto;padding-inline:.5rem;overflow-wrap:normal;white-space:nowrap}
 }
 `;
