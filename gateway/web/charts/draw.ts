@@ -49,7 +49,7 @@ export function barsPath(
   return { path, tops };
 }
 
-/** The path of a line. A gap ends it; a value between two gaps becomes a dot. */
+/** The path of a line. A gap ends it; a value between two gaps becomes a dash. */
 export function linePath(values: Values, end: number): string {
   let path = '';
   values.forEach((value, index) => {
@@ -57,8 +57,8 @@ export function linePath(values: Values, end: number): string {
     const [x, y] = [index * STEP + STEP / 2, short(HEIGHT - scaled(value, end))];
     const before = values[index - 1] ?? null;
     const after = values[index + 1] ?? null;
-    path += `${before === null ? 'M' : 'L'}${x} ${y}`;
-    if (before === null && after === null) path += 'h0';
+    if (before === null && after === null) path += `M${x - STEP / 2} ${y}h${STEP}`;
+    else path += `${before === null ? 'M' : 'L'}${x} ${y}`;
   });
   return path;
 }
