@@ -41,7 +41,10 @@ export class SharedTeam {
   static async start(bench: Bench, projects: number, secret: string): Promise<SharedTeam> {
     await buildProduct(bench.progress);
     const { workshop } = bench;
-    const server = workshop.own(await HranaProcess.start({ folder: workshop.place('libsql') }));
+    // All projects stay open, and so does the control database.
+    const maxActiveNamespaces = projects + 1;
+    const folder = workshop.place('libsql');
+    const server = workshop.own(await HranaProcess.start({ folder, maxActiveNamespaces }));
     const link = workshop.own(await SlowLink.open(server.url, 0));
     const dataFolder = workshop.place('founder');
     const key = `${dataFolder}/master.key`;

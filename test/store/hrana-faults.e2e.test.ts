@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { HranaProcess } from '../helpers/hrana/process.ts';
 import type { HranaOptions } from '../helpers/hrana/server.ts';
 import { startReplica, type Replica } from '../helpers/replica.ts';
-import { connect, folderOfTest, MAKE, names, put, startServer } from './hrana-world.ts';
+import { connect, create, folderOfTest, MAKE, names, put, startServer } from './hrana-world.ts';
 
 async function startProcess(options: HranaOptions): Promise<HranaProcess> {
   const server = await HranaProcess.start(options);
@@ -24,9 +24,8 @@ describe('the server', () => {
     const server = await startServer({ create: 'api' });
     const client = connect(server);
     await expect(client.execute('SELECT 1')).rejects.toMatchObject({ cause: { status: 404 } });
-    const create = () => fetch(`${server.url}/v1/namespaces/test/create`, { method: 'POST' });
-    expect((await create()).status).toBe(200);
-    const again = await create();
+    expect((await create(server, 'test')).status).toBe(200);
+    const again = await create(server, 'test');
     expect([again.status, await again.json()]).toEqual([
       400,
       { error: 'Namespace `test` already exists' },

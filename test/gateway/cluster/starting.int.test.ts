@@ -148,9 +148,11 @@ describe('a server that is asked for each database', () => {
     const door = createServer((request, response) => {
       asked.push(request.url ?? '');
       if (isDown) return void response.writeHead(500).end('not now');
-      void fetch(server.url + request.url, { method: 'POST', body: '{}' }).then(async (answer) =>
-        response.writeHead(answer.status).end(await answer.text()),
-      );
+      void fetch(server.url + request.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      }).then(async (answer) => response.writeHead(answer.status).end(await answer.text()));
     });
     await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
     const { port } = door.address() as AddressInfo;

@@ -6,6 +6,7 @@ export interface ConnectionsOptions {
   readonly path: string;
   /** SQLite checkpoints the log on its own. */
   readonly checkpoints: boolean;
+  readonly synchronous: 'EXTRA' | 'FULL' | 'NORMAL' | 'OFF';
 }
 
 /** Closes an idle database's connections after this time: of 2,000 databases, few are busy at once. */
@@ -35,9 +36,9 @@ export class Connection {
   /** The next user gets it as good as new. */
   isReusable = true;
 
-  constructor({ path, checkpoints }: ConnectionsOptions) {
+  constructor({ path, checkpoints, synchronous }: ConnectionsOptions) {
     this.database = new Libsql(path);
-    this.database.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = FULL');
+    this.database.exec(`PRAGMA busy_timeout = 0; PRAGMA synchronous = ${synchronous}`);
     if (!checkpoints) this.database.prepare('PRAGMA wal_autocheckpoint = 0').all([]);
   }
 
@@ -62,6 +63,7 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #idle: Connection[] = [];
   #closing: NodeJS.Timeout | undefined;
+  #hasEnded = false;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -78,9 +80,16 @@ export class Connections {
       this.close();
       return;
     }
+    if (this.#hasEnded) return connection.close();
     this.#idle.push(connection);
     this.#closing ??= setTimeout(() => this.close(), IDLE_MS).unref();
     this.#closing.refresh();
+  }
+
+  /** Those that nobody uses, and the others once they are given back. */
+  end(): void {
+    this.#hasEnded = true;
+    this.close();
   }
 
   /** Those that nobody uses. */

@@ -1,58 +1,61 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { readOnlyAddress } from '../../../shared/store/connection.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 import { Connections } from './connections.ts';
-import { ProtocolError, StreamExpired, type Pipeline } from './protocol.ts';
-import { errorOf, Stream, type Counters } from './stream.ts';
+import { configOf, SYNCHRONOUS } from './namespace-config.ts';
+import { TooManyRequests } from './protocol.ts';
+import { Stream, type Counters } from './stream.ts';
 import { SyncSource } from './sync-source.ts';
 import { WriteLock, type WriteLockOptions } from './write-lock.ts';
 
 export interface DatabaseOptions extends WriteLockOptions {
-  /** A stream that is not used for so long is rolled back and ended. */
-  readonly streamIdleMs: number;
   readonly replication: boolean;
+  /** Requests of one database that may open a connection at the same time; the last of so many is refused. */
+  readonly maxConcurrentRequests: number;
 }
 
-interface OpenStream {
-  readonly stream: Stream;
-  /** Null while a request is under way. */
-  baton: string | null;
-  timer?: NodeJS.Timeout;
-}
-
-/** What a pipeline is answered with, and whether something was committed on the way. */
-interface PipelineAnswer {
-  readonly body: {
-    readonly baton: string | null;
-    readonly base_url: null;
-    readonly results: readonly unknown[];
-  };
-  readonly hasCommitted: boolean;
+/** What a database gets from its server. */
+interface DatabaseParts {
+  readonly name: string;
+  readonly folder: string;
+  readonly slots: ConnectionSlots;
+  readonly counters: Counters;
 }
 
 /** One database of the server, in its own folder. */
 export class HranaDatabase {
+  readonly name: string;
   readonly path: string;
   /** What replicas are made of, when there can be any. */
   readonly source: SyncSource | null;
-  counters: Counters = noCounters();
+  readonly counters: Counters;
   readonly #options: DatabaseOptions;
+  readonly #slots: ConnectionSlots;
   readonly #lock: WriteLock;
   readonly #connections: Connections;
   /** With replicas: the connection that is closed last folds the log in, unless it cannot write. */
   readonly #keeper: Libsql.Database | null;
-  readonly #streams = new Map<string, OpenStream>();
-  readonly #expired = new Set<string>();
+  #connecting = 0;
 
-  constructor(folder: string, options: DatabaseOptions) {
+  constructor({ name, folder, slots, counters }: DatabaseParts, options: DatabaseOptions) {
     mkdirSync(folder, { recursive: true });
+    this.name = name;
     this.path = join(folder, 'data.db');
+    this.counters = counters;
     this.#options = options;
-    this.#lock = new WriteLock(options);
-    const { replication } = options;
-    this.#connections = new Connections({ path: this.path, checkpoints: !replication });
+    this.#slots = slots;
+    const { replication, transactionMaxMs } = options;
+    const { durability_mode: mode, txn_timeout_s: seconds } = configOf(folder);
+    // As in `MakeLegacyConnection::new`, `libsql-server/src/connection/legacy.rs`, commit f8fb14f.
+    const maxMs = typeof seconds === 'number' ? seconds * 1000 : transactionMaxMs;
+    this.#lock = new WriteLock({ transactionMaxMs: maxMs });
+    this.#connections = new Connections({
+      path: this.path,
+      checkpoints: !replication,
+      synchronous: SYNCHRONOUS[mode],
+    });
     const first = new Libsql(this.path);
     first.prepare('PRAGMA journal_mode = WAL').all([]);
     if (replication) first.prepare('PRAGMA wal_autocheckpoint = 0').all([]);
@@ -62,91 +65,44 @@ export class HranaDatabase {
     this.source = replication ? new SyncSource(this.path) : null;
   }
 
-  /** Streams that were not ended. */
-  get openStreams(): number {
-    return this.#streams.size;
-  }
-
-  /** Throws ProtocolError or StreamExpired if the stream doesn't exist. */
-  async run({ baton, requests }: Pipeline): Promise<PipelineAnswer> {
-    this.counters.requests += 1;
-    const [id, open] = this.#take(baton ?? null);
-    const { stream } = open;
-    const before = stream.commits;
-    const results: unknown[] = [];
+  /**
+   * A new connection. Of those of one database that wait for theirs, the 128th is refused at once: `waiters` of
+   * `MakeThrottledConnection::create`, `libsql-server/src/connection/mod.rs`, commit f8fb14f.
+   */
+  async connect(): Promise<Stream> {
+    this.#connecting += 1;
     try {
-      for (const request of requests) results.push(await answerOf(stream, request));
-    } catch (error) {
-      stream.close();
-      throw error;
-    } finally {
-      this.#giveBack(id, open);
-    }
-    const body = { baton: open.baton, base_url: null, results };
-    return { body, hasCommitted: stream.commits > before };
-  }
-
-  /** As if nobody had used them for long. Those with a request under way go on. */
-  expireStreams(): void {
-    for (const [id, { baton }] of this.#streams) if (baton !== null) this.#expire(id);
-  }
-
-  close(): void {
-    this.expireStreams();
-    for (const { stream } of this.#streams.values()) stream.close();
-    this.#connections.close();
-    this.#keeper?.close();
-    this.source?.close();
-  }
-
-  #take(baton: string | null): readonly [string, OpenStream] {
-    if (baton === null) {
-      const stream = new Stream({
+      if (this.#connecting >= this.#options.maxConcurrentRequests) {
+        throw new TooManyRequests('Too many concurrent requests');
+      }
+      const freeSlot = await this.#slots.take();
+      return new Stream({
         connections: this.#connections,
         lock: this.#lock,
         counters: this.counters,
+        onClose: freeSlot,
       });
-      const opened = { stream, baton };
-      const id = randomBytes(12).toString('hex');
-      this.#streams.set(id, opened);
-      return [id, opened];
+    } finally {
+      this.#connecting -= 1;
     }
-    const [id = ''] = baton.split('.');
-    if (this.#expired.has(id)) throw new StreamExpired();
-    const open = this.#streams.get(id);
-    if (!open) throw new ProtocolError('Received an invalid baton');
-    if (open.baton !== baton) {
-      throw new ProtocolError('Received a baton that has already been used');
-    }
-    clearTimeout(open.timer);
-    open.baton = null;
-    return [id, open];
   }
 
-  #giveBack(id: string, open: OpenStream): void {
-    if (open.stream.isClosed) {
-      this.#streams.delete(id);
-      return;
+  /** `Namespace::checkpoint` in `libsql-server/src/namespace/mod.rs`, commit f8fb14f. With replication, the log stays. */
+  async checkpoint(): Promise<void> {
+    if (this.source) return;
+    const stream = await this.connect();
+    try {
+      await stream.checkpoint();
+    } finally {
+      stream.close();
     }
-    open.baton = `${id}.${randomBytes(16).toString('hex')}`;
-    open.timer = setTimeout(() => this.#expire(id), this.#options.streamIdleMs);
   }
 
-  #expire(id: string): void {
-    const open = this.#streams.get(id);
-    clearTimeout(open?.timer);
-    open?.stream.close();
-    this.#streams.delete(id);
-    this.#expired.add(id);
-  }
-}
-
-async function answerOf(stream: Stream, request: Pipeline['requests'][number]): Promise<unknown> {
-  try {
-    const response = await stream.answer(request);
-    return { type: 'ok', response: { type: request.type, ...response } };
-  } catch (error) {
-    return { type: 'error', error: errorOf(error) };
+  /** Open streams go on. */
+  close(): void {
+    this.#connections.end();
+    this.#keeper?.close();
+    this.source?.close();
   }
 }
 

@@ -10,8 +10,8 @@ const { values } = parseArgs({
     create: { type: 'string', default: 'auto' },
     replication: { type: 'boolean', default: false },
     'stream-idle-ms': { type: 'string', default: '10000' },
-    'lock-wait-ms': { type: 'string', default: '5000' },
     'transaction-max-ms': { type: 'string', default: '5000' },
+    'max-active-namespaces': { type: 'string', default: '100' },
   },
 });
 const { folder, token } = values;
@@ -23,8 +23,8 @@ const server = await startHrana({
   create: values.create === 'api' ? 'api' : 'auto',
   replication: values.replication,
   streamIdleMs: Number(values['stream-idle-ms']),
-  lockWaitMs: Number(values['lock-wait-ms']),
   transactionMaxMs: Number(values['transaction-max-ms']),
+  maxActiveNamespaces: Number(values['max-active-namespaces']),
 });
 process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
 // It closes nothing, like a crash: committed data is in the log.

@@ -84,8 +84,8 @@ function argumentsOf({ replication, ...options }: HranaOptions): string[] {
     token: options.token,
     create: options.create,
     'stream-idle-ms': options.streamIdleMs,
-    'lock-wait-ms': options.lockWaitMs,
     'transaction-max-ms': options.transactionMaxMs,
+    'max-active-namespaces': options.maxActiveNamespaces,
   };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   const args = given.flatMap(([name, value]) => [`--${name}`, String(value)]);

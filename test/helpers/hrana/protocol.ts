@@ -68,6 +68,9 @@ export class SqlError extends Error {
 /** What ends the request as a whole, and the stream with it: HTTP 400 with the message as plain text. */
 export class ProtocolError extends Error {}
 
+/** The server has no connection left: HTTP 429 with JSON. */
+export class TooManyRequests extends Error {}
+
 /** The stream was ended for doing nothing: HTTP 400 with JSON. */
 export class StreamExpired extends Error {
   readonly code = 'STREAM_EXPIRED';

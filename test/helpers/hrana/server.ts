@@ -3,15 +3,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { buffer, json } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import type { FrameRange } from '../../../gateway/replica/log-file.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import { HranaDatabase, noCounters, type DatabaseOptions } from './database.ts';
 import { Faults, type FaultChange } from './faults.ts';
-import { ProtocolError, StreamExpired, type Pipeline } from './protocol.ts';
+import { NamespaceConfig, saveConfig } from './namespace-config.ts';
+import { ProtocolError, StreamExpired, TooManyRequests, type Pipeline } from './protocol.ts';
 import type { Counters } from './stream.ts';
+import { Streams } from './streams.ts';
 import type { SyncSource } from './sync-source.ts';
 
-export interface HranaOptions extends Partial<DatabaseOptions> {
+interface ServerOptions extends DatabaseOptions {
+  /** A stream that is not used for so long is rolled back and ended. */
+  readonly streamIdleMs: number;
+  /** Of all databases together. */
+  readonly maxConcurrentConnections: number;
+  /** Databases that are open at the same time. */
+  readonly maxActiveNamespaces: number;
+}
+
+export interface HranaOptions extends Partial<ServerOptions> {
   /** The databases' folder; each has its own folder in it. */
   readonly folder: string;
   /** 0 for any. */
@@ -22,10 +34,16 @@ export interface HranaOptions extends Partial<DatabaseOptions> {
   readonly create?: 'auto' | 'api';
 }
 
-const DEFAULTS: DatabaseOptions = {
+/** sqld's, commit f8fb14f. */
+const DEFAULTS: ServerOptions = {
+  // `EXPIRATION` in `libsql-server/src/hrana/http/stream.rs`.
   streamIdleMs: 10_000,
-  lockWaitMs: 5000,
+  // `TXN_TIMEOUT` in `libsql-server/src/connection/mod.rs`.
   transactionMaxMs: 5000,
+  // The options of the command: `Cli` in `libsql-server/src/main.rs`.
+  maxConcurrentConnections: 128,
+  maxConcurrentRequests: 128,
+  maxActiveNamespaces: 100,
   replication: false,
 };
 const NAME = /^[A-Za-z0-9][\w-]{0,127}$/;
@@ -40,13 +58,19 @@ interface Answer {
 /** A libSQL server for tests, over HTTP. */
 export class HranaServer {
   readonly faults = new Faults();
-  readonly #options: HranaOptions;
+  readonly #options: HranaOptions & ServerOptions;
+  /** Those that are open, the one that was used last at the end. */
   readonly #databases = new Map<string, HranaDatabase>();
+  readonly #counters = new Map<string, Counters>();
+  readonly #streams: Streams;
+  readonly #slots: ConnectionSlots;
   readonly #server: Server;
   #isStopped = false;
 
   constructor(options: HranaOptions) {
-    this.#options = options;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#streams = new Streams(this.#options.streamIdleMs);
+    this.#slots = new ConnectionSlots(this.#options.maxConcurrentConnections);
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
@@ -69,21 +93,21 @@ export class HranaServer {
 
   /** Of a database, since it was first used or `resetCounters`. */
   counters(name: string): Counters {
-    return { ...(this.#databases.get(name)?.counters ?? noCounters()) };
+    return { ...(this.#counters.get(name) ?? noCounters()) };
   }
 
   /** Of a database: streams that were not ended. */
   openStreams(name: string): number {
-    return this.#databases.get(name)?.openStreams ?? 0;
+    return this.#streams.countOf(name);
   }
 
   resetCounters(): void {
-    for (const { counters } of this.#databases.values()) Object.assign(counters, noCounters());
+    for (const counters of this.#counters.values()) Object.assign(counters, noCounters());
   }
 
   /** As if no stream had been used for long. Those with a request under way go on. */
   expireStreams(): void {
-    for (const database of this.#databases.values()) database.expireStreams();
+    this.#streams.expireAll();
   }
 
   /** With replication, stopping ends the served generation: only a server in a separate process can be restarted. */
@@ -93,7 +117,9 @@ export class HranaServer {
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
+    this.#slots.close();
     await closed;
+    this.#streams.close();
     for (const database of this.#databases.values()) database.close();
   }
 
@@ -111,7 +137,7 @@ export class HranaServer {
   /** For tests whose server is a separate process. */
   async #control(request: IncomingMessage, what = ''): Promise<Answer> {
     if (what === 'counters') {
-      const names = [...this.#databases.keys()];
+      const names = [...this.#counters.keys()];
       return done(Object.fromEntries(names.map((name) => [name, this.counters(name)])));
     }
     if (what === 'faults') this.faults.change((await json(request)) as FaultChange);
@@ -127,45 +153,93 @@ export class HranaServer {
       return failed(401, 'Authentication failed: the bearer token is not the right one');
     }
     const [name = '', ...rest] = path;
-    if (name === 'v1') return this.#create(request, rest);
+    if (name === 'v1') return this.#administer(request, rest);
     if (!NAME.test(name)) return failed(400, `Invalid namespace`);
     const database = this.#database(name);
-    if (!database) return failed(404, `Namespace \`${name}\` doesn't exist`);
+    if (!database) return missing(name);
     const route = `${request.method} ${rest.join('/')}`;
     if (route === 'GET v2' || route === 'GET v3') return done('Hrana over HTTP');
     if (route === 'POST v2/pipeline' || route === 'POST v3/pipeline') {
-      const { body, hasCommitted } = await database.run((await json(request)) as Pipeline);
+      const { body, hasCommitted } = await this.#streams.run(
+        database,
+        (await json(request)) as Pipeline,
+      );
       return { status: 200, body, hasCommitted };
     }
     return synced(database, rest) ?? failed(404, 'Not found');
   }
 
-  async #create(request: IncomingMessage, path: readonly string[]): Promise<Answer> {
+  /** The admin API: `libsql-server/src/http/admin/mod.rs`, commit f8fb14f. */
+  async #administer(request: IncomingMessage, path: readonly string[]): Promise<Answer> {
     const [kind, name = '', verb, ...more] = path;
-    const isIt = kind === 'namespaces' && verb === 'create' && more.length === 0;
+    const isIt = kind === 'namespaces' && more.length === 0;
     if (request.method !== 'POST' || !isIt) return failed(404, 'Not found');
-    await buffer(request);
     if (!NAME.test(name)) return failed(400, 'Invalid namespace');
+    if (verb === 'create') return this.#create(request, name);
+    if (verb !== 'checkpoint') return failed(404, 'Not found');
+    await this.#databases.get(name)?.checkpoint();
+    return done({});
+  }
+
+  async #create(request: IncomingMessage, name: string): Promise<Answer> {
+    if (!request.headers['content-type']?.startsWith('application/json')) {
+      return { status: 415, body: 'Expected request with `Content-Type: application/json`' };
+    }
+    const config = NamespaceConfig.safeParse(await json(request));
+    if (!config.success) return { status: 422, body: config.error.message };
     if (this.#exists(name)) return failed(400, `Namespace \`${name}\` already exists`);
+    saveConfig(join(this.#options.folder, name), config.data);
     this.#open(name);
     return done({});
   }
 
+  /** Null if there is none, or, at times, none yet: see `#makeRoom`. */
   #database(name: string): HranaDatabase | null {
     const known = this.#databases.get(name);
-    if (known) return known;
-    return this.#options.create !== 'api' || this.#exists(name) ? this.#open(name) : null;
+    if (known) {
+      this.#databases.delete(name);
+      this.#databases.set(name, known);
+      return known;
+    }
+    if (this.#options.create === 'api' && !this.#exists(name)) return null;
+    const { database, hasEvicted } = this.#open(name);
+    return hasEvicted ? null : database;
   }
 
   #exists(name: string): boolean {
     return this.#databases.has(name) || existsSync(join(this.#options.folder, name));
   }
 
-  #open(name: string): HranaDatabase {
-    const options = { ...DEFAULTS, ...this.#options };
-    const database = new HranaDatabase(join(this.#options.folder, name), options);
+  #open(name: string): { readonly database: HranaDatabase; readonly hasEvicted: boolean } {
+    const counters = this.#counters.get(name) ?? noCounters();
+    this.#counters.set(name, counters);
+    const folder = join(this.#options.folder, name);
+    const parts = { name, folder, slots: this.#slots, counters };
+    const database = new HranaDatabase(parts, this.#options);
+    const hasEvicted = this.#makeRoom();
     this.#databases.set(name, database);
-    return database;
+    return { database, hasEvicted };
+  }
+
+  /**
+   * Closes a database if too many are open, as the cache in `NamespaceStore::new` does
+   * (`libsql-server/src/namespace/store.rs`, commit f8fb14f). sqld closes one that is seldom used, often the new one; this
+   * server closes the one that was used longest ago.
+   *
+   * In sqld, a request whose database is closed under it gets a 404 (`NamespaceStore::with`). Here, every request that
+   * opens one database too many gets it once. Streams of a closed database go on and keep their lock. The database knows
+   * nothing of that lock when it's opened again, so its writers get SQLITE_BUSY: in sqld after 100 ms
+   * (`Connection::open` in `libsql-sys/src/connection.rs`), here at once.
+   *
+   * With replication, all databases stay open, because closing one would end the served generation.
+   */
+  #makeRoom(): boolean {
+    const { maxActiveNamespaces, replication } = this.#options;
+    const [oldest] = this.#databases.values();
+    if (!oldest || replication || this.#databases.size < maxActiveNamespaces) return false;
+    this.#databases.delete(oldest.name);
+    oldest.close();
+    return true;
   }
 }
 
@@ -191,6 +265,8 @@ function refusal(error: unknown): Answer {
   if (error instanceof StreamExpired) {
     return { status: 400, body: { message: error.message, code: error.code } };
   }
+  // As `IntoResponse for &Error` in `libsql-server/src/error.rs`, commit f8fb14f.
+  if (error instanceof TooManyRequests) return failed(429, error.message);
   if (error instanceof SyntaxError) return { status: 400, body: error.message };
   return failed(500, String(error));
 }
@@ -201,6 +277,10 @@ function done(body: unknown): Answer {
 
 function failed(status: number, error: string): Answer {
   return { status, body: { error } };
+}
+
+function missing(name: string): Answer {
+  return failed(404, `Namespace \`${name}\` doesn't exist`);
 }
 
 function send(response: ServerResponse, { status, body }: Answer): void {

@@ -29,6 +29,7 @@ export interface StreamOptions {
   readonly connections: Connections;
   readonly lock: WriteLock;
   readonly counters: Counters;
+  readonly onClose: () => void;
 }
 
 type Response = Readonly<Record<string, unknown>>;
@@ -40,6 +41,8 @@ export class Stream implements LockHolder {
   readonly #database: Libsql.Database;
   readonly #texts = new Map<number, string>();
   #isTimedOut = false;
+  /** In a transaction that has read: its write lock is not worth a wait once the log is restarted. */
+  #hasSnapshot = false;
   /** Committed transactions, including single statements. */
   commits = 0;
   isClosed = false;
@@ -84,12 +87,23 @@ export class Stream implements LockHolder {
     this.#rollback();
   }
 
+  /** The log is restarted, as `CoreConnection::checkpoint` (`libsql-server/src/connection/connection_core.rs`) does it. */
+  async checkpoint(): Promise<void> {
+    const { lock } = this.#options;
+    await lock.acquire(this, false);
+    lock.interrupt();
+    this.#database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+    lock.release(this);
+  }
+
   /** Rolls back an open transaction. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.#rollback();
+    this.#options.lock.leave(this);
     this.#options.connections.giveBack(this.#connection);
+    this.#options.onClose();
   }
 
   #rollback(): void {
@@ -169,7 +183,7 @@ export class Stream implements LockHolder {
     counters.statements += 1;
     const prepared = this.#prepare(bound.sql, statement.verb);
     const hadLock = lock.isHeldBy(this);
-    if (statement.writes) await lock.acquire(this);
+    if (statement.writes) await lock.acquire(this, this.#hasSnapshot);
     try {
       if (this.isClosed) throw new SqlError('SQLITE_ABORT', 'SQLite error: the stream was closed');
       const wasInTransaction = this.#database.inTransaction;
@@ -180,7 +194,7 @@ export class Stream implements LockHolder {
       // A failed statement stays open and holds its read snapshot.
       this.#connection.isReusable = false;
       // A transaction with an old snapshot can't write: SQLite refused it the lock.
-      if (!hadLock && error instanceof SqlError && error.code === 'SQLITE_BUSY') lock.release(this);
+      if (!hadLock && error instanceof SqlError && error.code === 'SQLITE_BUSY') lock.refuse(this);
       throw error;
     } finally {
       if (this.isClosed || !this.#database.inTransaction) lock.release(this);
@@ -194,6 +208,8 @@ export class Stream implements LockHolder {
   #note({ verb, writes }: SqlStatement, wasInTransaction: boolean): void {
     const { inTransaction } = this.#database;
     if (!wasInTransaction && inTransaction) this.#options.counters.transactions += 1;
+    const begins = verb === 'BEGIN' || verb === 'SAVEPOINT';
+    this.#hasSnapshot = inTransaction && (this.#hasSnapshot || !begins);
     const ended = wasInTransaction && verb !== 'ROLLBACK';
     if (!inTransaction && (ended || writes)) this.commits += 1;
   }
