@@ -4,6 +4,7 @@ import type { Bench, RunBench } from './bench.ts';
 import { claim } from './cases/claim.ts';
 import { copy } from './cases/copy.ts';
 import { decide } from './cases/decide.ts';
+import { failover } from './cases/failover.ts';
 import { fanOut } from './cases/fan-out.ts';
 import { gateways } from './cases/gateways.ts';
 import { history } from './cases/history.ts';
@@ -53,6 +54,7 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   copy,
   projects,
   gateways,
+  failover,
   'mail-wake': mailWake,
   'mail-backlog': mailBacklog,
   'mail-send': mailSend,

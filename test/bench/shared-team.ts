@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
+import { SQLD, Sqld } from '../helpers/sqld.ts';
 import { freePort } from '../helpers/programs.ts';
 import { TeamGateway } from '../helpers/team.ts';
 import type { Bench } from './bench.ts';
@@ -23,6 +24,7 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
 export class SharedTeam {
   readonly #bench: Bench;
   readonly #link: SlowLink;
+  readonly #createUrl: string | null;
   readonly #masterKeyFile: string;
   readonly #hooks: string[] = [];
   /** An API key of each project. */
@@ -30,9 +32,10 @@ export class SharedTeam {
 
   private constructor(
     bench: Bench,
-    parts: { link: SlowLink; key: string; keys: readonly string[] },
+    parts: { server: Server; link: SlowLink; key: string; keys: readonly string[] },
   ) {
     this.#bench = bench;
+    this.#createUrl = parts.server.createUrl;
     this.#link = parts.link;
     this.#masterKeyFile = parts.key;
     this.keys = parts.keys;
@@ -42,14 +45,12 @@ export class SharedTeam {
     await buildProduct(bench.progress);
     const { workshop } = bench;
     // All projects stay open, and so does the control database.
-    const maxActiveNamespaces = projects + 1;
-    const folder = workshop.place('libsql');
-    const server = workshop.own(await HranaProcess.start({ folder, maxActiveNamespaces }));
-    const link = workshop.own(await SlowLink.open(server.url, 0));
+    const server = workshop.own(await startServer(workshop.place('libsql'), projects + 1));
+    const link = workshop.own(await SlowLink.open(new URL(server.url).origin, 0));
     const dataFolder = workshop.place('founder');
     const key = `${dataFolder}/master.key`;
     const keys = await found(bench, { server, dataFolder, projects });
-    const team = new SharedTeam(bench, { link, key, keys });
+    const team = new SharedTeam(bench, { server, link, key, keys });
     const gateway = await team.gateway();
     await atOnce(keys, async (apiKey) => {
       team.#hooks.push(await addSource(gateway.url, apiKey, secret));
@@ -82,19 +83,40 @@ export class SharedTeam {
       dataFolder: workshop.place('gateway'),
       listen: `127.0.0.1:${await freePort()}`,
       env: {
-        SVC_DATABASE_URL: `${this.#link.url}/{project}/`,
+        SVC_DATABASE_URL: `${this.#link.url}${SQLD === undefined ? '' : '/dev'}/{project}/`,
+        ...(this.#createUrl !== null && { SVC_DATABASE_CREATE_URL: this.#createUrl }),
         SVC_MASTER_KEY_FILE: this.#masterKeyFile,
         SVC_OPEN_PROJECTS: '4096',
+        SVC_SOURCE_EVENTS_PER_MINUTE: '0',
+        SVC_SOURCE_MB_PER_TEN_MINUTES: '0',
       },
     });
     return workshop.own(gateway);
   }
 }
 
+interface Server {
+  /** Of its databases, without a name. */
+  readonly url: string;
+  /** Null if it creates a database on first use. */
+  readonly createUrl: string | null;
+  end(): Promise<void>;
+}
+
+/** libSQL's own server if there is one here, and the tests' otherwise. */
+async function startServer(folder: string, maxActiveNamespaces: number): Promise<Server> {
+  if (SQLD !== undefined) {
+    const sqld = await Sqld.start(SQLD, folder);
+    return { url: sqld.url, createUrl: sqld.createUrl, end: () => sqld.end() };
+  }
+  const server = await HranaProcess.start({ folder, maxActiveNamespaces });
+  return { url: server.url, createUrl: null, end: () => server.end() };
+}
+
 async function found(
   { progress }: Bench,
   wanted: {
-    readonly server: HranaProcess;
+    readonly server: Server;
     readonly dataFolder: string;
     readonly projects: number;
   },
@@ -105,7 +127,11 @@ async function found(
     dataFolder,
     urls: { api: base, mcp: `${base}/mcp`, hooks: base },
     ratePerMinute: 0,
-    store: { url: server.urlOf('{project}'), token: null, maker: null },
+    store: {
+      url: `${server.url}/{project}/`,
+      token: null,
+      maker: server.createUrl === null ? null : { url: server.createUrl, token: null },
+    },
     log: pino({ level: 'silent' }),
     onFatal: (error) => {
       throw error;

@@ -6,6 +6,7 @@ const PACKAGES = {
   postgres: 'postgresql-15',
   etcd: 'etcd-server',
   nginx: 'nginx-light libnginx-mod-http-dav-ext',
+  haproxy: 'haproxy',
   'smtp-sink': 'postfix',
 } as const;
 
@@ -15,7 +16,7 @@ const POSTGRES_FOLDER = '/usr/lib/postgresql/15/bin';
 
 /** The path of an outside program, or null. */
 export function findTool(tool: Tool): string | null {
-  return findProgram(tool, [POSTGRES_FOLDER]);
+  return findProgram(tool, [POSTGRES_FOLDER, '/usr/sbin']);
 }
 
 /** Why a row is skipped without the tool. */
