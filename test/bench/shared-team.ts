@@ -4,7 +4,7 @@ import { Gateway } from '../../gateway/gateway.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
 import { SQLD, Sqld } from '../helpers/sqld.ts';
 import { freePort } from '../helpers/programs.ts';
-import { TeamGateway } from '../helpers/team.ts';
+import { TeamGateway, type TeamProject } from '../helpers/team.ts';
 import type { Bench } from './bench.ts';
 import { buildProduct } from './product.ts';
 import { SlowLink } from './slow-link.ts';
@@ -27,21 +27,20 @@ export class SharedTeam {
   readonly #createUrl: string | null;
   readonly #masterKeyFile: string;
   readonly #hooks: string[] = [];
-  /** An API key of each project. */
-  readonly keys: readonly string[];
+  readonly projects: readonly TeamProject[];
 
   private constructor(
     bench: Bench,
-    parts: { server: Server; link: SlowLink; key: string; keys: readonly string[] },
+    parts: { server: Server; link: SlowLink; key: string; projects: readonly TeamProject[] },
   ) {
     this.#bench = bench;
     this.#createUrl = parts.server.createUrl;
     this.#link = parts.link;
     this.#masterKeyFile = parts.key;
-    this.keys = parts.keys;
+    this.projects = parts.projects;
   }
 
-  static async start(bench: Bench, projects: number, secret: string): Promise<SharedTeam> {
+  static async start(bench: Bench, count: number, secret: string): Promise<SharedTeam> {
     await buildProduct(bench.progress);
     const { workshop } = bench;
     // All projects stay open, and so does the control database.
@@ -49,10 +48,10 @@ export class SharedTeam {
     const link = workshop.own(await SlowLink.open(new URL(server.url).origin, 0));
     const dataFolder = workshop.place('founder');
     const key = `${dataFolder}/master.key`;
-    const keys = await found(bench, { server, dataFolder, projects });
-    const team = new SharedTeam(bench, { server, link, key, keys });
+    const projects = await found(bench, { server, dataFolder, projects: count });
+    const team = new SharedTeam(bench, { server, link, key, projects });
     const gateway = await team.gateway();
-    await atOnce(keys, async (apiKey) => {
+    await atOnce(projects, async ({ apiKey }) => {
       team.#hooks.push(await addSource(gateway.url, apiKey, secret));
     });
     await gateway.end();
@@ -120,7 +119,7 @@ async function found(
     readonly dataFolder: string;
     readonly projects: number;
   },
-): Promise<string[]> {
+): Promise<TeamProject[]> {
   const { server, dataFolder, projects } = wanted;
   const base = 'http://127.0.0.1';
   const gateway = await Gateway.open({
@@ -137,15 +136,15 @@ async function found(
       throw error;
     },
   });
-  const keys: string[] = [];
+  const made: TeamProject[] = [];
   progress(`making ${projects} projects`);
   const slugs = Array.from({ length: projects }, (_, number) => `team-${number}`);
   await atOnce(slugs, async (slug) => {
-    const { apiKey } = await gateway.createProject({ name: slug, slug });
-    keys.push(apiKey);
+    const { project, apiKey } = await gateway.createProject({ name: slug, slug });
+    made.push({ id: project.id, apiKey });
   });
   await gateway.close();
-  return keys;
+  return made;
 }
 
 async function addSource(gateway: string, apiKey: string, secret: string): Promise<string> {

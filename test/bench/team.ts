@@ -5,6 +5,7 @@ import { freePort } from '../helpers/programs.ts';
 import { Member, newProject, TeamGateway, type TeamProject } from '../helpers/team.ts';
 import type { Bench } from './bench.ts';
 import { buildProduct } from './product.ts';
+import { SharedTeam } from './shared-team.ts';
 
 /** The hosted process with one project, as it ships. */
 export class BenchTeam {
@@ -28,6 +29,14 @@ export class BenchTeam {
     const listen = `127.0.0.1:${await freePort()}`;
     const gateway = bench.workshop.own(await TeamGateway.start({ dataFolder, listen }));
     return new BenchTeam(bench, gateway, project);
+  }
+
+  /** The same with its database on a libSQL server. */
+  static async onServer(bench: Bench, secret: string): Promise<BenchTeam> {
+    const shared = await SharedTeam.start(bench, 1, secret);
+    const [project] = shared.projects;
+    if (!project) throw new Error('No project was made.');
+    return new BenchTeam(bench, await shared.gateway(), project);
   }
 
   /** One more machine; its daemon is not started. `through` is the address by which it knows the gateway. */

@@ -101,7 +101,7 @@ class Soak {
 
   /** Goes from project to project, of those that are its own. */
   async #work(index: number): Promise<void> {
-    const { keys } = this.#team;
+    const keys = this.#team.projects.map(({ apiKey }) => apiKey);
     for (let project = index; !this.#isOver; project = (project + WORKERS) % keys.length) {
       const key = keys[project] ?? '';
       const path = '/v1/inbox/wait?timeout_seconds=1';
@@ -171,12 +171,12 @@ class Soak {
     const lost = [...this.#accepted.keys()].filter((id) => !this.#acked.has(id));
     const twice = [...this.#acked.values()].filter((count) => count > 1);
     let broken = 0;
-    for (const key of this.#team.keys) {
+    for (const { apiKey: key } of this.#team.projects) {
       const verified = await this.#call<{ ok: boolean }>(key, 'POST', '/v1/ledger/verify', {});
       if (verified?.ok !== true) broken += 1;
     }
     const result = {
-      projects: this.#team.keys.length,
+      projects: this.#team.projects.length,
       accepted: this.#accepted.size,
       lost: lost.length,
       acked_twice: twice.length,

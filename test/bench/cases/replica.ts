@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { readOnlyAddress } from '../../../shared/store/connection.ts';
 import type { Member } from '../../helpers/team.ts';
-import type { RunBench } from '../bench.ts';
+import type { Bench, RunBench } from '../bench.ts';
 import { deliveryBody, signature } from '../delivery.ts';
 import { call, json } from '../http.ts';
+import type { Row } from '../report.ts';
 import { quantile, spread } from '../stats.ts';
 import { BenchTeam } from '../team.ts';
 
@@ -24,8 +25,28 @@ interface Timed {
 }
 
 /** How soon a replica has what was committed at its gateway. */
-export const replica: RunBench = async (bench) => {
-  const team = await BenchTeam.start(bench);
+export const replica: RunBench = async (bench) => [
+  ...(await measured(bench, await BenchTeam.start(bench), {
+    where: 'the gateway',
+    limits: { visible: 8, visibleP99: 40, wait: 10 },
+  })),
+  ...(await measured(bench, await BenchTeam.onServer(bench, SECRET), {
+    where: 'a gateway over a libSQL server',
+    limits: { visible: 50 },
+  })),
+];
+
+interface Measured {
+  readonly where: string;
+  /** In milliseconds. */
+  readonly limits: {
+    readonly visible: number;
+    readonly visibleP99?: number;
+    readonly wait?: number;
+  };
+}
+
+async function measured(bench: Bench, team: BenchTeam, { where, limits }: Measured) {
   const probe = await Probe.open(team, await team.liveMember());
   for (let time = 0; time < WARM_UP; time += 1) await probe.once();
   const rounds: Timed[][] = [];
@@ -33,32 +54,29 @@ export const replica: RunBench = async (bench) => {
     const times: Timed[] = [];
     for (let time = 0; time < (bench.quick ? 60 : 200); time += 1) times.push(await probe.once());
     rounds.push(times);
-    bench.progress(`round ${round + 1} of ${bench.rounds}`);
+    bench.progress(`${where}: round ${round + 1} of ${bench.rounds}`);
   }
   probe.close();
-  const row = (what: string, of: keyof Timed, share: number, limit?: number) => ({
-    bench: 'replica',
-    what: `from a commit at the gateway until ${what}, p${share * 100}`,
-    value: {
-      unit: 'ms',
-      spread: spread(
-        rounds.map((times) =>
-          quantile(
-            times.map((time) => time[of]),
-            share,
-          ),
-        ),
-      ),
-    },
-    ...(limit !== undefined && { target: { of: 'value', op: '<=', limit } as const }),
-  });
+  const row = (what: string, of: keyof Timed, share: number, limit?: number): Row => {
+    const at = rounds.map((times) => quantile(timesOf(times, of), share));
+    return {
+      bench: 'replica',
+      what: `from a commit at ${where} until ${what}, p${share * 100}`,
+      value: { unit: 'ms', spread: spread(at) },
+      ...(limit !== undefined && { target: { of: 'value', op: '<=', limit } as const }),
+    };
+  };
   return [
-    row('a replica has it', 'visibleMs', 0.5, 8),
-    row('a replica has it', 'visibleMs', 0.99, 40),
-    row('a wait at its daemon answers', 'waitMs', 0.5, 10),
+    row('a replica has it', 'visibleMs', 0.5, limits.visible),
+    row('a replica has it', 'visibleMs', 0.99, limits.visibleP99),
+    row('a wait at its daemon answers', 'waitMs', 0.5, limits.wait),
     row('a wait at its daemon answers', 'waitMs', 0.99),
   ];
-};
+}
+
+function timesOf(times: readonly Timed[], of: keyof Timed): number[] {
+  return times.map((time) => time[of]);
+}
 
 /** Posts to the gateway, waits at the daemon, and looks into the daemon's file. */
 class Probe {
@@ -79,7 +97,7 @@ class Probe {
   }
 
   static async open({ project }: BenchTeam, member: Member): Promise<Probe> {
-    const source = { type: 'webhook', name: 'bench', verification: 'github', secret: SECRET };
+    const source = { type: 'webhook', name: 'replica', verification: 'github', secret: SECRET };
     const added = await member.call('POST', '/v1/sources', source);
     const probe = new Probe(String(added.body['url']), member, project.apiKey);
     probe.#last = await probe.#post();
