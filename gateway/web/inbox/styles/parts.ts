@@ -38,7 +38,7 @@ code.mono{overflow-wrap:anywhere}
 @media (max-width:40rem){
   .uses{grid-template-columns:minmax(0,1fr)}
   .facts dd a{display:inline-flex;align-items:center;min-height:2.75rem}
-  .note a,.steps a{display:inline-flex;align-items:center;min-height:2.75rem}
+  .note a,.steps a,p.soft a{display:inline-flex;align-items:center;min-height:2.75rem}
 }
 @media (forced-colors:active){.chip{border:1px solid}}
 `;
