@@ -44,7 +44,7 @@ export class SharedTeam {
     await buildProduct(bench.progress);
     const { workshop } = bench;
     // All projects stay open, and so does the control database.
-    const server = workshop.own(await startServer(workshop.place('libsql'), projects + 1));
+    const server = workshop.own(await startServer(workshop.place('libsql'), count + 1));
     const link = workshop.own(await SlowLink.open(new URL(server.url).origin, 0));
     const dataFolder = workshop.place('founder');
     const key = `${dataFolder}/master.key`;
