@@ -48,7 +48,8 @@ export class OwnerChanges {
   async finish(projectId: string): Promise<void> {
     const record = await this.#control.findProject(projectId);
     if (record?.state !== 'deleting') return;
-    await eraseProject(projectId, this.#deps);
+    const hasMoved = (await this.#control.moves.movedTo(projectId)) !== null;
+    await eraseProject(projectId, this.#deps, { keepsSharedBlobs: hasMoved });
     await this.#control.deletions.finish(projectId);
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Reader, Writer } from '../../shared/store/driver.ts';
 import { endImport, findImport, ImportMark } from './import-mark.ts';
+import { LOG_TABLE } from '../../shared/store/remote/group-log.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { onceFree } from './once-free.ts';
 import { openReadOnly } from './read-only.ts';
@@ -86,6 +87,22 @@ export async function endServerImport(to: RemoteLocation): Promise<void> {
   const writer = await openTarget(to);
   try {
     await writer.write(endImport);
+  } finally {
+    await writer.close();
+  }
+}
+
+/**
+ * Deletes a project's rows, and the log of its groups, which repeats them. The database stays and is marked as the rest
+ * of an import, so that the project can come back. Can be repeated.
+ */
+export async function eraseOnServer(to: RemoteLocation): Promise<void> {
+  const mark = new ImportMark(randomUUID());
+  const writer = await openTarget(to);
+  try {
+    await onceFree(() => writer.write((tx) => mark.begin(tx)));
+    await emptyTables(writer);
+    await writer.write((tx) => tx.run(`DELETE FROM ${LOG_TABLE}`));
   } finally {
     await writer.close();
   }

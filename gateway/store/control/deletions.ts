@@ -11,9 +11,13 @@ export class DeletionStore {
   /** From here on nobody finds the project, and a gateway that starts goes on deleting it. */
   async begin(projectId: string): Promise<void> {
     await this.#writer.write(async (tx) => {
-      await tx.put("UPDATE project SET state = 'deleting' WHERE id = ? AND state <> 'reserved'", [
-        projectId,
-      ]);
+      // Later only the address tells that the project had moved: '' if the operator gave none.
+      await tx.put(
+        `UPDATE project SET state = 'deleting',
+           moved_to = CASE state WHEN 'moved' THEN coalesce(moved_to, '') ELSE moved_to END
+         WHERE id = ? AND state <> 'reserved'`,
+        [projectId],
+      );
       // A project that nobody has marked as idle is looked at when a gateway starts.
       await tx.put('DELETE FROM project_rest WHERE project_id = ?', [projectId]);
       await tx.put('DELETE FROM project_work WHERE project_id = ?', [projectId]);
