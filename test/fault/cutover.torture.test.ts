@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { contentOf } from '../helpers/convergence.ts';
 import { svc } from '../helpers/daemon.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
+import { NameSwitch } from '../helpers/name-switch.ts';
 import { freePort } from '../helpers/programs.ts';
 import { newProject, TeamGateway, type TeamProject } from '../helpers/team.ts';
 
@@ -17,56 +17,6 @@ const SECRET = 'whsec_cutover';
 /** Too large for a row: a blob. */
 const FILE = randomBytes(400_000);
 const LINKED = 'sent by a link';
-
-/** The name that callers know: it leads to one gateway, and then to another. */
-class Router {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #target: URL;
-
-  private constructor(target: string) {
-    this.#target = new URL(target);
-    this.#server = createServer((client) => this.#carry(client));
-  }
-
-  static async open(target: string): Promise<Router> {
-    const router = new Router(target);
-    await new Promise<void>((done) => router.#server.listen(0, '127.0.0.1', done));
-    return router;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** Connections at hand break off. */
-  lead(target: string): void {
-    this.#target = new URL(target);
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((done) => this.#server.close(done));
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-
-  #carry(client: Socket): void {
-    const server = connect(Number(this.#target.port), this.#target.hostname);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-  }
-}
 
 interface Answer {
   readonly status: number;
@@ -80,7 +30,7 @@ let gateways: TeamGateway[];
 /** Where the new gateway has its databases; null for files. */
 let database: HranaProcess | null;
 let [oldUrl, newUrl] = ['', ''];
-let router: Router;
+let router: NameSwitch;
 let project: TeamProject;
 let hooks: { jobs: string; late: string };
 /** Acknowledged deliveries: their events by number. */
@@ -124,7 +74,7 @@ async function start(): Promise<void> {
   copyFileSync(join(old, 'master.key'), join(fresh, 'master.key'));
   const listens = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const;
   [oldUrl, newUrl] = [`http://${listens[0]}`, `http://${listens[1]}`];
-  router = await Router.open(oldUrl);
+  router = await NameSwitch.open(oldUrl);
   const env = { SVC_PUBLIC_URL: router.url };
   gateways.push(await TeamGateway.start({ dataFolder: old, listen: listens[0], env }));
   const there = { ...env, ...databaseSettings() };
