@@ -36,6 +36,7 @@ describe('a write', () => {
     ['the line is cut', (remote: RemoteDatabase) => remote.server.faults.cutRequests(1)],
     ['an answer is lost', (remote: RemoteDatabase) => remote.server.faults.dropAnswers('any', 1)],
     ['the server is away', (remote: RemoteDatabase) => remote.server.faults.failNext(1, 502)],
+    ['its database was closed', (remote: RemoteDatabase) => remote.server.faults.failNext(1, 404)],
   ])('is done once when %s', async (_what, trouble) => {
     stopTime();
     const remote = await start();

@@ -3,7 +3,14 @@ import type { Client, InStatement } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../meta.ts';
 import { CommitUncertain, MirrorOutdated, type Authority, type LoggedGroup } from '../mirror.ts';
-import { failedIndex, isAnswer, isOfStatement, neverConnected, wrongSetting } from './failure.ts';
+import {
+  failedIndex,
+  isAnswer,
+  isOfStatement,
+  mayPass,
+  neverConnected,
+  wrongSetting,
+} from './failure.ts';
 import { decodeStatements, encodeStatements, LOG_TABLE } from './group-log.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { toStatement } from './values.ts';
@@ -60,8 +67,7 @@ export class RemoteAuthority implements Authority {
         if (isGuard(error)) return await this.#fate(position, group, budget, error);
         // The mirror could run all of them.
         if (isOfStatement(error)) throw unavailable(5, new MirrorOutdated('', { cause: error }));
-        const wrong = wrongSetting(error, true);
-        if (wrong) throw unavailable(5, wrong);
+        if (!mayPass(error)) throw unavailable(5, wrongSetting(error));
         mayBeUnderWay ||= !isAnswer(error) && !neverConnected(error);
         // If a request is still under way, the guard lets only one of them in.
         if (await budget.lasts()) continue;
@@ -178,9 +184,9 @@ export class RemoteAuthority implements Authority {
       try {
         return await work();
       } catch (error) {
-        const wrong = wrongSetting(error, true);
-        if (wrong || isOfStatement(error) || !(await budget.lasts()))
-          throw unavailable(5, wrong ?? error);
+        const isTemporary = mayPass(error) && !isOfStatement(error);
+        if (isTemporary && (await budget.lasts())) continue;
+        throw unavailable(5, wrongSetting(error) ?? error);
       }
     }
   }

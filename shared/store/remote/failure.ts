@@ -26,17 +26,21 @@ export function failedIndex(error: unknown): number | null {
 }
 
 /** What's wrong with the settings, in words for the operator; null for any other error. */
-export function wrongSetting(error: unknown, isFirstRequest: boolean): Error | null {
+export function wrongSetting(error: unknown): Error | null {
   if (!(error instanceof HttpRefusal)) return null;
   const { status } = error;
   if (status === 401 || status === 403) {
     return new Error(`The database server refuses SVC_DATABASE_TOKEN (status ${status}).`);
   }
-  // Some servers also answer 404 for a stream that they have forgotten.
-  if (status !== 404 || !isFirstRequest) return null;
+  if (status !== 404) return null;
   return new Error('The database server has no such database: see SVC_DATABASE_URL (status 404).', {
     cause: error,
   });
+}
+
+/** Whether to try again. sqld also answers 404 for a database that it has just closed to open another one. */
+export function mayPass(error: unknown): boolean {
+  return wrongSetting(error) === null || (error instanceof HttpRefusal && error.status === 404);
 }
 
 /** True if the server answered and has rolled back. */

@@ -11,7 +11,7 @@ import { copyTables, MIRRORED } from '../table-copy.ts';
 import { EmbeddedWriter } from '../writer.ts';
 import { RemoteAuthority } from './authority.ts';
 import { openClient } from './client.ts';
-import { isOfStatement, wrongSetting } from './failure.ts';
+import { isOfStatement, mayPass, wrongSetting } from './failure.ts';
 import { CREATE_LOG_SQL } from './group-log.ts';
 import { OneSnapshot, RemoteReader } from './reader.ts';
 import { RetryBudget } from './retry-budget.ts';
@@ -158,8 +158,8 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
         throw unavailable(60, error);
       }
       if (error instanceof NewerSchema || isOfStatement(error)) throw error;
-      const wrong = wrongSetting(error, true);
-      if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? error);
+      if (mayPass(error) && (await budget.lasts())) continue;
+      throw unavailable(5, wrongSetting(error) ?? error);
     }
   }
 }

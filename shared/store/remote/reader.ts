@@ -1,7 +1,7 @@
 import type { Client, Transaction } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
 import type { Reader, Row, SqlValue, Tx } from '../driver.ts';
-import { isOfStatement, wrongSetting } from './failure.ts';
+import { isOfStatement, mayPass, wrongSetting } from './failure.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { toRows, toStatement } from './values.ts';
 
@@ -24,8 +24,8 @@ export class RemoteReader implements Reader {
       } catch (error) {
         const { failure } = scope;
         if (failure === null || isOfStatement(failure)) throw error;
-        const wrong = wrongSetting(failure, true);
-        if (wrong || !(await budget.lasts())) throw unavailable(5, wrong ?? failure);
+        if (mayPass(failure) && (await budget.lasts())) continue;
+        throw unavailable(5, wrongSetting(failure) ?? failure);
       } finally {
         await scope.end();
       }
