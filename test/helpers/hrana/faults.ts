@@ -2,13 +2,13 @@ import { once, EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What happens to a request before its work: nothing, a cut connection, or an answer with this status. */
-type Fate = 'work' | 'cut' | 502 | 503;
+type Fate = 'work' | 'cut' | 404 | 502 | 503;
 
 /** The methods of `Faults` as JSON, for a server in a separate process. */
 export interface FaultChange {
   readonly latencyMs?: number;
   readonly failNext?: number;
-  readonly failStatus?: 502 | 503;
+  readonly failStatus?: 404 | 502 | 503;
   readonly cutRequests?: number;
   readonly dropAnswers?: { readonly kind: 'commit' | 'any'; readonly times: number };
   readonly paused?: boolean;
@@ -20,12 +20,12 @@ export class Faults {
   latencyMs = 0;
   readonly #changes = new EventEmitter();
   #isPaused = false;
-  #failures: { times: number; status: 502 | 503 } = { times: 0, status: 503 };
+  #failures: { times: number; status: 404 | 502 | 503 } = { times: 0, status: 503 };
   #cuts = 0;
   readonly #drops = { commit: 0, any: 0 };
 
   /** The next requests are answered with this status, and nothing is done. */
-  failNext(times: number, status: 502 | 503 = 503): void {
+  failNext(times: number, status: 404 | 502 | 503 = 503): void {
     this.#failures = { times, status };
   }
 
