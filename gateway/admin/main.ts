@@ -163,7 +163,8 @@ main().catch((error: unknown) => {
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
-  if (error instanceof AdminError || error instanceof StartRefused) return error.message;
+  if (error instanceof AdminError) return error.message;
+  if (error instanceof StartRefused) return error.text();
   if (!(error instanceof ServiceError) || error.code !== 'UNAVAILABLE') return error.stack ?? '';
   const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : '');
   return `The database server returned an error: see SVC_DATABASE_URL. ${reason}`.trim();

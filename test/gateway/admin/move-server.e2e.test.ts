@@ -147,6 +147,11 @@ describe('an import into a server', () => {
       onRows: () => undefined,
       ...change,
     });
+  /** As from another machine: a gateway that runs has its own mirrors. */
+  const beside = () => {
+    const { databases } = settingsOf({ ...fresh, folder: inFolder('operator').folder });
+    return { settings: { ...settingsOf(fresh), databases } };
+  };
   const rows = (sql: string): Promise<unknown[]> =>
     withClient(settingsOf(fresh).databases.ofProject(project.id), sql);
 
@@ -157,7 +162,7 @@ describe('an import into a server', () => {
     const whatIsSeen = async () =>
       [await projects.find(project.id), (await projects.list()).map(({ id }) => id)] as const;
     const seen: Promise<Awaited<ReturnType<typeof whatIsSeen>>>[] = [];
-    await imported({ onRows: () => void seen.push(whatIsSeen()) });
+    await imported({ ...beside(), onRows: () => void seen.push(whatIsSeen()) });
     expect(seen.length).toBeGreaterThan(5);
     for (const one of await Promise.all(seen)) expect(one).toEqual([null, [gateway.projectId]]);
     // From here on it is known, and what no row names is swept.
@@ -206,7 +211,9 @@ describe('an import into a server', () => {
     const gateway = await TestGateway.start({ folder: fresh.folder, ...fresh.options });
     const { projects } = gateway.gateway;
     const others: Promise<unknown>[] = [];
+    const own = beside();
     const work = imported({
+      ...own,
       onRows: () => {
         if (others.length === 0) others.push(projects.create({ name: 'Other', slug: SLUG }));
       },
@@ -214,7 +221,7 @@ describe('an import into a server', () => {
     await expect(work).rejects.toThrow("It wasn't imported: slug_taken.");
     await Promise.all(others);
     const told: number[] = [];
-    await imported({ slug: 'acme-2', onRows: (done) => told.push(done) });
+    await imported({ ...own, slug: 'acme-2', onRows: (done) => told.push(done) });
     expect(told).toEqual([]);
     const answer = await gateway.call('GET', '/v1/kv/a', { key: project.apiKey });
     expect(answer.body['value']).toEqual({ n: 1 });
@@ -231,14 +238,15 @@ describe('an import into a server', () => {
 
   it('says what is wrong with the server, and not with which token it asked', async () => {
     const refused = await bring({ ...fresh, env: { ...fresh.env, SVC_DATABASE_TOKEN: 'another' } });
+    const { host } = new URL(servers.at(-1)?.url ?? '');
     expect([refused.code, refused.err]).toEqual([
       1,
-      'svc: The database server returned an error: see SVC_DATABASE_URL. The database server refuses SVC_DATABASE_TOKEN (status 401).\n',
+      `svc: SVC_DATABASE_URL: the gateway can't use the database server at ${host}.\n  The database server refuses SVC_DATABASE_TOKEN (status 401).\n`,
     ]);
     const url = 'http://127.0.0.1:9/{project}/';
     const away = await bring({ ...fresh, env: { SVC_DATABASE_URL: url } });
     expect(away.err).toBe(
-      'svc: The database server returned an error: see SVC_DATABASE_URL. ECONNREFUSED\n',
+      "svc: SVC_DATABASE_URL: the gateway can't use the database server at 127.0.0.1:9.\n  connect ECONNREFUSED 127.0.0.1:9\n",
     );
     const wrong = await bring({ ...fresh, env: { SVC_DATABASE_URL: 'http://127.0.0.1:9/' } });
     expect(wrong.err).toContain('`{project}` is missing');

@@ -135,6 +135,15 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
+  DROP INDEX event_mail;
+  DROP INDEX event_thread_time;
+  DROP INDEX email_batch_thread;
+  DROP TABLE activity;
+  DROP INDEX event_finished;
+  DROP INDEX delivery_finished;
+  DROP INDEX request_agent;
+  DROP INDEX request_action;
+  DROP TABLE browser;
   DROP INDEX source_previous_secret;
   ALTER TABLE source DROP COLUMN previous_secret;
   ALTER TABLE source DROP COLUMN previous_valid_until;
