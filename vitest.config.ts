@@ -8,6 +8,7 @@ process.env['TZ'] = 'UTC';
 /** Those that hold the program to short times or need most of the memory: one by one, after the others of their kind. */
 const ALONE = [
   'test/daemon/up-down.e2e.test.ts',
+  'test/fault/flood.torture.test.ts',
   'test/fault/gateways.torture.test.ts',
   'test/fault/key-guessing.torture.test.ts',
   'test/fault/memory.torture.test.ts',
