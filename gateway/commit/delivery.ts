@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
+import type { SourceRow } from '../../shared/store/sources.ts';
 import { storedBytes } from '../../shared/store/source-use.ts';
 import type { ReachedLimit } from '../../shared/rules/ingress-limit.ts';
 import type { PayloadKind } from '../../shared/rules/payload.ts';
@@ -11,6 +13,10 @@ import { limitOf } from './source-limit.ts';
 /** A delivery after the signature check and the parser. */
 export interface Delivery {
   readonly sourceId: string;
+  /**
+   * The `stampOf` the source that checked it, if another gateway may have changed that source meanwhile; null otherwise.
+   */
+  readonly sourceStamp: string | null;
   readonly source: string;
   readonly verified: boolean;
   readonly now: number;
@@ -40,11 +46,22 @@ export type StoredAnswer =
   | DeliveryAnswer
   | { readonly status: 'limited'; readonly limit: ReachedLimit };
 
+/** A webhook's result. `outdated`: its source has changed since it was checked, so nothing was stored. */
+type WebhookAnswer = StoredAnswer | { readonly status: 'outdated' };
+
+/** Differs as soon as anything changes that decides which deliveries a source takes. */
+export function stampOf(source: SourceRow): string {
+  const { verification, signature_header, secret, previous_secret, previous_valid_until } = source;
+  const parts = [source.name, verification, signature_header, previous_valid_until];
+  const sealed = [secret, previous_secret].map((one) => one && Buffer.from(one).toString('base64'));
+  return hash('sha256', JSON.stringify([...parts, ...sealed]), 'base64');
+}
+
 /**
  * Stores a delivery unless it's a duplicate: one with the same provider id or, if it has no id, with the same bytes.
  */
-export const delivery: Command<Delivery, StoredAnswer> = {
-  run: insertOnce,
+export const delivery: Command<Delivery, WebhookAnswer> = {
+  run: insertChecked,
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
 
@@ -53,15 +70,23 @@ function sinceOf(now: number): string {
   return isoTime(now - DEDUP_ID_MS);
 }
 
+async function insertChecked(job: Job, came: Delivery): Promise<WebhookAnswer> {
+  if (came.sourceStamp !== null) {
+    const source = await job.store.sources.findById(came.sourceId);
+    if (!source || stampOf(source) !== came.sourceStamp) return { status: 'outdated' };
+  }
+  return insertOnce(job, came);
+}
+
 async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
   const { store, ledgerWriter, bodies } = job;
-  const { sourceId, source, now, hash, providerId, type, digest } = came;
+  const { sourceId, source, now, hash: bodyHash, providerId, type, digest } = came;
   const sinceIso = isoTime(now - DEDUP_BODY_MS);
   // An event with the same bytes, under any id or none.
-  const sameBody = await bodies.find(store, { sourceId, hash, sinceIso });
+  const sameBody = await bodies.find(store, { sourceId, hash: bodyHash, sinceIso });
   const seen =
     providerId === null
-      ? (sameBody ?? (await store.events.deliveredBody(sourceId, hash, sinceIso)))
+      ? (sameBody ?? (await store.events.deliveredBody(sourceId, bodyHash, sinceIso)))
       : await store.events.deliveredAs(sourceId, providerId, sinceOf(now));
   if (seen !== null) return { status: 'duplicate', event_id: seen };
   const limit = await limitOf(job, { id: sourceId, name: source }, now);
@@ -80,11 +105,11 @@ async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
     suspectedReplay: sameBody !== null,
     sizeBytes: came.sizeBytes,
     providerId,
-    bodyHash: hash,
+    bodyHash,
     content: came,
   };
   await store.events.insert(event, seq);
-  bodies.add(sourceId, hash, seq);
+  bodies.add(sourceId, bodyHash, seq);
   if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
   const isNewHour = await store.sourceUse.add(sourceId, storedBytes(came), now);
   store.sources.countAccepted(sourceId, now, event.receivedAt, isNewHour);

@@ -27,7 +27,8 @@ import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { SampleDelivery } from '../lib/sample-delivery.ts';
 import type { LedgerWriter } from '../commit/ledger-writer.ts';
-import type { Delivery, DeliveryAnswer, StoredAnswer } from '../commit/delivery.ts';
+import { stampOf, type Delivery, type DeliveryAnswer } from '../commit/delivery.ts';
+import type { Repositories } from '../../shared/store/repositories.ts';
 
 /** A delivery as received. */
 interface Received {
@@ -85,7 +86,7 @@ export class Ingress {
 
   /** Takes a sample that a person sends to their own source: checked, limited and stored like any delivery. */
   async receiveSample(token: string, { headers, body }: SampleDelivery): Promise<IngressAnswer> {
-    const { project, source } = await this.#find(token);
+    const { project, source } = await this.#find(token, true);
     this.#deps.guard.admit(project, source.row, body.length);
     if (source.row.type === 'email') {
       return this.#takeMail(project, source, { raw: body, now: this.#deps.clock.now() });
@@ -102,14 +103,22 @@ export class Ingress {
     token: string,
     arrived: Pick<Received, 'contentType' | 'rawHeaders' | 'body'>,
   ): Promise<IngressAnswer> {
-    // Look the source up again, because it may have changed while a slow body arrived.
-    const { project, source } = await this.#find(token);
-    const now = this.#deps.clock.now();
-    const received = { ...arrived, headers: headerRecord(arrived.rawHeaders), now };
-    this.#verify(project, source, received);
-    const delivery = understand(await project.ledgerWriter(), source.row, received);
-    const result = await keep(project, delivery, received.body);
-    return this.#deps.guard.settle(project, source.row, result);
+    const received = { ...arrived, headers: headerRecord(arrived.rawHeaders) };
+    for (let isExact = false; ; isExact = true) {
+      // Look the source up again, because it may have changed while a slow body arrived.
+      const found = await this.#find(token, isExact);
+      const { project, source } = found;
+      const now = this.#deps.clock.now();
+      const problem = this.#problem(source, { ...received, now });
+      const mayBeOutdated = !isExact && project.mayBeForeign();
+      if (problem !== null && mayBeOutdated) continue;
+      if (problem !== null) this.#refuse(found, problem);
+      const ledgerWriter = await project.ledgerWriter();
+      const delivery = understand(ledgerWriter, source.row, { ...received, now });
+      const sourceStamp = project.shared ? stampOf(source.row) : null;
+      const result = await keep(project, { ...delivery, sourceStamp }, received.body);
+      if (result.status !== 'outdated') return this.#deps.guard.settle(project, source.row, result);
+    }
   }
 
   async #receiveMail(token: string, arrival: Arrival): Promise<IngressAnswer> {
@@ -119,7 +128,7 @@ export class Ingress {
     const refusal = account.take(raw.length);
     if (refusal) throw refusal;
     try {
-      const { project, source } = await this.#find(token);
+      const { project, source } = await this.#find(token, true);
       return await this.#takeMail(project, source, { raw, now: this.#deps.clock.now() });
     } finally {
       account.close();
@@ -143,7 +152,11 @@ export class Ingress {
     return done === null || done === 'report' ? { status: 'accepted', event_id: null } : done;
   }
 
-  async #find(token: string): Promise<{ project: Project; source: OpenSource }> {
+  /**
+   * `isExact`: as it is at all gateways. Otherwise another gateway may have changed the source a moment ago; an unknown
+   * one is always looked for everywhere.
+   */
+  async #find(token: string, isExact = false): Promise<Found> {
     const parsed = parseToken(token);
     const project = parsed && (await this.#deps.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
@@ -151,18 +164,20 @@ export class Ingress {
     const known = sourceCache.get(token);
     if (known) return { project, source: known };
     const { version } = sourceCache;
-    const row = await project.store.read((store) =>
-      store.sources.findByTokenHash(digestOf('sha256', token)),
-    );
+    const find = (store: Repositories) => store.sources.findByTokenHash(digestOf('sha256', token));
+    const isEnough = !isExact && project.shared;
+    const local = isEnough ? await project.localStore.read(find) : undefined;
+    const row = local ?? (await project.store.read(find));
     if (!row) throw new ServiceError('NOT_FOUND');
     const source = openSource(row, this.#deps.vault, project.info);
     sourceCache.set(token, source, version);
     return { project, source };
   }
 
-  #verify(project: Project, source: OpenSource, received: Received): void {
+  /** Why the signature is wrong; null if it's right. */
+  #problem(source: OpenSource, received: Received): string | null {
     const { row } = source;
-    if (row.verification === 'none') return;
+    if (row.verification === 'none') return null;
     const genuine = verifySignature({
       verification: row.verification,
       secrets: heldSecrets(source, received.now),
@@ -171,13 +186,21 @@ export class Ingress {
       body: received.body,
       nowMs: received.now,
     });
-    if (genuine) return;
+    if (genuine) return null;
     const { verification, signature_header: signatureHeader } = row;
     const { headers, now: nowMs } = received;
-    const reason = signatureProblem({ verification, signatureHeader, headers, nowMs });
-    this.#deps.keyUse.noteRejected(project, row, reason);
+    return signatureProblem({ verification, signatureHeader, headers, nowMs });
+  }
+
+  #refuse({ project, source }: Found, problem: string): never {
+    this.#deps.keyUse.noteRejected(project, source.row, problem);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
   }
+}
+
+interface Found {
+  readonly project: Project;
+  readonly source: OpenSource;
 }
 
 /** As many as the sender declares; Infinity if it doesn't. */
@@ -187,7 +210,7 @@ function declaredBytes({ headers }: IncomingMessage): number {
 }
 
 /** Stores a delivery; a large body goes to a file first. */
-async function keep(project: Project, delivery: Delivery, body: Buffer): Promise<StoredAnswer> {
+async function keep(project: Project, delivery: Delivery, body: Buffer) {
   if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
   const { digest, release } = await project.blobs.put(body);
   try {
@@ -197,7 +220,11 @@ async function keep(project: Project, delivery: Delivery, body: Buffer): Promise
   }
 }
 
-function understand(ledgerWriter: LedgerWriter, source: SourceRow, received: Received): Delivery {
+function understand(
+  ledgerWriter: LedgerWriter,
+  source: SourceRow,
+  received: Received,
+): Omit<Delivery, 'sourceStamp'> {
   const { contentType, rawHeaders, headers, body, now } = received;
   const { verification } = source;
   const { kind, value: payload } = parsePayload(contentType ?? undefined, body);

@@ -113,6 +113,10 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       }),
     );
 
+  /** Sees what this gateway has, without asking for what others committed. */
+  readLocal: Reader['read'] = (fn) =>
+    this.#deps.gate.read(() => this.#use(async ({ reader }) => reader.read(fn)));
+
   catchUp(): Promise<void> {
     const { gate, info, writers } = this.#deps;
     return gate.read(() => this.#use(() => writers.catchUp(info.id)));

@@ -89,6 +89,8 @@ interface ProjectStart {
  */
 export class Project {
   readonly store: ProjectReader;
+  /** Reads what this gateway has, without asking for what others committed: for what a write checks again. */
+  readonly localStore: ProjectReader;
   readonly writes: ProjectWrites;
   readonly blobs: FileBlobStore | S3BlobStore;
   /** Null if uploads go through the gateway. */
@@ -155,6 +157,13 @@ export class Project {
       isIdle,
     );
     this.store = new ProjectReader(this.#database, info.id);
+    this.localStore = new ProjectReader(
+      {
+        read: (fn) => this.#database.readLocal(fn),
+        close: () => Promise.resolve(),
+      },
+      info.id,
+    );
     this.searches = new EventSearches(this, deps.clock);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#database;

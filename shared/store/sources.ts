@@ -66,6 +66,14 @@ export class SourceRepository {
     );
   }
 
+  /** An active source by its id. */
+  findById(id: string): Promise<SourceRow | undefined> {
+    return this.#tx.get<SourceRow>(
+      `SELECT ${COLUMNS} FROM source WHERE id = ? AND removed_at IS NULL`,
+      [id],
+    );
+  }
+
   async insert(source: SourceRow & { token_hash: string | null }): Promise<void> {
     await this.#tx.put(
       `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

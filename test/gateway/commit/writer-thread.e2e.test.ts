@@ -67,6 +67,7 @@ function delivery(number: number, change: Partial<Delivery> = {}): Delivery {
   const body = Buffer.from(JSON.stringify({ number }));
   return {
     sourceId: 'src_a',
+    sourceStamp: null,
     source: 'hooks',
     verified: true,
     now: Date.now(),
@@ -106,8 +107,8 @@ async function stored(): Promise<{ events: number; entries: number }> {
   }));
 }
 
-function idOf(answer: StoredAnswer): string {
-  if (answer.status === 'limited') throw new Error('There is no limit here.');
+function idOf(answer: StoredAnswer | { readonly status: 'outdated' }): string {
+  if (answer.status === 'limited' || answer.status === 'outdated') throw new Error(answer.status);
   return answer.event_id;
 }
 
