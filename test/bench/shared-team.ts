@@ -105,7 +105,7 @@ interface Server {
 /** libSQL's own server if there is one here, and the tests' otherwise. */
 async function startServer(folder: string, maxActiveNamespaces: number): Promise<Server> {
   if (SQLD !== undefined) {
-    const sqld = await Sqld.start(SQLD, folder);
+    const sqld = await Sqld.start(SQLD, folder, { maxActiveNamespaces });
     return { url: sqld.url, createUrl: sqld.createUrl, end: () => sqld.end() };
   }
   const server = await HranaProcess.start({ folder, maxActiveNamespaces });

@@ -60,7 +60,7 @@ export class Gateways {
     const folder = join(this.#wanted.folder, 'store');
     mkdirSync(folder, { recursive: true });
     this.#store = SQLD
-      ? await Sqld.start(SQLD, folder, [this.#storePort, this.#adminPort])
+      ? await Sqld.start(SQLD, folder, { ports: [this.#storePort, this.#adminPort] })
       : await HranaProcess.start({ folder, port: this.#storePort });
   }
 

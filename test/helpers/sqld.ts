@@ -7,6 +7,11 @@ import { freePort } from './programs.ts';
 /** The path of libSQL's own server, for tests that start and kill one; no package contains it. */
 export const SQLD = process.env['SVC_TEST_SQLD'];
 
+interface SqldOptions {
+  readonly ports?: readonly [number, number] | undefined;
+  readonly maxActiveNamespaces?: number;
+}
+
 /** libSQL's own server, as docs/capacity.md starts it, with its data in a folder of the test. */
 export class Sqld {
   /** For SVC_DATABASE_URL, without the name of a database. */
@@ -24,12 +29,13 @@ export class Sqld {
   static async start(
     program: string,
     folder: string,
-    ports?: readonly [number, number],
+    { ports, maxActiveNamespaces = 100 }: SqldOptions = {},
   ): Promise<Sqld> {
     const [http, admin] = ports ?? [await freePort(), await freePort()];
     const own = [`--http-listen-addr=127.0.0.1:${http}`, `--admin-listen-addr=127.0.0.1:${admin}`];
     const fixed = ['--enable-namespaces', '--no-welcome', '-d', join(folder, 'sqld')];
-    const child = spawn(program, [...fixed, ...own], { stdio: 'ignore' });
+    const active = `--max-active-namespaces=${maxActiveNamespaces}`;
+    const child = spawn(program, [...fixed, ...own, active], { stdio: 'ignore' });
     const sqld = new Sqld(`http://127.0.0.1:${http}/dev`, `http://127.0.0.1:${admin}`, child);
     await sqld.#answering();
     return sqld;

@@ -125,17 +125,18 @@ describe('settings', () => {
     ['a token that the server refuses', 'SVC_DATABASE_TOKEN', { token: 'another-secret' }],
     ['no token', 'SVC_DATABASE_TOKEN', { token: null }],
     ['no database of that name', 'SVC_DATABASE_URL', { name: 'missing' }],
-  ])('are named when they are wrong, at once: %s', async (_what, setting, wrong) => {
+  ])('are named when they are wrong: %s', async (_what, setting, wrong) => {
     const remote = await start({ token: TOKEN });
     const url = remote.server.urlOf('test').replace('/test/', 'name' in wrong ? '/-/' : '/test/');
     const token = 'token' in wrong ? (wrong.token ?? null) : TOKEN;
     const location = { kind: 'remote', url, token, mirror: '' } as const;
-    const trials = [
-      openAuthority(location, 'project', false),
-      openRemoteReader(location).read(count),
-    ];
-    for (const trial of trials) {
-      const error: unknown = await trial.catch((caught: unknown) => caught);
+    const errors: unknown[] = await Promise.all([
+      openAuthority(location, 'project', false).catch((error: unknown) => error),
+      openRemoteReader(location)
+        .read(count)
+        .catch((error: unknown) => error),
+    ]);
+    for (const error of errors) {
       expect(error).toMatchObject({
         code: 'UNAVAILABLE',
         cause: { message: expect.stringContaining(setting) },

@@ -13,8 +13,6 @@ const QUICK_PROJECTS = [1, 50];
 const ROUND_TRIPS_MS = [0, 2, 10];
 const WARM_UP_SECONDS = 2;
 const SECONDS = 3;
-/** Of each of the eighteen combinations. */
-const ROUNDS = 3;
 
 /** One gateway with the projects that a load balancer would hand to it. */
 interface Side {
@@ -77,7 +75,7 @@ async function overDistances(
     team.roundTripMs = roundTripMs;
     const name = `${counted(running, 'gateway')}, ${counted(count, 'project')}, ${roundTripMs} ms`;
     bench.progress(name);
-    const runs = await rounds({ sides, wrk, seconds: SECONDS });
+    const runs = await rounds({ sides, wrk, seconds: SECONDS }, bench.rounds);
     if (runs instanceof Error) {
       bench.progress(`${name}: ${runs.message}`);
       rows.push({ bench: 'gateways', what: name, skipped: runs.message.split('\n')[0] ?? '' });
@@ -112,11 +110,11 @@ async function overDistances(
 }
 
 /** An error where not every answer was a success. */
-async function rounds(run: Run): Promise<Load[] | Error> {
+async function rounds(run: Run, count: number): Promise<Load[] | Error> {
   const loads: Load[] = [];
   try {
     await runOnce({ ...run, seconds: WARM_UP_SECONDS });
-    for (let round = 0; round < ROUNDS; round += 1) loads.push(await runOnce(run));
+    for (let round = 0; round < count; round += 1) loads.push(await runOnce(run));
     return loads;
   } catch (error) {
     return error as Error;
