@@ -44,6 +44,7 @@ export interface CopyOptions {
 interface Plan {
   readonly schema: number;
   readonly position: number;
+  /** Without those that are empty. */
   readonly tables: readonly Table[];
   /** Rows of each table. */
   readonly counts: ReadonlyMap<string, number>;
@@ -127,7 +128,7 @@ async function copyOnce(from: Reader, to: Writer, options: CopyOptions): Promise
 }
 
 async function refuseOtherSchema(plan: Plan, to: Writer): Promise<void> {
-  if (plan.tables.length === 0) throw new CopyRefused('The original has no tables.');
+  if (plan.counts.size === 0) throw new CopyRefused('The original has no tables.');
   const schema = await to.write(schemaOf);
   if (schema === plan.schema) return;
   throw new CopyRefused(
@@ -174,10 +175,11 @@ async function countsOf(tx: Tx, names: readonly string[], own: Own): Promise<Map
 
 async function planOf(tx: Tx, own: Own): Promise<Plan> {
   const names = await tableNames(tx);
-  const copied = names.filter((name) => !own.tables.includes(name));
-  const tables = await Promise.all(copied.map((name) => tableOf(tx, name, own)));
   const counts = await countsOf(tx, names, own);
-  const position = tables.length > 0 ? await positionOf(tx) : 0;
+  // Most tables of a new project are empty, and a server is asked about each table by itself.
+  const filled = names.filter((name) => (counts.get(name) ?? 0) > 0);
+  const tables = await Promise.all(filled.map((name) => tableOf(tx, name, own)));
+  const position = names.length > 0 ? await positionOf(tx) : 0;
   return { schema: await schemaOf(tx), position, tables, counts };
 }
 
@@ -219,8 +221,10 @@ async function positionOf(tx: Tx): Promise<number> {
 
 function readAt<T>(from: Reader, position: number, fn: (tx: Tx) => Promise<T>): Promise<T> {
   return from.read(async (tx) => {
-    if ((await positionOf(tx)) !== position) throw new RestlessError();
-    return fn(tx);
+    // One request asks for both.
+    const [now, found] = await Promise.all([positionOf(tx), fn(tx)]);
+    if (now !== position) throw new RestlessError();
+    return found;
   });
 }
 
