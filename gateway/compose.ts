@@ -33,6 +33,7 @@ import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { gatewayIdIn } from './cluster/gateway-id.ts';
+import { KeptMail } from './http/links/kept-mail.ts';
 import { MailCeilings } from './projects/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
@@ -351,6 +352,7 @@ async function openHttp(
     payloadLinks: new PayloadLinks({ projects, vault, clock }),
     uploads: new Uploads({ projects, clock }),
     downloads: new Downloads({ projects, vault, clock }),
+    keptMail: new KeptMail({ folder: inbox.isLocal ? inbox.outboxFolder : null, vault, clock }),
     approvals,
     signIn,
     inbox,

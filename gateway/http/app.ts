@@ -14,6 +14,7 @@ import { once } from '../../shared/lib/once.ts';
 import { ContentHost } from './links/content-host.ts';
 import type { Downloads } from './links/downloads.ts';
 import { contentElsewhere, contentRoutes } from './links/routes.ts';
+import type { KeptMail } from './links/kept-mail.ts';
 import type { Ingress } from './ingress.ts';
 import type { ApprovalService } from '../lib/approvals.ts';
 import type { Webhook } from '../channels/telegram/webhook.ts';
@@ -32,6 +33,7 @@ interface AppDeps {
   readonly payloadLinks: PayloadLinks;
   readonly uploads: Uploads;
   readonly downloads: Downloads;
+  readonly keptMail: KeptMail;
   readonly approvals: ApprovalService;
   /** Null if the gateway has no sign-in. */
   readonly signIn: SignIn | null;

@@ -26,3 +26,16 @@ function percent(character: string): string {
     (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
   ).join('');
 }
+
+/** The headers of a stranger's bytes, as a download that no browser runs or shows. */
+export function attachmentHeaders(path: string, contentType: string): Record<string, string> {
+  return {
+    'Content-Type': contentType,
+    'Content-Disposition': attachment(path),
+    'Content-Security-Policy':
+      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+  };
+}

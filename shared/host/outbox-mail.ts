@@ -66,6 +66,18 @@ export function readMail(bytes: Buffer): OutboxMail {
   };
 }
 
+/** A file that goes with a mail, by its place in `attachments`; null if there is none. */
+export function attachedFile(
+  bytes: Buffer,
+  index: number,
+): { readonly name: string; readonly bytes: Buffer<ArrayBuffer> } | null {
+  const parts = partsOf(headersAndBody(bytes.toString('latin1')), 0);
+  const part = parts.filter(isAttached)[index];
+  if (!part) return null;
+  const name = nameOf(part.headers.get('content-type') ?? '');
+  return { name, bytes: Buffer.from(decodedBody(part), 'latin1') };
+}
+
 function dateOf(text: string): number | null {
   const at = Date.parse(text);
   return at >= 0 && at < YEAR_10000_MS ? at : null;
@@ -120,15 +132,19 @@ function isAttached({ headers }: Part): boolean {
   return /^attachment\b/i.test(headers.get('content-disposition') ?? '');
 }
 
-/** Reads the file name from Content-Type: there our mailer doesn't split it into RFC 2231 pieces. */
 function attachmentOf(part: Part): OutboxAttachment {
   const type = part.headers.get('content-type') ?? '';
-  const [, quoted, bare] = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/i.exec(type) ?? [];
   return {
-    name: decodedWords(quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''),
+    name: nameOf(type),
     content_type: /^[^\s;]+/.exec(type)?.[0] ?? '',
     size_bytes: decodedBody(part).length,
   };
+}
+
+/** Reads the file name from Content-Type: there our mailer doesn't split it into RFC 2231 pieces. */
+function nameOf(type: string): string {
+  const [, quoted, bare] = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/i.exec(type) ?? [];
+  return decodedWords(quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '');
 }
 
 function decodedBody({ headers, body }: Part): string {

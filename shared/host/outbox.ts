@@ -6,11 +6,12 @@ import {
   openSync,
   readdirSync,
   readSync,
+  type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime } from '../lib/clock.ts';
 import { errorCode } from '../lib/guards.ts';
-import { readMail, type OutboxMail } from './outbox-mail.ts';
+import { attachedFile, readMail, type OutboxMail } from './outbox-mail.ts';
 
 /** A message to a person, or an agent's mail, that the daemon stored instead of sending it. */
 export interface OutboxMessage extends Omit<OutboxMail, 'date'> {
@@ -80,6 +81,25 @@ export function outboxMessage(folder: string, id: string): OutboxMessage | null 
   return read(folder, id, WHOLE_BYTES_MAX)?.message ?? null;
 }
 
+/** A message's file, open for reading; the caller closes it. Null if the outbox doesn't have it. */
+export function openOutboxFile(
+  folder: string,
+  id: string,
+): { readonly file: number; readonly sizeBytes: number } | null {
+  const opened = FILE.test(`${id}.eml`) ? open(folder, id) : null;
+  return opened && { file: opened.handle, sizeBytes: opened.stat.size };
+}
+
+/** A file that goes with a message, by its place in `attachments`; null if the outbox doesn't have it. */
+export function outboxAttachment(
+  folder: string,
+  id: string,
+  index: number,
+): ReturnType<typeof attachedFile> {
+  const opened = FILE.test(`${id}.eml`) ? open(folder, id) : null;
+  return opened && attachedFile(bytesOf(opened, WHOLE_BYTES_MAX), index);
+}
+
 interface Found {
   readonly message: OutboxMessage;
   readonly writtenMs: number;
@@ -92,8 +112,24 @@ function newestFirst(a: Found, b: Found): number {
   return b.writtenMs - a.writtenMs || (a.message.id < b.message.id ? 1 : -1);
 }
 
-/** Null if the file is gone, or isn't a regular file. */
 function read(folder: string, id: string, maxBytes: number): Found | null {
+  const opened = open(folder, id);
+  if (!opened) return null;
+  const { file, stat } = opened;
+  const { date, link, ...mail } = readMail(bytesOf(opened, maxBytes));
+  const sentAt = isoTime(Math.floor(date ?? stat.mtimeMs));
+  const ours = isNotification({ id }) ? link : null;
+  return { message: { id, sentAt, file, ...mail, link: ours }, writtenMs: stat.mtimeMs };
+}
+
+interface Opened {
+  readonly file: string;
+  readonly handle: number;
+  readonly stat: Stats;
+}
+
+/** Null if the file is gone, or isn't a regular file. */
+function open(folder: string, id: string): Opened | null {
   const file = join(folder, `${id}.eml`);
   let handle: number;
   try {
@@ -102,15 +138,18 @@ function read(folder: string, id: string, maxBytes: number): Found | null {
     if (['ENOENT', 'ELOOP', 'ENXIO'].includes(errorCode(error) ?? '')) return null;
     throw error;
   }
+  const stat = fstatSync(handle);
+  if (stat.isFile()) return { file, handle, stat };
+  closeSync(handle);
+  return null;
+}
+
+/** The beginning of an open file, which it closes. */
+function bytesOf({ handle, stat }: Opened, maxBytes: number): Buffer {
   try {
-    const stat = fstatSync(handle);
-    if (!stat.isFile()) return null;
     const bytes = Buffer.alloc(Math.min(stat.size, maxBytes));
     const length = readSync(handle, bytes, 0, bytes.length, 0);
-    const { date, link, ...mail } = readMail(bytes.subarray(0, length));
-    const sentAt = isoTime(Math.floor(date ?? stat.mtimeMs));
-    const ours = isNotification({ id }) ? link : null;
-    return { message: { id, sentAt, file, ...mail, link: ours }, writtenMs: stat.mtimeMs };
+    return bytes.subarray(0, length);
   } finally {
     closeSync(handle);
   }

@@ -61,6 +61,38 @@ export function eventLinks(
   };
 }
 
+/** A part of a mail that this machine keeps: all of it, its HTML, or a file by its number. */
+export interface KeptMailPart {
+  readonly messageId: string;
+  readonly part: 'mail' | 'html' | number;
+}
+
+/** The text that a link to a part of a kept mail signs. */
+export function keptMailText(
+  projectId: string,
+  { messageId, part }: KeptMailPart,
+  expiresAtMs: number,
+): string {
+  return `GET|kept|1|${projectId}|${messageId}|${part}|${expiresAtMs}`;
+}
+
+/** A link to a part of a kept mail, without a key. Its address is like that of other HTML or of a file. */
+export function keptMailLink(
+  context: { readonly vault: Vault; readonly server: ServerInfo },
+  projectId: string,
+  kept: KeptMailPart,
+  expiresAtMs: number,
+): string {
+  const { messageId, part } = kept;
+  const signature = context.vault.sign(keptMailText(projectId, kept, expiresAtMs));
+  const file = Buffer.from(`${messageId}/${part}`).toString('base64url');
+  const place =
+    part === 'html'
+      ? `m/${projectBody(projectId)}/${messageId}`
+      : `d/${projectBody(projectId)}/${file}/${ATTACHMENT_VERSION}`;
+  return `${contentBase(context.server)}/${place}/${expiresAtMs}/${signature}`;
+}
+
 interface FileVersion {
   readonly path: string;
   readonly version: number;

@@ -11,7 +11,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\/ui\/(?:open|sign-in)\/)[0-9A-Za-z]+/g, '$1[redacted]'],
   // A token contains its project in clear, which isn't secret.
   [/\b([0-9a-hjkmnp-tv-z]{16})[0-9A-Za-z]{24}\b/g, '$1[redacted]'],
-  [/(\/[lm]\/[0-9a-z]+\/evt_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
+  [/(\/[lm]\/[0-9a-z]+\/[a-z]{3}_[0-9a-z]+\/\d+\/)[\w-]+/g, '$1[redacted]'],
   [/(\/d\/[0-9a-z]+\/)[\w/.-]+/g, '$1[redacted]'],
   [/(\b[a-z]{2,10}:\/\/)[^\s"\\/?#@]{1,512}@/gi, '$1[redacted]@'],
   [/\bbot\d{6,20}:[\w-]{20,}/g, 'bot[redacted]'],

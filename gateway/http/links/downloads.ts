@@ -9,7 +9,7 @@ import { findFile } from '../../../shared/operations/file/find.ts';
 import { monthOf } from '../../../shared/rules/month.ts';
 import type { FileRow } from '../../../shared/store/files.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import { attachment } from '../../lib/attachment.ts';
+import { attachmentHeaders } from '../../lib/attachment.ts';
 import { isMissing } from '../../blobs/blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
 import { FileBody } from '../../lib/file-body.ts';
@@ -29,7 +29,7 @@ export interface Wanted {
 export interface FileAnswer {
   readonly status: 200 | 206 | 302 | 416;
   readonly headers: Record<string, string>;
-  readonly body: FileBody | string | null;
+  readonly body: FileBody | Uint8Array | string | null;
 }
 
 const REDIRECT_SECONDS = 60;
@@ -209,13 +209,7 @@ function etagOf({ version }: FileRow): string {
 
 function headersOf(file: FileRow): Record<string, string> {
   return {
-    'Content-Type': file.content_type,
-    'Content-Disposition': attachment(file.path),
-    'Content-Security-Policy':
-      "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
+    ...attachmentHeaders(file.path, file.content_type),
     'Accept-Ranges': 'bytes',
     ETag: etagOf(file),
   };

@@ -11,12 +11,14 @@ import {
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import type { ContentHost } from './content-host.ts';
 import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
+import type { KeptMail } from './kept-mail.ts';
 import { FileBody } from '../../lib/file-body.ts';
 import type { PayloadLinks } from './payload-links.ts';
 
 interface ContentDeps {
   readonly payloadLinks: PayloadLinks;
   readonly downloads: Downloads;
+  readonly keptMail: KeptMail;
   readonly onInternal: OnInternalError;
 }
 
@@ -28,17 +30,22 @@ const PATHS = {
 } as const;
 
 /** Serves strangers' content: payloads, the HTML of mails, and files. */
-export function contentRoutes({ payloadLinks, downloads, onInternal }: ContentDeps): Hono<HttpEnv> {
+export function contentRoutes(deps: ContentDeps): Hono<HttpEnv> {
+  const { payloadLinks, downloads, keptMail, onInternal } = deps;
   const app = new Hono<HttpEnv>();
   app.all(PATHS.payload, (c) => payload(payloadLinks, c));
-  app.all(PATHS.mailHtml, (c) => mailHtml(payloadLinks, c));
+  app.all(PATHS.mailHtml, (c) => mailHtml(deps, c));
   app.all(PATHS.link, (c) =>
     download(c, onInternal, (wanted) => downloads.byToken(c.req.param('token'), wanted)),
   );
   app.all(PATHS.download, (c) => {
     const { project, path, version, expires, signature } = c.req.param();
     const parts = [project, path, version, expires, signature];
-    return download(c, onInternal, (wanted) => downloads.bySignature(parts, wanted));
+    return download(
+      c,
+      onInternal,
+      async (wanted) => keptMail.file(parts, wanted) ?? downloads.bySignature(parts, wanted),
+    );
   });
   return app;
 }
@@ -87,8 +94,12 @@ function linkParts(c: Context<HttpEnv>): string[] {
 const MAIL_HTML_CSP =
   "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-async function mailHtml(links: PayloadLinks, c: Context<HttpEnv>): Promise<Response> {
-  const { bytes } = await links.openHtml(linkParts(c));
+async function mailHtml(
+  { payloadLinks, keptMail }: ContentDeps,
+  c: Context<HttpEnv>,
+): Promise<Response> {
+  const parts = linkParts(c);
+  const bytes = keptMail.html(parts) ?? (await payloadLinks.openHtml(parts)).bytes;
   return reply(c, bytes as Uint8Array<ArrayBuffer>, 200, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': MAIL_HTML_CSP,

@@ -35,6 +35,11 @@ describe('redact', () => {
       'AAbbCC',
     ],
     ['the signature of a link to a mail', '{"url":"/m/abc/evt_01/123/sIg-na_ture"}', 'sIg-na_ture'],
+    [
+      'the signature of a link to a kept mail',
+      '{"url":"/m/abc/msg_01/123/sIg-na_ture"}',
+      'sIg-na_ture',
+    ],
     ['a link into the web inbox', '{"url":"https://x.example/ui/open/TOKENtoken"}', 'TOKENtoken'],
     ['a mailed link into it', '{"url":"/base/ui/sign-in/TOKENtoken"}', 'TOKENtoken'],
     ['the signature of a payload link', '{"url":"/l/abc/evt_01/123/sIg-na_ture"}', 'sIg-na_ture'],

@@ -4,6 +4,7 @@ import { arrived, mailWith } from '../../mail/inbound/arrivals.ts';
 import { TestSending } from '../../mail/outbound/sending.ts';
 import { hasChromium, openBrowser, Tab } from '../pages/browser.ts';
 import { placeOf } from './places.ts';
+import { openAs } from './visitor-tab.ts';
 import { WebVisitor } from './web-visitor.ts';
 
 let mail: TestSending;
@@ -56,6 +57,38 @@ describe.skipIf(!hasChromium())(
       expect(await context.cookies(gateway.url)).toHaveLength(1);
       await tab.page.reload();
       await tab.page.getByRole('button', { name: 'Sign out' }).waitFor();
+      await tab.close();
+    });
+
+    it('is there too for mail that the machine keeps, whose files only download', async () => {
+      const { gateway } = mail;
+      await mail.allowAll();
+      await mail.file('page.html', '<script>alert(1)</script>');
+      const html = `<title>Kept</title><script>document.title = 'owned'</script><p>Two of them.</p>`;
+      const id = await mail.sent({ html, attachments: ['page.html'] });
+      const [message] = await mail.ended(id);
+      const visitor = await WebVisitor.withKey(gateway);
+      const tab = await openAs(browser, gateway, visitor, { size: 'desktop' });
+      const { page } = tab;
+      const place = gateway.url + (await placeOf(gateway, 'outbox', message?.message_id));
+      await page.goto(place);
+      for (const [name, saved] of [
+        ['page.html', 'page.html'],
+        ['Download the mail (.eml)', `${message?.message_id}.eml`],
+      ] as const) {
+        const started = page.waitForEvent('download');
+        await page.getByRole('link', { name }).click();
+        const download = await started;
+        expect(download.suggestedFilename()).toBe(saved);
+        expect(new URL(download.url()).hostname).toBe('content.localhost');
+      }
+      expect(page.url()).toBe(place);
+      const opened = page.context().waitForEvent('page');
+      await page.getByRole('link', { name: 'Open the formatted email' }).click();
+      const shown = await opened;
+      await shown.getByText('Two of them.').waitFor();
+      expect(new URL(shown.url()).hostname).toBe('content.localhost');
+      expect(await shown.title()).toBe('Kept');
       await tab.close();
     });
   },

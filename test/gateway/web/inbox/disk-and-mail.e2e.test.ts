@@ -67,7 +67,12 @@ async function picture(): Promise<Uint8Array<ArrayBuffer>> {
 
 async function fillMail(): Promise<string[]> {
   const [list, outbox] = [await placeOf(gateway, 'mail'), await placeOf(gateway, 'outbox')];
-  const { batchId, messageId } = await sentMessage(mail, OWNER, { subject: WORDS, text: HOSTILE });
+  const { batchId, messageId } = await sentMessage(mail, OWNER, {
+    subject: WORDS,
+    text: HOSTILE,
+    html: HOSTILE,
+    attachments: [`h/${NAME}`],
+  });
   const from = { name: HOSTILE, address: 'eve@example.com' };
   await arrived(
     mail,

@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { pluralize } from '../../../../../shared/lib/pluralize.ts';
+import { nounFor, pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { isNotification, type OutboxMessage } from '../../../../../shared/host/outbox.ts';
 import { digitsOf } from '../../../pages/number.ts';
 import { AgentText, LongText, Time } from '../../../pages/request-copy.tsx';
-import { keptMessage } from '../../outbox-queries.ts';
+import { keptMessage, partUrl } from '../../outbox-queries.ts';
 import { Fact, UpLink } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { PartOfText } from '../part-of-text.tsx';
@@ -32,7 +32,8 @@ export async function showMessage(context: PageContext, id: string): Promise<Pag
             writer="its writer"
           />
         </div>
-        <Attached message={message} />
+        <Attached context={context} message={message} />
+        <Ways context={context} message={message} />
         <Headers message={message} />
         {html !== null && (
           <details>
@@ -49,13 +50,12 @@ export async function showMessage(context: PageContext, id: string): Promise<Pag
   return { title: 'Kept mail', content };
 }
 
-function Head({
-  context,
-  message,
-}: {
+interface MessageProps {
   readonly context: PageContext;
   readonly message: OutboxMessage;
-}): JSX.Element {
+}
+
+function Head({ context, message }: MessageProps): JSX.Element {
   const { from, to, cc, deliveredTo, sentAt, link } = message;
   const lines = [
     ['From', from],
@@ -91,18 +91,47 @@ function isOurs({ inbox }: PageContext, link: string): boolean {
   return URL.canParse(link) && link.startsWith(`${inbox.publicUrl}/`);
 }
 
-function Attached({ message }: { readonly message: OutboxMessage }): JSX.Element | null {
-  const { attachments } = message;
+/** The mail as its reader's program would show it, and as a file for one. */
+function Ways({ context, message: { id, html } }: MessageProps): JSX.Element {
+  return (
+    <div class="text">
+      <p class="ways">
+        {html !== null && (
+          <a
+            href={partUrl(context, { messageId: id, part: 'html' })}
+            rel="noreferrer noopener"
+            target="_blank"
+          >
+            Open the formatted email
+          </a>
+        )}
+        <a href={partUrl(context, { messageId: id, part: 'mail' })} rel="noreferrer noopener">
+          Download the mail (.eml)
+        </a>
+      </p>
+    </div>
+  );
+}
+
+/** Its files, which only download: no page shows them. */
+function Attached({ context, message }: MessageProps): JSX.Element | null {
+  const { id, attachments } = message;
   if (attachments.length === 0) return null;
   return (
     <div class="text">
       <h2>Files</h2>
       <ul class="plain">
-        {attachments.map(({ name, content_type: type, size_bytes: size }) => (
+        {attachments.map(({ name, content_type: type, size_bytes: size }, index) => (
           <li>
-            <AgentText text={name} reading="line" />{' '}
+            <a
+              class="go"
+              href={partUrl(context, { messageId: id, part: index })}
+              rel="noreferrer noopener"
+            >
+              <AgentText text={name || '(no name)'} reading="line" />
+            </a>{' '}
             <span class="soft">
-              <AgentText text={type} reading="line" />, {digitsOf(size)} bytes
+              <AgentText text={type} reading="line" />, {digitsOf(size)} {nounFor(size, 'byte')}
             </span>
           </li>
         ))}

@@ -2,8 +2,9 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { isNotification, type OutboxMessage } from '../../../../../shared/host/outbox.ts';
 import { AgentText } from '../../../pages/request-copy.tsx';
 import { Age } from '../../event-copy.tsx';
-import { hasOutbox, keptMail } from '../../outbox-queries.ts';
-import { Chip, Heading, Nothing, Row, Rows } from '../../parts.tsx';
+import { Field } from '../../fields.tsx';
+import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from '../../outbox-queries.ts';
+import { Chip, Filters, Heading, Nothing, Pager, Row, Rows } from '../../parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
 import { showMessage } from './message.tsx';
 
@@ -18,18 +19,33 @@ export const outboxPage: UiPage = {
   show: (context) => (context.id === null ? showList(context) : showMessage(context, context.id)),
 };
 
+const SEARCH_MAX_CHARS = 200;
+const KINDS: readonly KeptKind[] = ['people', 'agents'];
+const CHOICES = [
+  [null, 'All'],
+  ['people', 'To people'],
+  ['agents', 'From agents'],
+] as const;
+
 async function showList(context: PageContext): Promise<PageResult> {
-  const asked = Number(context.query('skip') ?? 0);
+  const asked = Number(context.query('cursor') ?? 0);
   const skip = Number.isSafeInteger(asked) && asked > 0 ? asked : 0;
-  const { messages, next } = await keptMail(context, skip);
+  const kind = KINDS.find((one) => one === context.query('kind'));
+  const q = context.query('q')?.trim().slice(0, SEARCH_MAX_CHARS) || undefined;
+  const { messages, next } = await keptMails(context, { kind, q }, skip);
   const content = (
     <>
       <Heading
         title="Outbox"
         lead="This machine has no mail server, so it keeps this project’s mail instead of sending it."
       />
+      <Narrow kind={kind} q={q} />
       {messages.length === 0 ? (
-        <Nothing>No mail kept. Questions to people and agents’ mail appear here.</Nothing>
+        <Nothing>
+          {kind === undefined && q === undefined
+            ? 'No mail kept. Questions to people and agents’ mail appear here.'
+            : 'No mail matches.'}
+        </Nothing>
       ) : (
         <Rows label="Kept mail">
           {messages.map((message) => (
@@ -37,18 +53,40 @@ async function showList(context: PageContext): Promise<PageResult> {
           ))}
         </Rows>
       )}
-      {(skip > 0 || next !== null) && (
-        <nav class="pager" aria-label="More pages">
-          {skip > 0 && <a href="?">Newest</a>}
-          {next !== null && <a href={`?skip=${next}`}>Older</a>}
-        </nav>
-      )}
+      <Pager context={context} next={next === null ? null : `${next}`} keep={['kind', 'q']} />
       <p class="soft">
         To send mail: <code class="mono">SVC_SMTP_URL=smtp://… svc up</code>
       </p>
     </>
   );
   return { title: 'Outbox', content };
+}
+
+/** The words to search for, and which kind of mail to show. */
+function Narrow({ kind, q }: KeptWanted): JSX.Element {
+  return (
+    <>
+      <form method="get" class="search" role="search">
+        {kind !== undefined && <input type="hidden" name="kind" value={kind} />}
+        <Field
+          name="q"
+          label="Search"
+          type="search"
+          value={q}
+          maxlength={SEARCH_MAX_CHARS}
+          placeholder="Address, subject, text"
+        />
+        <button class="btn small">Search</button>
+      </form>
+      <Filters
+        label="Filter"
+        name="kind"
+        choices={CHOICES}
+        chosen={kind ?? null}
+        {...(q !== undefined && { keep: { q } })}
+      />
+    </>
+  );
 }
 
 const WORDS_CHARS = 160;
