@@ -25,7 +25,7 @@ export interface EmailBatchRow extends Row {
   forget_at: number | null;
 }
 
-type EmailStatus = 'pending' | 'queued' | 'sent' | 'failed' | 'bounced' | 'cancelled';
+export type EmailStatus = 'pending' | 'queued' | 'sent' | 'failed' | 'bounced' | 'cancelled';
 
 /** One message to one recipient. */
 export interface EmailMessageRow extends Row {

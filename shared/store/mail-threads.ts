@@ -1,4 +1,5 @@
 import type { Query, Row, Tx } from './driver.ts';
+import type { EmailStatus } from './emails.ts';
 
 /** A mail with its thread: one that came in, or a call that sent some. */
 interface ThreadedMail extends Row {
@@ -73,6 +74,23 @@ export const MAIL_LISTS = {
       WHERE thread_id = ? AND created_at < ? ORDER BY created_at DESC LIMIT ?`,
 } as const;
 
+/** How far a list counts; beyond that, it only says that there are more. */
+const COUNTED_MAX = 1000;
+
+/** The queries for sent mail in one state; each walks one index, with at most 50 messages for each call. */
+export const SENT_IN_STATE = {
+  page: `SELECT DISTINCT batch_id AS id FROM email_message
+      WHERE status = ? AND batch_id < ? ORDER BY batch_id DESC LIMIT ?`,
+  count: `SELECT count(*) AS count FROM (
+      SELECT DISTINCT batch_id FROM email_message WHERE status = ? LIMIT ${COUNTED_MAX + 1})`,
+} as const;
+
+/** How many sent mails are in a state; `isMore`: at least that many. */
+export interface MailCount {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
 /** The threads of a project's mails. */
 export class MailThreadRepository {
   readonly #tx: Tx;
@@ -107,6 +125,19 @@ export class MailThreadRepository {
   /** What calls sent before a place, the newest first. */
   sentBefore(id: string, limit: number): Promise<ListedMail[]> {
     return this.#tx.all<ListedMail>(MAIL_LISTS.sent, [id, limit]);
+  }
+
+  /** The ids of calls before a place, the newest first, with a message in this state. */
+  async sentInState(status: EmailStatus, before: string, limit: number): Promise<string[]> {
+    const rows = await this.#tx.all<{ id: string }>(SENT_IN_STATE.page, [status, before, limit]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** How many calls have a message in this state. */
+  async countInState(status: EmailStatus): Promise<MailCount> {
+    const row = await this.#tx.get<{ count: number }>(SENT_IN_STATE.count, [status]);
+    const count = row?.count ?? 0;
+    return { count: Math.min(count, COUNTED_MAX), isMore: count > COUNTED_MAX };
   }
 
   /** The ids of a thread's mails before a time, the newest first: those that came in, or those that calls sent. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/connection.ts';
-import { MAIL_LISTS, receivedQuery } from '../../shared/store/mail-threads.ts';
+import { MAIL_LISTS, receivedQuery, SENT_IN_STATE } from '../../shared/store/mail-threads.ts';
 import { migrate } from '../../shared/store/migrate.ts';
 
 let connection: Connection;
@@ -34,4 +34,22 @@ it('lists mails along the indexes, however many events there are', () => {
   expect(steps.filter((step) => /^(?:SCAN (?!m\b)|USE TEMP B-TREE)/.test(step))).toEqual([]);
   // Not the place in the order of all events, most of which are no mails.
   expect(steps).toContain('SEARCH event USING INDEX event_mail (seq<?)');
+});
+
+it('finds and counts sent mail by its state along one index', () => {
+  const asked = [
+    [SENT_IN_STATE.page, ['bounced', '~', 9]],
+    [SENT_IN_STATE.count, ['bounced']],
+  ] as const;
+  for (const [sql, params] of asked) {
+    const plan = connection
+      .all(`EXPLAIN QUERY PLAN ${sql}`, params)
+      .map(({ detail }) => String(detail))
+      .filter((step) => step.includes('email_message') || step.includes('TEMP'));
+    expect(plan).toEqual([
+      expect.stringMatching(
+        /^SEARCH email_message USING COVERING INDEX email_message_status \(status=\?/,
+      ),
+    ]);
+  }
 });

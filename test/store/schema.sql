@@ -138,7 +138,7 @@ CREATE INDEX project_work_project ON project_work (project_id);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 25
+-- project, schema 26
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -654,6 +654,8 @@ CREATE INDEX email_batch_thread ON email_batch (thread_id, created_at) WHERE thr
 CREATE INDEX email_message_batch ON email_message (batch_id);
 
 CREATE INDEX email_message_due ON email_message (due_at) WHERE status = 'queued';
+
+CREATE INDEX email_message_status ON email_message (status, batch_id);
 
 CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 

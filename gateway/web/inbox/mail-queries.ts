@@ -9,8 +9,8 @@ import {
 import { emailStatus } from '../../../shared/operations/email/status.ts';
 import { toBatchView, type BatchView } from '../../../shared/operations/email/view.ts';
 import { keptSince } from '../../../shared/rules/retention.ts';
-import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
-import type { ListedMail, MailLine } from '../../../shared/store/mail-threads.ts';
+import type { EmailBatchRow, EmailMessageRow, EmailStatus } from '../../../shared/store/emails.ts';
+import type { ListedMail, MailCount, MailLine } from '../../../shared/store/mail-threads.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { PageContext } from './page-context.ts';
 
@@ -155,6 +155,45 @@ async function linesOf(
     }),
   );
   return shown.filter((line) => line !== null);
+}
+
+interface SentMails {
+  readonly mails: readonly SentMail[];
+  readonly nextCursor: string | null;
+}
+
+/** What calls sent, the newest first, as far as one of its messages is in this state. */
+export async function sentInState(context: PageContext, state: EmailStatus): Promise<SentMails> {
+  const cursor = decodeTextCursor(context.query('cursor'), (text) =>
+    /^bat_[0-9a-z]{26}$/.test(text) ? null : 'Not a cursor.',
+  );
+  return context.access.project.store.read(async (store) => {
+    const before = cursor || LATER_THAN_ALL;
+    const ids = await store.mailThreads.sentInState(state, before, LIST_LENGTH + 1);
+    const shown = ids.slice(0, LIST_LENGTH);
+    const mails = await Promise.all(
+      shown.map(async (id) => {
+        const batch = await store.emails.findBatch(id);
+        return batch ? [await sentMail(context, store, batch)] : [];
+      }),
+    );
+    const last = shown.at(-1);
+    return {
+      // A request may have expired before any row says so.
+      mails: mails.flat().filter((mail) => mail.messages.some(({ status }) => status === state)),
+      nextCursor: ids.length > LIST_LENGTH && last !== undefined ? encodeCursor(last) : null,
+    };
+  });
+}
+
+/** How many sent mails are in each of these states. */
+export function countSent(
+  { access }: PageContext,
+  states: readonly EmailStatus[],
+): Promise<MailCount[]> {
+  return access.project.store.read(({ mailThreads }) =>
+    Promise.all(states.map((state) => mailThreads.countInState(state))),
+  );
 }
 
 /** A thread, or a part of it: its mails, the oldest first. */

@@ -81,6 +81,7 @@ async function fillMail(): Promise<string[]> {
   const { body } = await mail.call<{ thread_id: string }>('GET', `/v1/emails/${batchId}`);
   return [
     list,
+    `${list}?kind=sent&state=sent`,
     `${list}/${body.thread_id}`,
     `${list}/${batchId}`,
     outbox,

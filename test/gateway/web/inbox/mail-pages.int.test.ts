@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock, type TestGateway } from '../../../helpers/gateway.ts';
+import { writerOf } from '../../../helpers/writers.ts';
 import { arrive, arrived, mailWith, reportWith, sentMessage } from '../../mail/inbound/arrivals.ts';
 import { TestSending } from '../../mail/outbound/sending.ts';
 import { escaped, HOSTILE } from './hostile-words.ts';
@@ -100,6 +101,72 @@ describe('the mails', () => {
     const earlier = await owner.get(page + before);
     expect(earlier.html).toContain('number 1.');
     expect(earlier.html).toContain('Newest mails');
+  });
+});
+
+/** An id with this number. */
+const nth = (kind: 'bat' | 'msg', n: number): string =>
+  `${kind}_00000000000000000000000${String(n).padStart(3, '0')}`;
+
+describe('sent mail', () => {
+  it('is filtered by its state, with counts', async () => {
+    const sent = `${list}?kind=sent`;
+    const ids = async (query: string): Promise<string[]> => {
+      const { html } = await owner.get(sent + query);
+      return [...html.matchAll(/<li><a href="[^"]*\/mail\/(bat_[^"]+)"/g)].map(
+        ([, id]) => id ?? '',
+      );
+    };
+    const { batchId, reportTo } = await sentMessage(mail, 'nobody@example.com');
+    const report = reportWith({ address: 'nobody@example.com', diagnostic: 'Unknown.' });
+    await arrive(mail, mailWith({}, { report }), { recipients: [reportTo] });
+    // An answer in its thread hides none that bounced.
+    const both = await mail.sent({ to: ['a@example.com', 'b@example.com'], subject: 'Two' });
+    await mail.ended(both);
+    expect(await ids('&state=bounced')).toEqual([batchId]);
+    expect((await ids('&state=sent'))[0]).toBe(both);
+    expect(await ids('&state=failed')).toEqual([]);
+    const { html } = await owner.get(`${sent}&state=bounced`);
+    expect(html).toContain('aria-current="true">Bounced 1</a>');
+    expect(html).toMatch(/href="\?state=queued&amp;kind=sent">Queued 0</);
+    // Mails are counted, not their messages.
+    const count = /state=sent&amp;kind=sent">Sent (\d+)</.exec(html)?.[1];
+    expect(Number(count)).toBe((await ids('&state=sent')).length);
+    expect((await owner.get(`${sent}&state=odd`)).html).toContain('aria-label="Threads"');
+    expect((await owner.get(`${sent}&state=sent&cursor=AA`)).status).toBe(404);
+    expect((await owner.get(`${list}?state=bounced`)).html).not.toContain('Bounced 1');
+  });
+
+  it('of one state comes in pages', async () => {
+    await writerOf(mail.project).write(async ({ emails }) => {
+      for (let n = 0; n < 31; n += 1) {
+        await emails.insertBatch({
+          id: nth('bat', n),
+          key_id: 'key_x',
+          request_id: null,
+          sender: mail.address,
+          reply_to_inbox: 1,
+          subject: `number ${n}.`,
+          text: null,
+          html: null,
+          attachments: '[]',
+          answers: null,
+          thread_id: null,
+          forget_at: null,
+          created_at: new Date(clock.now()).toISOString(),
+        });
+        const to = { recipient: 'ana@example.com', field: 'to', token_hash: `hash ${n}` } as const;
+        const state = { status: 'cancelled', due_at: null } as const;
+        await emails.insertMessage({ id: nth('msg', n), batch_id: nth('bat', n), ...to, ...state });
+      }
+    });
+    const page = `${list}?kind=sent&state=cancelled`;
+    const { html } = await owner.get(page);
+    expect(html).toContain('number 1.');
+    expect(html).not.toContain('number 0.');
+    expect(html).toContain('Not sent 31</a>');
+    const older = /href="(\?[^"]*cursor=[^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await owner.get(list + older)).html).toContain('number 0.');
   });
 });
 

@@ -16,6 +16,20 @@ const STATUSES: Readonly<Record<MessageStatus, readonly [text: string, tone: Ton
   cancelled: ['Not sent', 'calm'],
 };
 
+/** The states in the order of a mail's way. */
+export const SENT_STATES: readonly MessageStatus[] = [
+  'pending',
+  'queued',
+  'sent',
+  'bounced',
+  'failed',
+  'cancelled',
+];
+
+export function stateText(status: MessageStatus): string {
+  return STATUSES[status][0];
+}
+
 /** The worst first: what a person has to know of a mail to many. */
 const ORDER: readonly MessageStatus[] = [
   'failed',
