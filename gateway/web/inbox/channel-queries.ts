@@ -1,9 +1,8 @@
 import type * as z from 'zod';
-import { ServiceError } from '../../../shared/lib/errors.ts';
 import { channelList } from '../../../shared/operations/channel/list.ts';
 import type { channelView } from '../../../shared/operations/channel/view.ts';
+import { allItems } from './all-items.ts';
 import type { Tone } from './parts.tsx';
-import type { PageContext } from './page-context.ts';
 
 /** A channel as `channel_list` returns it. */
 export type Channel = z.output<typeof channelView>;
@@ -35,14 +34,5 @@ export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
   removed: { text: 'Removed', tone: 'calm', line: 'No longer gets requests.' },
 };
 
-/** All channels, the owner first. */
-export async function channelsOf(context: PageContext): Promise<readonly Channel[]> {
-  return ((await context.call(channelList, {})) as { items: Channel[] }).items;
-}
-
-/** NOT_FOUND. */
-export async function channelOf(context: PageContext, id: string): Promise<Channel> {
-  const channel = (await channelsOf(context)).find((one) => one.id === id);
-  if (!channel) throw new ServiceError('NOT_FOUND');
-  return channel;
-}
+/** All channels, the owner first; or one. */
+export const { all: channelsOf, one: channelOf } = allItems<Channel>(channelList, ({ id }) => id);

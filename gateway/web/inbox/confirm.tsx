@@ -1,29 +1,36 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from '../pages/icons.tsx';
+import { Fields, type FieldSpec, type Sent } from './kit/form.tsx';
 import { Form, Problem } from './parts.tsx';
 import { NO_REFUSAL, type Refusal } from './refusal.ts';
 import type { PageResult, PageContext } from './page-context.ts';
 
-interface Question {
+/** Asks before something is done: a second step with a way back. */
+export interface Question {
   readonly heading: string;
-  /** The URL of the previous page. */
-  readonly back: string;
   readonly consequences: Child;
-  /** Further choices in the form. */
-  readonly fields?: Child;
-  /** The value of `act` in the form, and the button's text. */
-  readonly act: string;
+  readonly fields?: readonly FieldSpec[];
+  /** Values that the form carries unseen. */
+  readonly hidden?: readonly (readonly [name: string, value: string])[];
   readonly yes: string;
   /** The button's tone (default `no`, because something ends). */
   readonly tone?: 'yes' | 'no';
-  /** Why the form was refused. */
+}
+
+interface Step {
+  /** The value of `act` in the form. */
+  readonly act: string;
+  /** The URL of the previous page. */
+  readonly back: string;
+  /** The form as it was sent, and why it was refused. */
+  readonly sent?: Sent | null;
   readonly refusal?: Refusal;
 }
 
-/** Asks before an action that can't be undone, with a way back. */
 export function confirm(
   context: PageContext,
-  { heading, back, consequences, fields, act, yes, tone = 'no', refusal = NO_REFUSAL }: Question,
+  { heading, consequences, fields = [], hidden = [], yes, tone = 'no' }: Question,
+  { act, back, sent = null, refusal = NO_REFUSAL }: Step,
 ): PageResult {
   const content = (
     <section class="card stack really" aria-labelledby="really">
@@ -31,9 +38,12 @@ export function confirm(
         {tone === 'no' && <Icon name="warn" />} {heading}
       </h1>
       <Problem text={refusal.text} />
-      {consequences}
+      {typeof consequences === 'string' ? <p>{consequences}</p> : consequences}
       <Form context={context}>
-        {fields}
+        {hidden.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <Fields fields={fields} sent={sent} problems={refusal.fields} />
         <button class={`btn ${tone}`} name="act" value={act}>
           {yes}
         </button>

@@ -4,12 +4,13 @@ import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Asked } from '../../auth/oauth/authorization.ts';
 import { isLoopback } from '../../auth/oauth/redirect-uri.ts';
 import { Icon } from '../pages/icons.tsx';
-import { AgentText, CautionNote } from '../pages/request-copy.tsx';
+import { CautionNote } from '../pages/request-copy.tsx';
 import { plainLine } from '../pages/text.ts';
 import { CheckBoxes, Choice } from './fields.tsx';
 import { SCOPE_LINES } from './key-queries.ts';
+import { FactsCard, Said, type FactRow } from './kit/detail.tsx';
+import { exact, line } from './kit/text.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
-import { Fact } from './parts.tsx';
 
 /** How long an app may have access, in days. */
 export const LIFETIMES = [
@@ -65,16 +66,10 @@ export function ConsentPage(props: ConsentProps): JSX.Element {
         </div>
       )}
       <CautionNote texts={[[name ?? '', 'line']]} writer="the app" />
-      <figure class="said">
-        <figcaption>The app says that its name is</figcaption>
-        <p class="summary">
-          <AgentText text={name ?? host} reading="line" />
-        </p>
-      </figure>
-      <section class="card" aria-labelledby="about">
-        <h2 id="about">What we know about it</h2>
-        <AboutApp {...props} />
-      </section>
+      <Said by="The app says that its name is">
+        <p class="summary">{line(name ?? host)}</p>
+      </Said>
+      <FactsCard title="What we know about it" facts={factsOf(asked)} />
       <ConsentForm {...props} />
       <p class="soft">
         The app can’t decide requests for you. To end its access, revoke its key on the Keys page.
@@ -83,25 +78,19 @@ export function ConsentPage(props: ConsentProps): JSX.Element {
   );
 }
 
-function AboutApp({ asked }: ConsentProps): JSX.Element {
-  const { client, redirectUri, resource } = asked;
+function factsOf({ client, redirectUri, resource }: Asked): readonly (FactRow | false)[] {
   const back = new URL(redirectUri);
-  return (
-    <dl class="facts">
-      {client.host !== null && (
-        <Fact name="Its website">
-          <AgentText text={client.host} reading="exact" />
-        </Fact>
-      )}
-      <Fact name="Sends you to">
-        <AgentText text={back.host} reading="exact" />
+  return [
+    client.host !== null && ['Its website', exact(client.host)],
+    [
+      'Sends you to',
+      <>
+        {exact(back.host)}
         {isLoopback(back) && ', a program on this computer'}
-      </Fact>
-      <Fact name="Uses">
-        <AgentText text={resource.url} reading="exact" />
-      </Fact>
-    </dl>
-  );
+      </>,
+    ],
+    ['Uses', exact(resource.url)],
+  ];
 }
 
 function ConsentForm({ csrf, address, projects, offered, chosen }: ConsentProps): JSX.Element {
@@ -109,15 +98,11 @@ function ConsentForm({ csrf, address, projects, offered, chosen }: ConsentProps)
   return (
     <form method="post" class="card stack">
       <input type="hidden" name="csrf" value={csrf} />
-      <p>
-        Signed in as <AgentText text={address} reading="exact" />
-      </p>
+      <p>Signed in as {exact(address)}</p>
       {another === undefined ? (
         <>
           <input type="hidden" name="project" value={first?.slug} />
-          <p>
-            Project: <AgentText text={first?.name ?? ''} reading="line" />
-          </p>
+          <p>Project: {line(first?.name ?? '')}</p>
         </>
       ) : (
         <Choice
@@ -164,9 +149,7 @@ export function LeavePage({
   return (
     <PlainPage frame={frame} title={heading} goesTo={to}>
       <h1>{heading}</h1>
-      <p>
-        You’re going back to <AgentText text={host} reading="exact" />. You can close this page.
-      </p>
+      <p>You’re going back to {exact(host)}. You can close this page.</p>
       <a class="btn" href={to}>
         Go back to the app
       </a>
@@ -187,13 +170,8 @@ export function RefusedPage({
   return (
     <PlainPage frame={frame} title="This app can’t be connected">
       <h1>This app can’t be connected</h1>
-      <p>
-        It asked for access in a wrong way: <AgentText text={reason} reading="line" />
-      </p>
-      <p>
-        The app is at <AgentText text={new URL(to).host} reading="exact" />. Go there only if you
-        know it.
-      </p>
+      <p>It asked for access in a wrong way: {line(reason)}</p>
+      <p>The app is at {exact(new URL(to).host)}. Go there only if you know it.</p>
       <a class="btn" href={to}>
         Go back to the app
       </a>

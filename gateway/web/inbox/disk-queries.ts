@@ -8,7 +8,6 @@ import type { KvHead } from '../../../shared/store/kv.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { StateHead } from '../../../shared/store/state-versions.ts';
 import { afterFolder, afterName, type LevelRange } from '../../../shared/store/text-range.ts';
-import { callerOf } from './access.ts';
 import type { PageContext } from './page-context.ts';
 
 const LEVEL_LENGTH = 100;
@@ -17,7 +16,7 @@ const LINKS_LENGTH = 50;
 const LINKS_READ = 500;
 
 /** A folder, or a name on the level itself. */
-export type Entry<T> =
+type Entry<T> =
   | { readonly folder: string; readonly item: null }
   | { readonly folder: null; readonly name: string; readonly item: T };
 
@@ -174,7 +173,6 @@ export async function findLink(context: PageContext, id: string): Promise<FileLi
 }
 
 /** Ends a link at once, in the visitor's name. */
-export async function endLink({ access, now, requestId }: PageContext, link: FileLink) {
-  const caller = callerOf(access, requestId);
+export async function endLink({ access, caller, now }: PageContext, link: FileLink) {
   await access.project.writes.run('endFileLink', { linkId: link.id, caller, now });
 }

@@ -9,14 +9,8 @@ import type { PageContext } from './page-context.ts';
 
 const BULK_ACTS = ['replay', 'requeue', 'discard'] as const;
 
-const EVENT_ACTS = ['requeue', 'replay', 'release', 'finish', 'discard'] as const;
-
 /** What a person does with one event. */
-export type EventAct = (typeof EVENT_ACTS)[number];
-
-export function isEventAct(act: string | undefined): act is EventAct {
-  return (EVENT_ACTS as readonly (string | undefined)[]).includes(act);
-}
+export type EventAct = 'requeue' | 'replay' | 'release' | 'finish' | 'discard';
 
 /** Whether an event may move so. */
 const MOVABLE: Readonly<Record<EventAct, ReadonlySet<Envelope['status']>>> = {
@@ -27,12 +21,14 @@ const MOVABLE: Readonly<Record<EventAct, ReadonlySet<Envelope['status']>>> = {
   discard: new Set(['pending', 'failed', 'waiting', 'dead']),
 };
 
-/** What the visitor may do with an event. A routed event moves with its deliveries, except that a dead one is requeued. */
-export function actsFor({ access }: PageContext, { event, isRouted }: SeenEvent): EventAct[] {
-  if (!mayCall(access.scopes, 'inbox:write')) return [];
-  return EVENT_ACTS.filter(
-    (act) => MOVABLE[act].has(event.status) && (!isRouted || act === 'requeue'),
-  );
+/** Whether the visitor may move it. A routed event moves with its deliveries, except that a dead one is requeued. */
+export function mayMove(
+  { access }: PageContext,
+  { event, isRouted }: SeenEvent,
+  act: EventAct,
+): boolean {
+  const mayWrite = mayCall(access.scopes, 'inbox:write');
+  return mayWrite && MOVABLE[act].has(event.status) && (!isRouted || act === 'requeue');
 }
 
 /** Moves one event; returns why it stayed, or null. EVENT_NOT_CLAIMABLE, EVENT_ROUTED, NOT_FOUND, SCOPE_MISSING. */
@@ -100,12 +96,7 @@ async function moveOne(
   event_id: string,
 ): Promise<string | null> {
   try {
-    if (act === 'requeue') {
-      await context.call(inboxRequeue, { event_id });
-      return null;
-    }
-    const { skipped } = (await context.call(inboxReplay, { event_id })) as MovedByHand;
-    return skipped[0]?.reason ?? null;
+    return await moveEvent(context, act, event_id);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code === 'SCOPE_MISSING') throw error;
     const status = error.details?.['status'];

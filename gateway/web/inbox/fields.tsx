@@ -153,30 +153,33 @@ export function CopyField({
   name,
   label,
   value,
+  rows,
+  hint,
 }: {
   readonly name: string;
   readonly label: string;
   readonly value: string;
+  /** For a value of several lines. */
+  readonly rows?: number;
+  readonly hint?: string;
 }): JSX.Element {
+  const id = `field-${name}`;
   return (
     <div class="field copy">
-      <label for={`field-${name}`}>{label}</label>
+      <label for={id}>{label}</label>
       <div>
-        <input id={`field-${name}`} readonly value={value} dir="ltr" translate="no" />
-        <button type="button" class="btn small" data-copy={`field-${name}`}>
+        {rows === undefined ? (
+          <input id={id} readonly value={value} dir="ltr" translate="no" />
+        ) : (
+          <textarea id={id} class="mono" rows={rows} readonly translate="no" dir="ltr">
+            {value}
+          </textarea>
+        )}
+        <button type="button" class="btn small" data-copy={id}>
           Copy
         </button>
       </div>
+      {hint !== undefined && <p class="soft">{hint}</p>}
     </div>
   );
-}
-
-/** The choices of a filter, with its own value even if it isn't among the known ones. */
-export function offered(
-  any: string,
-  known: readonly string[],
-  value: string | undefined,
-): readonly (readonly [string, string])[] {
-  const values = value === undefined || known.includes(value) ? known : [value, ...known];
-  return [['', any], ...values.map((one) => [one, one] as const)];
 }

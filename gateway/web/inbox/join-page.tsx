@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ROLE_RULES } from '../../../shared/rules/roles.ts';
 import type { InvitationView } from '../../lib/approvals.ts';
-import { AgentText } from '../pages/request-copy.tsx';
+import { Facts } from './kit/detail.tsx';
+import { exact, line, mono } from './kit/text.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
-import { Fact } from './parts.tsx';
 
 interface JoinProps {
   readonly frame: PageFrame;
@@ -21,21 +21,19 @@ export function JoinPage({ frame, csrf, invitation }: JoinProps): JSX.Element {
         <p class="lead">You are invited to share a project whose agents work with svc.</p>
       </div>
       <section class="card stack" aria-label="The invitation">
-        <dl class="facts">
-          <Fact name="Project">
-            <AgentText text={project.name} reading="line" />{' '}
-            <AgentText text={project.slug} reading="exact" class="mono soft" />
-          </Fact>
-          <Fact name="Your role">
-            {role}: {ROLE_RULES[role].summary}
-          </Fact>
-          <Fact name="Invited by">
-            <AgentText text={inviter} reading="line" />
-          </Fact>
-          <Fact name="Your address">
-            <AgentText text={address} reading="exact" class="mono" />
-          </Fact>
-        </dl>
+        <Facts
+          facts={[
+            [
+              'Project',
+              <>
+                {line(project.name)} {exact(project.slug, 'mono soft')}
+              </>,
+            ],
+            ['Your role', `${role}: ${ROLE_RULES[role].summary}`],
+            ['Invited by', line(inviter)],
+            ['Your address', mono(address)],
+          ]}
+        />
         <form method="post">
           <input type="hidden" name="csrf" value={csrf} />
           <button class="btn yes">Accept</button>

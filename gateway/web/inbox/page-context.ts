@@ -20,8 +20,6 @@ export interface PageContext {
   readonly id: string | null;
   /** The gateway's time. */
   readonly now: number;
-  /** The id of the HTTP request, for the ledger. */
-  readonly requestId: string;
   /** The value for the field `csrf` in every form. */
   readonly csrf: string;
   /** A field of the query; undefined if missing. */

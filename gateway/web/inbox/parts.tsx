@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../pages/icons.tsx';
+import { keptQuery, queryUrl, type Query } from './kit/query.ts';
 import type { PageContext } from './page-context.ts';
 
 // The parts that pages are built from.
@@ -227,13 +228,13 @@ export function Filters({
   readonly choices: readonly (readonly [value: string | null, text: string])[];
   readonly chosen: string | null;
   /** Other query fields to keep. */
-  readonly keep?: Readonly<Record<string, string>>;
+  readonly keep?: Query;
 }): JSX.Element {
   return (
     <nav class="filters" aria-label={label}>
       {choices.map(([value, text]) => (
         <a
-          href={`?${new URLSearchParams({ ...(value !== null && { [name]: value }), ...keep }).toString()}`}
+          href={queryUrl({ ...(value !== null && { [name]: value }), ...keep })}
           {...(value === chosen && { 'aria-current': 'true' as const })}
         >
           {text}
@@ -248,7 +249,7 @@ export function Pager({
   context,
   next,
   keep = [],
-  words = ['Newest', 'Older'],
+  words: [first, on] = ['Newest', 'Older'],
 }: {
   readonly context: PageContext;
   readonly next: string | null;
@@ -257,19 +258,13 @@ export function Pager({
   /** For a list in another order. */
   readonly words?: readonly [first: string, on: string];
 }): JSX.Element | null {
-  const kept = new URLSearchParams();
-  for (const name of keep) {
-    const value = context.query(name);
-    if (value !== undefined) kept.set(name, value);
-  }
-  const older = new URLSearchParams(kept);
-  if (next !== null) older.set('cursor', next);
+  const kept = keptQuery(context, keep);
   const isFirst = context.query('cursor') === undefined;
   if (next === null && isFirst) return null;
   return (
     <nav class="pager" aria-label="More pages">
-      {!isFirst && <a href={`?${kept.toString()}`}>{words[0]}</a>}
-      {next !== null && <a href={`?${older.toString()}`}>{words[1]}</a>}
+      {!isFirst && <a href={queryUrl(kept)}>{first}</a>}
+      {next !== null && <a href={queryUrl({ ...kept, cursor: next })}>{on}</a>}
     </nav>
   );
 }

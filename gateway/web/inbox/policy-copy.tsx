@@ -1,8 +1,8 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { conditionsOf } from '../../../shared/rules/policy/conditions.ts';
 import type { PolicyEffect, PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { AgentText } from '../pages/request-copy.tsx';
-import type { Tone } from './parts.tsx';
+import { dotted, line } from './kit/text.tsx';
+import { Chip, type Tone } from './parts.tsx';
 
 interface EffectWords {
   readonly text: string;
@@ -37,34 +37,24 @@ export function whenText(rule: PolicyRule): string {
   return conditions.length === 0 ? 'Always' : `When ${conditions.join(' and ')}`;
 }
 
-/** The rest of a rule: its id, its approvers and its description. */
-export function RuleMeta({
-  rule,
-  names,
-}: {
-  readonly rule: PolicyRule;
-  /** Channel labels by id. */
-  readonly names: ReadonlyMap<string, string>;
-}): JSX.Element {
-  const { id, approvers, description } = rule;
+export function effectChip(effect: PolicyEffect): JSX.Element {
+  const { text, tone } = EFFECTS[effect];
+  return <Chip text={text} tone={tone} />;
+}
+
+/** The rest of a rule: its id, its approvers and its description. `names` has channel labels by id. */
+export function ruleMeta(
+  { id, approvers, description }: PolicyRule,
+  names: ReadonlyMap<string, string>,
+): JSX.Element {
+  const to = approvers?.map((one) => names.get(one) ?? one).join(', ');
   return (
     <span class="meta">
-      <span class="mono">{id}</span>
-      {approvers && (
-        <>
-          {' · to '}
-          <AgentText
-            text={approvers.map((one) => names.get(one) ?? one).join(', ')}
-            reading="line"
-          />
-        </>
-      )}
-      {description !== undefined && (
-        <>
-          {' · “'}
-          <AgentText text={description} reading="line" />”
-        </>
-      )}
+      {dotted([
+        <span class="mono">{id}</span>,
+        to !== undefined && <>to {line(to)}</>,
+        description !== undefined && <>“{line(description)}”</>,
+      ])}
     </span>
   );
 }

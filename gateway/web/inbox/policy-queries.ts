@@ -1,10 +1,9 @@
-import { withoutForeignNames } from '../../../shared/kernel/disk-limit.ts';
-import { toRecord, type RequestRecord } from '../../../shared/operations/request/record.ts';
+import type { RequestRecord } from '../../../shared/operations/request/record.ts';
 import type { PolicyRisk } from '../../../shared/rules/policy/document.ts';
 import type { PolicySubject } from '../../../shared/rules/policy/subject.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import { callerOf } from './access.ts';
 import type { PageContext } from './page-context.ts';
+import { recordFor } from './request-queries.ts';
 
 /** How many past requests a policy is tried on. */
 const PAST_MAX = 50;
@@ -19,8 +18,7 @@ export interface PastRequest {
 
 /** The newest requests that a policy can decide on, newest first. */
 export function pastRequests(context: PageContext): Promise<readonly PastRequest[]> {
-  const { access, now, requestId } = context;
-  const caller = callerOf(access, requestId);
+  const { access, now } = context;
   return access.project.store.read(async (store) => {
     const wanted = { status: undefined, beforeId: undefined, limit: READ_MAX, now };
     const rows = (await store.requests.page(wanted))
@@ -29,7 +27,7 @@ export function pastRequests(context: PageContext): Promise<readonly PastRequest
     return Promise.all(
       rows.map(async (row) => {
         const { kind, action, amount, risk } = row;
-        const record = withoutForeignNames(await toRecord(store, row, now), caller);
+        const record = await recordFor(context, store, row);
         const tool = toolOf(kind) ?? 'ask_approval';
         const isOwn = tool === 'ask_approval';
         const subject = {

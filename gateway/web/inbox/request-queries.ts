@@ -8,7 +8,6 @@ import { STATE_PREFIX } from '../../../shared/rules/disk-name.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { RequestFilter } from '../../../shared/store/request-search.ts';
 import type { RequestRow } from '../../../shared/store/requests.ts';
-import { callerOf } from './access.ts';
 import { sentByRequest, type SentMail } from './mail-queries.ts';
 import type { PageContext } from './page-context.ts';
 
@@ -35,20 +34,27 @@ export async function findRequests(
   const { access, now } = context;
   const beforeId = decodeIdCursor(context.query('cursor'), /^req_[0-9a-z]{26}$/) || undefined;
   const search = { ...filter, beforeId, limit: LIST_LENGTH + 1, scan: SCAN_MAX, now };
-  const caller = callerOf(access, context.requestId);
   return access.project.store.read(async (store) => {
     const rows = await store.requestSearch.search(search);
     const shown = rows.slice(0, LIST_LENGTH);
-    const records = await Promise.all(shown.map((row) => toRecord(store, row, now)));
     const isFull = rows.length > LIST_LENGTH;
     const reached = isFull ? null : await store.requestSearch.reached(search);
     const next = isFull ? (shown.at(-1)?.id ?? null) : reached;
     return {
-      items: records.map((record) => withoutForeignNames(record, caller)),
+      items: await Promise.all(shown.map((row) => recordFor(context, store, row))),
       nextCursor: next === null ? null : encodeCursor(next),
       isCut: reached !== null,
     };
   });
+}
+
+/** A request as the visitor may see it. */
+export async function recordFor(
+  { caller, now }: PageContext,
+  store: Repositories,
+  row: RequestRow,
+): Promise<RequestRecord> {
+  return withoutForeignNames(await toRecord(store, row, now), caller);
 }
 
 /** The agents and actions to filter by. */
@@ -91,17 +97,13 @@ export async function waitingEvents(context: PageContext): Promise<readonly Wait
 }
 
 async function askedFor(
-  { access, now, requestId }: PageContext,
+  context: PageContext,
   store: Repositories,
   id: string,
 ): Promise<WaitingEvent['requests'][number] | null> {
   const row = await store.requests.find(id);
   if (!row) return null;
-  const caller = callerOf(access, requestId);
-  const { summary, question, approvers } = withoutForeignNames(
-    await toRecord(store, row, now),
-    caller,
-  );
+  const { summary, question, approvers } = await recordFor(context, store, row);
   const channels = await Promise.all(approvers.map((one) => store.channels.findEver(one)));
   const to = channels.flatMap((one) => (one ? [one.label] : [])).join(', ');
   return { id, summary: summary || (question ?? ''), to };
@@ -168,15 +170,13 @@ async function waitingFor({ parks, events }: Repositories, id: string) {
 }
 
 async function othersAbout(
-  { access, now, requestId }: PageContext,
+  context: PageContext,
   store: Repositories,
   { id, eventId }: { readonly id: string; readonly eventId: string },
 ): Promise<RequestRecord[]> {
   const rows = await store.requests.ofEvent(eventId, SAME_EVENT_MAX + 1);
   const others = rows.filter((row) => row.id !== id);
-  const records = await Promise.all(others.map((row) => toRecord(store, row, now)));
-  const caller = callerOf(access, requestId);
-  return records.map((record) => withoutForeignNames(record, caller));
+  return Promise.all(others.map((row) => recordFor(context, store, row)));
 }
 
 /** The public link that a request for one allowed. */

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../shared/lib/errors.ts';
 import { routeAttempts } from '../../../shared/operations/route/attempts.ts';
 import { routeList } from '../../../shared/operations/route/list.ts';
+import { allItems } from './all-items.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
@@ -49,16 +49,7 @@ interface Deliveries {
   readonly next_cursor: string | null;
 }
 
-export async function routesOf(context: PageContext): Promise<readonly Route[]> {
-  return ((await context.call(routeList, {})) as { items: Route[] }).items;
-}
-
-/** NOT_FOUND. */
-export async function routeOf(context: PageContext, id: string): Promise<Route> {
-  const route = (await routesOf(context)).find((one) => one.id === id);
-  if (!route) throw new ServiceError('NOT_FOUND');
-  return route;
-}
+export const { all: routesOf, one: routeOf } = allItems<Route>(routeList, ({ id }) => id);
 
 export async function deliveriesOf(
   context: PageContext,

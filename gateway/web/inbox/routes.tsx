@@ -158,7 +158,6 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     id: c.req.param('id') ?? null,
     pages,
     now: inbox.clock.now(),
-    requestId: c.get('requestId'),
     csrf: inbox.vault.sign(sessionCsrf(session)),
     query: (name) => c.req.query(name),
     at: (path, id) =>

@@ -1,23 +1,13 @@
 import type * as z from 'zod';
-import { ServiceError } from '../../../shared/lib/errors.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
 import type { sourceWithActivity } from '../../../shared/operations/source/view.ts';
+import { allItems } from './all-items.ts';
 import type { Tone } from './parts.tsx';
-import type { PageContext } from './page-context.ts';
 
 /** A source as `source_list` returns it, including its secret URL. */
 export type Source = z.output<typeof sourceWithActivity>;
 
-export async function sourcesOf(context: PageContext): Promise<readonly Source[]> {
-  return ((await context.call(sourceList, {})) as { items: Source[] }).items;
-}
-
-/** NOT_FOUND. */
-export async function sourceOf(context: PageContext, name: string): Promise<Source> {
-  const source = (await sourcesOf(context)).find((one) => one.name === name);
-  if (!source) throw new ServiceError('NOT_FOUND');
-  return source;
-}
+export const { all: sourcesOf, one: sourceOf } = allItems<Source>(sourceList, ({ name }) => name);
 
 /** The signature scheme's name, as senders know it. */
 export const SIGNED_BY: Readonly<Record<Source['verification'], string>> = {

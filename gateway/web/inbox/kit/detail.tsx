@@ -1,36 +1,91 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText } from '../../pages/request-copy.tsx';
 import { CopyField } from '../fields.tsx';
-import { Chip, Fact } from '../parts.tsx';
+import { Chip } from '../parts.tsx';
 import type { State } from './list.tsx';
+import { line as lineOf, mono, ours } from './text.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 
-type FactRow = readonly [name: Child, value: Child];
+export type FactRow = readonly [name: Child, value: Child];
+
+interface FactsProps {
+  readonly facts: readonly (FactRow | false | null)[];
+  readonly class?: string;
+}
+
+/** Names and values, in two columns. */
+export function Facts({ facts, class: names = 'facts' }: FactsProps): JSX.Element {
+  return (
+    <dl class={names}>
+      {facts.map(
+        (fact) =>
+          fact && (
+            <>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  );
+}
 
 /** A card of facts, with a heading or a label for screen readers. */
 export function FactsCard({
   title,
   label,
-  facts,
-  class: names = 'facts',
-}: {
+  children,
+  ...facts
+}: FactsProps & {
   readonly title?: string;
   readonly label?: string;
-  readonly facts: readonly (FactRow | false | null)[];
-  readonly class?: string;
+  /** Below the facts. */
+  readonly children?: Child;
 }): JSX.Element {
   return (
-    <section class="card" aria-label={title ?? label}>
+    <section class={children ? 'card stack' : 'card'} aria-label={title ?? label}>
       {title !== undefined && <h2>{title}</h2>}
-      <dl class={names}>{facts.map((fact) => fact && <Fact name={fact[0]}>{fact[1]}</Fact>)}</dl>
+      <Facts {...facts} />
+      {children}
     </section>
   );
 }
 
 /** An id as a fact. */
 export function idFact(id: string): FactRow {
-  return ['Id', <span class="exact mono">{id}</span>];
+  return ['Id', ours(id)];
+}
+
+const HEADER_MAX_CHARS = 2000;
+
+/** The headers of a message from outside. */
+export function Headers({
+  headers,
+}: {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}): JSX.Element {
+  const facts = headers.map(([name, value]): FactRow => {
+    const shown = value.slice(0, HEADER_MAX_CHARS).toWellFormed();
+    return [mono(name), lineOf(shown, 'mono')];
+  });
+  return <Facts facts={facts} />;
+}
+
+/** Content from outside, with a line that says whose it is. */
+export function Said({
+  by,
+  children,
+}: {
+  readonly by: string;
+  readonly children?: Child;
+}): JSX.Element {
+  return (
+    <figure class="said">
+      <figcaption>{by}</figcaption>
+      {children}
+    </figure>
+  );
 }
 
 /** What came of a form, for the page that follows it. */
@@ -57,11 +112,7 @@ export function FlashNote({ flash }: { readonly flash: Flash }): JSX.Element {
           <p>
             {text} {link && <a href={link.href}>{link.text}</a>}
           </p>
-          {line && (
-            <p>
-              <AgentText text={line} reading="line" />
-            </p>
-          )}
+          {line && <p>{lineOf(line)}</p>}
           {quote && (
             <p class="quote">
               <AgentText text={quote} reading="prose" class="mono" />

@@ -20,7 +20,7 @@ type Choices = readonly (readonly [value: string, text: string])[];
 export type FieldSpec =
   | (Common & {
       /** A secret never comes back after a refusal. */
-      readonly kind?: 'text' | 'password' | 'date';
+      readonly kind?: 'text' | 'password' | 'date' | 'search';
       readonly max: number;
       readonly placeholder?: string;
     })
@@ -31,6 +31,18 @@ export type FieldSpec =
       readonly values: readonly string[];
     })
   | (Common & { readonly kind: 'code'; readonly rows: number });
+
+/** Filters by a known value. Its own value is among the choices even if it isn't known. */
+export function knownField(
+  name: string,
+  known: readonly string[],
+  value: string | undefined,
+): FieldSpec {
+  const values = value === undefined || known.includes(value) ? known : [value, ...known];
+  const choices = [['', `any ${name}`], ...values.map((one) => [one, one] as const)] as const;
+  const label = name.charAt(0).toUpperCase() + name.slice(1);
+  return { kind: 'choice', name, label, value, choices };
+}
 
 /** A form as it was sent. */
 export interface Sent {

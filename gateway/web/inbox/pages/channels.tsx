@@ -12,8 +12,9 @@ import {
 import { sealFlash } from '../flash.ts';
 import { FactsCard, idFact, type Flash } from '../kit/detail.tsx';
 import { Steps, type FieldSpec, type FormPage, type Sent } from '../kit/form.tsx';
+import type { Detail } from '../kit/item.tsx';
 import { listPage } from '../kit/list.tsx';
-import { resourcePage, type Detail } from '../kit/resource.tsx';
+import { resourcePage } from '../kit/resource.tsx';
 import { ago, last, line, mono } from '../kit/text.tsx';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
 

@@ -2,7 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { nounFor, pluralize } from '../../../../shared/lib/pluralize.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
-import { confirm } from '../confirm.tsx';
+import { confirm, type Question } from '../confirm.tsx';
 import {
   isBulkAct,
   moveEvents,
@@ -93,27 +93,19 @@ function refused(context: PageContext, status: number, problem: string): ActionR
 function ask(context: PageContext, act: BulkAct, ids: readonly string[]): ActionResult {
   const { verb, effect } = ACTS[act];
   const count = pluralize(ids.length, 'event');
-  const page = confirm(context, {
+  const question: Question = {
     heading: `${verb} ${count}?`,
-    back: context.at('events'),
-    consequences: <p>{effect}</p>,
-    fields: (
-      <>
-        <input type="hidden" name="sure" value="yes" />
-        {ids.map((id) => (
-          <input type="hidden" name="event" value={id} />
-        ))}
-      </>
-    ),
-    act,
+    consequences: effect,
+    hidden: [['sure', 'yes'], ...ids.map((id) => ['event', id] as const)],
     yes: `Yes, ${verb.toLowerCase()} ${count}`,
     tone: act === 'discard' ? 'no' : 'yes',
-  });
+  };
+  const page = confirm(context, question, { act, back: context.at('events') });
   return { ...page, content: <div data-keep>{page.content}</div> };
 }
 
 /** What became of the events of the last form. */
-export function BulkResult({ context }: { readonly context: PageContext }): JSX.Element | null {
+export function bulkResult(context: PageContext): JSX.Element | null {
   const flash = openFlash(context, LIST) as (MovedEvents & { readonly act: BulkAct }) | null;
   if (!flash) return null;
   const { act, moved, skipped } = flash;
@@ -125,21 +117,13 @@ export function BulkResult({ context }: { readonly context: PageContext }): JSX.
         <p>
           {moved === 0 ? 'No events were' : `${digitsOf(moved)} ${nounFor(moved, 'event')}`} {done}.
         </p>
-        {skipped.map((one) => (
-          <Skipped context={context} skipped={one} />
-        ))}
+        {skipped.map((one) => skippedLine(context, one))}
       </div>
     </div>
   );
 }
 
-function Skipped({
-  context,
-  skipped: { reason, ids, count },
-}: {
-  readonly context: PageContext;
-  readonly skipped: SkippedEvents;
-}): JSX.Element {
+function skippedLine(context: PageContext, { reason, ids, count }: SkippedEvents): JSX.Element {
   const more = count - ids.length;
   return (
     <p>

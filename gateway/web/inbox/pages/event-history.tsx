@@ -1,8 +1,10 @@
+import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import type { Step, Timeline } from '../event-timeline.ts';
+import { dotted, line, mono, time } from '../kit/text.tsx';
 import type { PageContext } from '../page-context.ts';
 
 const OPS = new Map([
@@ -27,15 +29,11 @@ const OPS = new Map([
 ]);
 
 /** Everything that happened to an event, oldest first, with the time between. */
-export function History({
-  context,
-  timeline: { steps, isCut },
-  eventId,
-}: {
-  readonly context: PageContext;
-  readonly timeline: Timeline;
-  readonly eventId: string;
-}): JSX.Element | null {
+export function historyOf(
+  context: PageContext,
+  { steps, isCut }: Timeline,
+  eventId: string,
+): JSX.Element | null {
   if (steps.length === 0) return null;
   const all = `${context.at('ledger')}?${new URLSearchParams({ subject: eventId }).toString()}`;
   return (
@@ -50,16 +48,10 @@ export function History({
         {steps.map((step, index) => (
           <li class={toneOf(step)}>
             <p class="soft">
-              <Time at={step.at} now={context.now} />
+              {time(context, step.at)}
               {gapText(step.at - (steps[index - 1]?.at ?? step.at))}
             </p>
-            <div>
-              {step.kind === 'entry' ? (
-                <Entry context={context} step={step} />
-              ) : (
-                <Attempt context={context} step={step} />
-              )}
-            </div>
+            <div>{step.kind === 'entry' ? entryOf(context, step) : attemptOf(context, step)}</div>
           </li>
         ))}
       </ol>
@@ -82,24 +74,16 @@ function gapText(ms: number): string {
 
 type EntryStep = Extract<Step, { kind: 'entry' }>;
 
-function Entry({
-  context,
-  step: { entry, name },
-}: {
-  readonly context: PageContext;
-  readonly step: EntryStep;
-}): JSX.Element {
+function entryOf(context: PageContext, { entry, name }: EntryStep): Child {
   const { op, outcome, code, seq } = entry;
   return (
     <>
       <p>
-        {OPS.get(op) ?? <AgentText text={op} reading="exact" class="mono" />}
+        {OPS.get(op) ?? mono(op)}
         {outcome === 'error' && <span class="risk high"> refused: {code}</span>}
       </p>
       <p class="soft">
-        <AgentText text={byText(entry, name)} reading="line" />
-        {' · '}
-        <a href={context.at('ledger', String(seq))}>Entry {seq}</a>
+        {line(byText(entry, name))} · <a href={context.at('ledger', String(seq))}>Entry {seq}</a>
       </p>
     </>
   );
@@ -119,31 +103,23 @@ function isAccepted({ attempt: { status_code: code } }: AttemptStep): boolean {
   return code !== null && code >= 200 && code < 300;
 }
 
-function Attempt({
-  context,
-  step,
-}: {
-  readonly context: PageContext;
-  readonly step: AttemptStep;
-}): JSX.Element {
+function attemptOf(context: PageContext, step: AttemptStep): Child {
   const { attempt, delivery, host } = step;
   const { status_code: code, duration_ms: ms, error, response } = attempt;
   return (
     <>
       <p>
         {isAccepted(step) ? 'Delivered to ' : 'Delivery failed: '}
-        <AgentText text={host} reading="exact" class="mono" />
+        {mono(host)}
       </p>
       <p class="soft">
-        Attempt {attempt.attempt} · {code ?? 'no answer'} in {ms} ms
-        {delivery.route_id !== null && (
-          <>
-            {' · '}
-            <a href={context.at('routes', delivery.route_id)}>Route</a>
-          </>
-        )}
+        {dotted([
+          `Attempt ${attempt.attempt}`,
+          `${code ?? 'no answer'} in ${ms} ms`,
+          delivery.route_id !== null && <a href={context.at('routes', delivery.route_id)}>Route</a>,
+        ])}
       </p>
-      {error !== null && <AgentText text={error} reading="line" class="soft" />}
+      {error !== null && line(error, 'soft')}
       {response !== null && response !== '' && (
         <details>
           <summary>Answer</summary>

@@ -3,51 +3,42 @@ import { requestList } from '../../../../shared/operations/request/list.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { effectiveRequestStatus } from '../../../../shared/rules/request-state.ts';
 import type { RequestRow } from '../../../../shared/store/requests.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { mono, time } from '../kit/text.tsx';
 import type { PageContext } from '../page-context.ts';
 
 const SHOWN_MAX = 20;
 
-/** What agents asked people about an event, newest first; empty if the visitor can't see requests. */
-export async function questionsOf(
-  { access }: PageContext,
+/** Links to what agents asked people about an event, newest first; null if the visitor can't see requests. */
+export async function questionsAbout(
+  context: PageContext,
   eventId: string,
-): Promise<readonly RequestRow[]> {
-  if (!mayCall(access.scopes, requestList.scope)) return [];
-  return access.project.store.read(({ requests }) => requests.ofEvent(eventId, SHOWN_MAX));
-}
-
-/** Links to the questions; their texts are on their own pages. */
-export function Questions({
-  context,
-  questions,
-}: {
-  readonly context: PageContext;
-  readonly questions: readonly RequestRow[];
-}): JSX.Element | null {
-  if (questions.length === 0) return null;
+): Promise<JSX.Element | null> {
+  const { access } = context;
+  if (!mayCall(access.scopes, requestList.scope)) return null;
+  const rows = await access.project.store.read(({ requests }) =>
+    requests.ofEvent(eventId, SHOWN_MAX),
+  );
+  if (rows.length === 0) return null;
   return (
     <section class="card" aria-labelledby="questions">
       <h2 id="questions">What agents asked about it</h2>
-      <ul class="plain">
-        {questions.map((row) => (
-          <li>
-            <a href={context.at('requests', row.id)}>
-              {row.kind === 'approval' ? 'Approval' : 'Question'}
-              {row.action !== null && (
-                <>
-                  {' of '}
-                  <AgentText text={row.action} reading="exact" class="mono" />
-                </>
-              )}
-            </a>{' '}
-            <span class="soft">
-              {effectiveRequestStatus(row, context.now)}, asked at{' '}
-              <Time at={Date.parse(row.created_at)} now={context.now} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <ul class="plain">{rows.map((row) => questionOf(context, row))}</ul>
     </section>
+  );
+}
+
+/** Its text is on its own page. */
+function questionOf(context: PageContext, row: RequestRow): JSX.Element {
+  const { id, kind, action, created_at: at } = row;
+  return (
+    <li>
+      <a href={context.at('requests', id)}>
+        {kind === 'approval' ? 'Approval' : 'Question'}
+        {action !== null && <> of {mono(action)}</>}
+      </a>{' '}
+      <span class="soft">
+        {effectiveRequestStatus(row, context.now)}, asked at {time(context, at)}
+      </span>
+    </li>
   );
 }

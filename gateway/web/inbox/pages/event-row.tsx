@@ -2,7 +2,6 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { plainLine } from '../../pages/text.ts';
 import { lengthOfTime } from '../../pages/time.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
 import {
   addressText,
   Age,
@@ -12,18 +11,15 @@ import {
   waitsForText,
 } from '../event-copy.tsx';
 import type { ListedEvent } from '../event-list-queries.ts';
+import { dotted, exact, line } from '../kit/text.tsx';
 import type { PageContext } from '../page-context.ts';
 
-interface EventRowProps {
-  readonly context: PageContext;
-  readonly item: ListedEvent;
-  /** Whether it can be selected. */
-  readonly mayPick: boolean;
-}
-
-/** An event in a list, with a line of its content. */
-export function EventRow({ context, item, mayPick }: EventRowProps): JSX.Element {
-  const { event, gist } = item;
+/** An event in a list, with a line of its content. `mayPick`: whether it can be selected. */
+export function eventRow(
+  context: PageContext,
+  { event, gist }: ListedEvent,
+  mayPick: boolean,
+): JSX.Element {
   const { id, type, status } = event;
   const subject = mailOf(event)?.subject;
   return (
@@ -35,37 +31,29 @@ export function EventRow({ context, item, mayPick }: EventRowProps): JSX.Element
         </label>
       )}
       <a href={context.at('events', id)} data-row>
-        {subject ? (
-          <AgentText text={subject} reading="line" class="what" />
-        ) : (
-          <AgentText text={type} reading="exact" class="what mono" />
-        )}
+        {subject ? line(subject, 'what') : exact(type, 'what mono')}
         <EventStatusChip status={status} />
-        {gist !== '' && <AgentText text={gist} reading="line" class="gist" />}
-        <Meta context={context} item={item} />
+        {gist !== '' && line(gist, 'gist')}
+        {metaOf(context, event)}
       </a>
     </li>
   );
 }
 
-function Meta({ context, item: { event } }: Omit<EventRowProps, 'mayPick'>): JSX.Element {
+function metaOf(context: PageContext, event: ListedEvent['event']): JSX.Element {
   const { source, attempts, retry_at: retryAt, waiting_for: waitingFor } = event;
-  const mail = mailOf(event);
+  const from = mailOf(event)?.from;
   return (
     <span class="meta">
-      {mail?.from ? (
-        <AgentText text={`from ${addressText(mail.from)}`} reading="line" />
-      ) : (
-        <AgentText text={source} reading="line" />
-      )}
-      {' · '}
-      <Verified event={event} />
-      {event.suspected_replay && ' · may be a duplicate'}
-      {' · '}
-      <Age at={event.received_at} now={context.now} />
-      {attempts > 0 && ` · ${pluralize(attempts, 'failed attempt')}`}
-      {waitingFor && ` · waits for ${waitsForText(waitingFor)}`}
-      {retryAt !== null && ` · again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`}
+      {dotted([
+        line(from ? `from ${addressText(from)}` : source),
+        <Verified event={event} />,
+        event.suspected_replay && 'may be a duplicate',
+        <Age at={event.received_at} now={context.now} />,
+        attempts > 0 && pluralize(attempts, 'failed attempt'),
+        waitingFor ? `waits for ${waitsForText(waitingFor)}` : null,
+        retryAt !== null && `again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`,
+      ])}
     </span>
   );
 }

@@ -12,28 +12,29 @@ import {
   type EventsWanted,
   type ListedEvents,
 } from '../event-list-queries.ts';
-import { Choice, Field, offered } from '../fields.tsx';
+import type { SeenEvent } from '../event-queries.ts';
+import { Fields, knownField, type FieldSpec } from '../kit/form.tsx';
+import { filledIn } from '../kit/query.ts';
+import { resourcePage } from '../kit/resource.tsx';
 import { Filters, Form, Heading, Nothing, Pager } from '../parts.tsx';
-import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
-import { actOnEvents, BulkBar, BulkResult } from './event-bulk.tsx';
-import { EventRow } from './event-row.tsx';
-import { actOnEvent, showEvent } from './event.tsx';
+import type { PageResult, PageContext } from '../page-context.ts';
+import { actOnEvents, BulkBar, bulkResult } from './event-bulk.tsx';
+import { eventRow } from './event-row.tsx';
+import { eventItem } from './event.tsx';
 
 /** Received events and their progress. */
-export const eventsPage: UiPage = {
+export const eventsPage = resourcePage<SeenEvent>({
   path: 'events',
   title: 'Events',
   group: 'events',
   scope: 'inbox:read',
   // Claims, and changes that end them, have no topic of their own.
   topics: ['any'],
-  show: (context) => (context.id === null ? showList(context) : showEvent(context, context.id)),
-  act,
-};
-
-function act(context: PageContext, body: string): Promise<ActionResult> {
-  return context.id === null ? actOnEvents(context, body) : actOnEvent(context, body);
-}
+  all: 'All events',
+  list: showList,
+  actOnList: actOnEvents,
+  ...eventItem,
+});
 
 const HOUR_MS = 3_600_000;
 const SINCE = new Map([
@@ -51,7 +52,7 @@ const SEARCH_MAX_CHARS = 200;
 
 const NARROWED = ['q', 'source', 'type', 'since'] as const;
 
-type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
+type Narrowed = ReturnType<typeof narrowedBy>;
 
 async function showList(context: PageContext): Promise<PageResult> {
   const status = EVENT_STATUSES.find((one) => one === context.query('status'));
@@ -66,12 +67,12 @@ async function showList(context: PageContext): Promise<PageResult> {
   const content = (
     <>
       <Heading title="Events" lead="Everything that came in, newest first." />
-      <BulkResult context={context} />
+      {bulkResult(context)}
       <section aria-labelledby="list">
         <h2 id="list" class="unseen">
           Events in this state
         </h2>
-        <Search narrowed={narrowed} listed={listed} status={status} known={known} />
+        {searchForm({ narrowed, problems: listed.problems, status, known })}
         <Filters
           label="State"
           name="status"
@@ -79,22 +80,20 @@ async function showList(context: PageContext): Promise<PageResult> {
           chosen={status ?? null}
           keep={narrowed}
         />
-        <List context={context} listed={listed} wanted={wanted} />
+        {eventList(context, listed, wanted)}
       </section>
     </>
   );
   return { title: 'Events', content };
 }
 
-/** An empty field of a submitted form doesn't filter. */
-function narrowedBy(context: PageContext): Narrowed {
-  const narrowed: Partial<Record<(typeof NARROWED)[number], string>> = {};
-  for (const name of NARROWED) {
-    const value = context.query(name)?.trim() ?? '';
-    if (value !== '' && (name !== 'since' || SINCE.has(value))) narrowed[name] = value;
-  }
-  const { q } = narrowed;
-  return q === undefined ? narrowed : { ...narrowed, q: q.slice(0, SEARCH_MAX_CHARS) };
+function narrowedBy(context: PageContext) {
+  const { q, since, ...exact } = filledIn(context, NARROWED);
+  return {
+    ...(q !== undefined && { q: q.slice(0, SEARCH_MAX_CHARS) }),
+    ...exact,
+    ...(since !== undefined && SINCE.has(since) && { since }),
+  };
 }
 
 type Choices = readonly (readonly [value: Envelope['status'] | null, text: string])[];
@@ -109,23 +108,13 @@ function choicesOf(counts: EventCounts | null): Choices {
   return [[null, 'All'], ...named];
 }
 
-function List({
-  context,
-  listed,
-  wanted,
-}: {
-  readonly context: PageContext;
-  readonly listed: ListedEvents;
-  readonly wanted: EventsWanted;
-}): JSX.Element {
+function eventList(context: PageContext, listed: ListedEvents, wanted: EventsWanted): JSX.Element {
   const { items, nextCursor, isCut } = listed;
   const mayAct = mayCall(context.access.scopes, 'inbox:write');
   const isFirst = context.query('cursor') === undefined;
   const rows = (
     <ul class="rows picked" aria-label="Events" data-events={isFirst ? 'first' : 'more'}>
-      {items.map((item) => (
-        <EventRow context={context} item={item} mayPick={mayAct} />
-      ))}
+      {items.map((item) => eventRow(context, item, mayAct))}
     </ul>
   );
   return (
@@ -163,49 +152,38 @@ function nothingText({ warnings, isCut, problems }: ListedEvents, wanted: Events
 }
 
 /** The words to search for, and filters by known values; those are open if in use. */
-function Search({
-  narrowed,
-  listed: { problems },
+function searchForm({
+  narrowed: { q, source, type, since },
+  problems,
   status,
-  known,
+  known: { sources, types },
 }: {
   readonly narrowed: Narrowed;
-  readonly listed: ListedEvents;
+  readonly problems: ListedEvents['problems'];
   readonly status: string | undefined;
-  readonly known: { readonly sources: readonly string[]; readonly types: readonly string[] };
+  readonly known: Awaited<ReturnType<typeof knownValues>>;
 }): JSX.Element {
-  const { q, source, type, since } = narrowed;
-  const isOpen = [source, type, since].some((value) => value !== undefined);
+  const words: FieldSpec = {
+    kind: 'search',
+    name: 'q',
+    label: 'Search',
+    value: q,
+    max: SEARCH_MAX_CHARS,
+    placeholder: 'Id, sender, subject, text',
+  };
+  const filters: readonly FieldSpec[] = [
+    knownField('source', sources, source),
+    knownField('type', withGroups(types), type),
+    { kind: 'choice', name: 'since', label: 'Received', value: since, choices: SINCE_WORDS },
+  ];
   return (
     <form method="get" class="search" role="search">
       {status !== undefined && <input type="hidden" name="status" value={status} />}
-      <Field
-        name="q"
-        label="Search"
-        type="search"
-        value={q}
-        maxlength={SEARCH_MAX_CHARS}
-        placeholder="Id, sender, subject, text"
-        problem={problems['q']}
-      />
-      <details open={isOpen}>
+      <Fields fields={[words]} problems={problems} />
+      <details open={source !== undefined || type !== undefined || since !== undefined}>
         <summary>Filter</summary>
         <div class="ways">
-          <Choice
-            name="source"
-            label="Source"
-            value={source}
-            choices={offered('any source', known.sources, source)}
-            problem={problems['source']}
-          />
-          <Choice
-            name="type"
-            label="Type"
-            value={type}
-            choices={offered('any type', withGroups(known.types), type)}
-            problem={problems['type']}
-          />
-          <Choice name="since" label="Received" value={since} choices={SINCE_WORDS} />
+          <Fields fields={filters} problems={problems} />
         </div>
       </details>
       <button class="btn small">Search</button>

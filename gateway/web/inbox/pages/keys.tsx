@@ -17,8 +17,10 @@ import {
 } from '../key-queries.ts';
 import { FactsCard, idFact } from '../kit/detail.tsx';
 import type { FormPage, Sent } from '../kit/form.tsx';
-import { ListRows, PageHeading, type ListRow } from '../kit/list.tsx';
-import { resourcePage, type Detail, type Question } from '../kit/resource.tsx';
+import { ListSection, PageHeading, type ListRow } from '../kit/list.tsx';
+import type { Detail } from '../kit/item.tsx';
+import { resourcePage } from '../kit/resource.tsx';
+import type { Question } from '../confirm.tsx';
 import { ago, exact, last, line, time } from '../kit/text.tsx';
 import { Pager } from '../parts.tsx';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
@@ -108,21 +110,12 @@ async function list(context: PageContext): Promise<PageResult> {
   const content = (
     <>
       <PageHeading title="Keys" lead={lead} ways={[isAdmin(context) && ['add', 'Create key']]} />
-      <KeyList title="In use" rows={rowsOf(true)} />
-      {ended.length > 0 && <KeyList title="Revoked or expired" rows={ended} />}
+      <ListSection title="In use" rows={rowsOf(true)} empty="No keys here." />
+      {ended.length > 0 && <ListSection title="Revoked or expired" rows={ended} />}
       <Pager context={context} next={next} words={['First', 'Next']} />
     </>
   );
   return { title: 'Keys', content };
-}
-
-function KeyList({ title, rows }: { readonly title: string; readonly rows: readonly ListRow[] }) {
-  return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
-      <ListRows label={title} rows={rows} empty="No keys here." />
-    </section>
-  );
 }
 
 function rowOf(context: PageContext, key: Key): ListRow {

@@ -3,9 +3,9 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
-import { FactsCard } from '../kit/detail.tsx';
-import { ago, exact, line, mono } from '../kit/text.tsx';
-import { Chip, Fact, UpLink } from '../parts.tsx';
+import { Facts, FactsCard } from '../kit/detail.tsx';
+import { ago, exact, line, mono, ours } from '../kit/text.tsx';
+import { Chip, UpLink } from '../parts.tsx';
 import type { PageResult, PageContext } from '../page-context.ts';
 
 /** One entry, with every field that its hash covers. */
@@ -92,13 +92,9 @@ function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {
   return (
     <section class="card stack" aria-labelledby="chain">
       <h2 id="chain">Chain</h2>
-      <dl class="facts">
-        {digests.map(([name, value]) => (
-          <Fact name={name}>
-            {value === null ? 'none' : <span class="exact mono">{value}</span>}
-          </Fact>
-        ))}
-      </dl>
+      <Facts
+        facts={digests.map(([name, value]) => [name, value === null ? 'none' : ours(value)])}
+      />
       <p class="soft">
         Input and result are keyed digests: the ledger never stores the data itself. The hash covers
         everything above and the previous hash, so a later change to the entry shows.

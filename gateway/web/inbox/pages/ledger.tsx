@@ -2,9 +2,9 @@ import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { Fields, type FieldSpec } from '../kit/form.tsx';
-import { line } from '../kit/text.tsx';
+import { filledIn, type Filled } from '../kit/query.ts';
+import { exact, line, mono, time } from '../kit/text.tsx';
 import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 
 const NARROWED = ['op', 'agent', 'subject', 'since', 'until'] as const;
 
-type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
+type Narrowed = Filled<(typeof NARROWED)[number]>;
 
 function show(context: PageContext): Promise<PageResult> {
   const { id } = context;
@@ -44,7 +44,7 @@ function verify(context: PageContext): Promise<ActionResult> {
 }
 
 async function showList(context: PageContext): Promise<PageResult> {
-  const narrowed = narrowedBy(context);
+  const narrowed = filledIn(context, NARROWED);
   const { entries, next, refusal } = await list(context, narrowed);
   const names = await namesOf(context);
   const content = (
@@ -70,9 +70,7 @@ async function showList(context: PageContext): Promise<PageResult> {
           <Nothing>No entries match.</Nothing>
         ) : (
           <ul class="rows entries" aria-label="Entries">
-            {entries.map((entry) => (
-              <EntryRow context={context} entry={entry} names={names} />
-            ))}
+            {entries.map((entry) => entryRow({ context, entry, names }))}
           </ul>
         )}
         <Pager context={context} next={next} keep={NARROWED} />
@@ -86,10 +84,10 @@ async function list(
   context: PageContext,
   narrowed: Narrowed,
 ): Promise<{ entries: readonly LedgerEntry[]; next: string | null; refusal: Refusal }> {
-  const { since, until, ...exact } = narrowed;
+  const { since, until, ...rest } = narrowed;
   const cursor = context.query('cursor');
   const input = {
-    ...exact,
+    ...rest,
     ...(since !== undefined && { since: dayText(since, 0) }),
     ...(until !== undefined && { until: dayText(until, DAY_MS) }),
     ...(cursor !== undefined && { cursor: Number(cursor) }),
@@ -112,12 +110,6 @@ function dayText(day: string, afterMs: number): string {
   return Number.isNaN(at) ? day : new Date(at + afterMs).toISOString();
 }
 
-/** An empty field of a submitted form doesn't filter. */
-function narrowedBy(context: PageContext): Narrowed {
-  const typed = NARROWED.map((name) => [name, context.query(name)?.trim() ?? ''] as const);
-  return Object.fromEntries(typed.filter(([, value]) => value !== ''));
-}
-
 function filterFields({ op, agent, subject, since, until }: Narrowed): readonly FieldSpec[] {
   const max = FILTER_MAX_CHARS;
   return [
@@ -129,20 +121,18 @@ function filterFields({ op, agent, subject, since, until }: Narrowed): readonly 
   ];
 }
 
-function EntryRow({ context, entry, names }: EntryProps): JSX.Element {
+function entryRow({ context, entry, names }: EntryProps): JSX.Element {
   const { seq, op, subject, outcome, code, at } = entry;
   return (
     <li>
       <a href={context.at('ledger', String(seq))} data-row>
         <span class="seq soft">#{seq.toString()}</span>
-        <AgentText text={op} reading="exact" class="what mono" />
+        {exact(op, 'what mono')}
         <span class="meta">{whoOf(entry, names)}</span>
-        <span class="meta">
-          {subject === null ? '' : <AgentText text={subject} reading="exact" class="mono" />}
-        </span>
+        <span class="meta">{subject !== null && mono(subject)}</span>
         <span class="meta">
           {outcome === 'error' && <Chip text={code ?? 'error'} tone="bad" />}
-          <Time at={Date.parse(at)} now={context.now} />
+          {time(context, at)}
         </span>
       </a>
     </li>

@@ -8,7 +8,9 @@ import { sealFlash } from '../flash.ts';
 import { FactsCard, idFact, type Flash } from '../kit/detail.tsx';
 import { Steps, type FormPage } from '../kit/form.tsx';
 import { listPage } from '../kit/list.tsx';
-import { resourcePage, type Detail, type Question } from '../kit/resource.tsx';
+import type { Detail } from '../kit/item.tsx';
+import { resourcePage } from '../kit/resource.tsx';
+import type { Question } from '../confirm.tsx';
 import { ago, exact, last } from '../kit/text.tsx';
 import {
   asksOwner,
@@ -113,20 +115,17 @@ async function list(context: PageContext): Promise<PageResult> {
       mayChangeProject(context) && ['project=1', 'Rename or delete the project'],
     ],
     notes: context.query('joined') !== undefined && <Welcome context={context} />,
-    rows: (await membersOf(context)).map(({ id, address, role, status, joined_at: joined }) => {
-      const { text, tone } = MEMBER_STATES[status];
-      return {
-        href: context.at('members', id),
-        what: (
-          <>
-            {exact(address ?? 'no address')}
-            {isOwn(context, id) && <span class="tag">You</span>}
-          </>
-        ),
-        states: [[text, tone]],
-        meta: [role, joined !== null && last(context, 'joined', joined, '')],
-      };
-    }),
+    rows: (await membersOf(context)).map(({ id, address, role, status, joined_at: joined }) => ({
+      href: context.at('members', id),
+      what: (
+        <>
+          {exact(address ?? 'no address')}
+          {isOwn(context, id) && <span class="tag">You</span>}
+        </>
+      ),
+      states: [MEMBER_STATES[status]],
+      meta: [role, joined !== null && last(context, 'joined', joined)],
+    })),
     empty: 'This key belongs to no member.',
     after: context.inbox.isLocal && (
       <p class="soft">
@@ -208,7 +207,6 @@ function askToRemove(context: PageContext, { id }: Member): Question {
 
 function detail(context: PageContext, member: Member): Detail {
   const { id, address, role, status, expires_at: expires } = member;
-  const { text, tone } = MEMBER_STATES[status];
   return {
     title: address ?? 'Member',
     heading: exact(address ?? 'no address'),
@@ -227,7 +225,7 @@ function detail(context: PageContext, member: Member): Detail {
       />
     ),
     side: {
-      state: [text, tone],
+      state: MEMBER_STATES[status],
       lines: (
         <>
           {context.access.scopes.includes('admin') && (

@@ -1,47 +1,35 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { MutedKey } from '../../../approvals/owner-approvals.ts';
 import { Icon } from '../../pages/icons.tsx';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
+import { line, time } from '../kit/text.tsx';
 import { Form } from '../parts.tsx';
 import { fieldsOf } from '../refusal.ts';
 import type { ActionResult, PageContext } from '../page-context.ts';
 
 /** The keys that the visitor muted for their own channel. */
-export async function mutedKeys(context: PageContext): Promise<readonly MutedKey[]> {
-  const { access, inbox } = context;
+function mutedKeys({ access, inbox }: PageContext) {
   return inbox.requests.muted(access.project, access.channelId);
 }
 
 /** What is muted, each with a way back; nothing where nothing is. */
-export function MutedKeys({
-  context,
-  muted,
-}: {
-  readonly context: PageContext;
-  readonly muted: readonly MutedKey[];
-}): JSX.Element {
-  return (
-    <>
-      {muted.map(({ keyId, name, until }) => (
-        <div class="note">
-          <Icon name="time" />
-          <div>
-            <p>
-              Key <AgentText text={name} reading="line" class="mono" /> is muted until{' '}
-              <Time at={until} now={context.now} />. Then you get one message about everything it
-              asked.
-            </p>
-            <Form context={context}>
-              <input type="hidden" name="key" value={keyId} />
-              <button class="btn small" name="act" value="unmute">
-                Unmute
-              </button>
-            </Form>
-          </div>
-        </div>
-      ))}
-    </>
-  );
+export async function mutedNotes(context: PageContext): Promise<JSX.Element[]> {
+  const muted = await mutedKeys(context);
+  return muted.map(({ keyId, name, until }) => (
+    <div class="note">
+      <Icon name="time" />
+      <div>
+        <p>
+          Key {line(name, 'mono')} is muted until {time(context, until)}. Then you get one message
+          about everything it asked.
+        </p>
+        <Form context={context}>
+          <input type="hidden" name="key" value={keyId} />
+          <button class="btn small" name="act" value="unmute">
+            Unmute
+          </button>
+        </Form>
+      </div>
+    </div>
+  ));
 }
 
 /** Ends a mute; null for a form that isn't about one. */

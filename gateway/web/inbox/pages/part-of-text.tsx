@@ -1,6 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../pages/number.ts';
 import { CautionNote, Stretches } from '../../pages/request-copy.tsx';
+import { keptQuery, queryUrl } from '../kit/query.ts';
 import type { PageContext } from '../page-context.ts';
 
 /** How much of a text one page shows, because the page examines each character. */
@@ -32,11 +33,12 @@ export function PartOfText({
   const shown = text
     .slice(cutAt(text, (part - 1) * partChars), cutAt(text, part * partChars))
     .toWellFormed();
-  const partUrl = (number: number): string => `?${partQuery(context, keep, number)}`;
+  const kept = keptQuery(context, ['text', ...keep]);
+  const partUrl = (number: number): string => queryUrl({ ...kept, part: `${number}` });
   return (
     <>
       <CautionNote texts={[[shown, 'prose']]} writer={writer} />
-      <Words text={shown} isCode={isCode} />
+      {wordsOf(shown, isCode)}
       {count > 1 && (
         <nav class="pager" aria-label="Parts of the payload">
           {part > 1 && <a href={partUrl(part - 1)}>Previous part</a>}
@@ -50,14 +52,12 @@ export function PartOfText({
   );
 }
 
-function partQuery(context: PageContext, keep: readonly string[], part: number): string {
-  const query = new URLSearchParams();
-  for (const name of ['text', ...keep]) {
-    const value = context.query(name);
-    if (value !== undefined) query.set(name, value);
-  }
-  query.set('part', `${part}`);
-  return query.toString();
+function wordsOf(text: string, isCode: boolean): JSX.Element {
+  return (
+    <div class={isCode ? 'agent mono code' : 'agent'} dir={isCode ? 'ltr' : 'auto'} translate="no">
+      <Stretches text={text} reading="prose" />
+    </div>
+  );
 }
 
 /** Where to cut without splitting a surrogate pair. */
@@ -69,12 +69,4 @@ function cutAt(text: string, wanted: number): number {
 function partCharsOf(text: string): number {
   const strange = text.match(STRANGE)?.length ?? 0;
   return strange > text.length * STRANGE_SHARE ? STRANGE_PART_CHARS : PART_CHARS;
-}
-
-function Words({ text, isCode }: { readonly text: string; readonly isCode: boolean }): JSX.Element {
-  return (
-    <div class={isCode ? 'agent mono code' : 'agent'} dir={isCode ? 'ltr' : 'auto'} translate="no">
-      <Stretches text={text} reading="prose" />
-    </div>
-  );
 }

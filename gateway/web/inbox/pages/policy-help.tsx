@@ -1,7 +1,8 @@
+import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { POLICY_RULES_MAX, type PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { EFFECTS } from '../policy-copy.tsx';
-import { Fact } from '../parts.tsx';
+import { Facts } from '../kit/detail.tsx';
 
 interface Example {
   /** The value of the button that inserts it. */
@@ -97,33 +98,21 @@ export function PolicyReference(): JSX.Element {
       </p>
       <details open>
         <summary>Fields of a rule</summary>
-        <dl class="facts">
-          {FIELDS.map(([name, text]) => (
-            <Fact name={<code class="mono">{name}</code>}>
-              <Marked text={text} />
-            </Fact>
-          ))}
-        </dl>
+        <Facts facts={FIELDS.map(([name, text]) => [code(name), marked(text)])} />
       </details>
       <details open>
         <summary>Effects</summary>
-        <dl class="facts">
-          {EFFECT_LINES.map(([name, { line }]) => (
-            <Fact name={<code class="mono">{name}</code>}>{line}</Fact>
-          ))}
-        </dl>
+        <Facts facts={EFFECT_LINES.map(([name, { line }]) => [code(name), line])} />
       </details>
     </section>
   );
 }
 
+function code(text: string): JSX.Element {
+  return <code class="mono">{text}</code>;
+}
+
 /** Our own text, with code between backticks. */
-function Marked({ text }: { readonly text: string }): JSX.Element {
-  return (
-    <>
-      {text
-        .split('`')
-        .map((part, index) => (index % 2 === 0 ? part : <code class="mono">{part}</code>))}
-    </>
-  );
+function marked(text: string): Child {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)));
 }

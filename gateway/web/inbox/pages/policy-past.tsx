@@ -6,10 +6,10 @@ import {
   type PolicyVerdict,
 } from '../../../../shared/rules/policy/decide.ts';
 import type { PolicyDocument, PolicyEffect } from '../../../../shared/rules/policy/document.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
 import { endOf } from '../../pages/copy.ts';
 import { withdrawnBecause } from '../../../../shared/rules/request-state.ts';
-import { Chip, Row, Rows } from '../parts.tsx';
+import { ListRows, type ListRow } from '../kit/list.tsx';
+import { line, mono, time } from '../kit/text.tsx';
 import { EFFECTS } from '../policy-copy.tsx';
 import type { PastRequest } from '../policy-queries.ts';
 import type { PageContext } from '../page-context.ts';
@@ -20,17 +20,11 @@ interface Compared extends PastRequest {
 }
 
 /** How a proposed policy would have decided past requests, with those first that it decides otherwise. */
-export function PastDecisions({
-  context,
-  past,
-  current,
-  proposed,
-}: {
-  readonly context: PageContext;
-  readonly past: readonly PastRequest[];
-  readonly current: PolicyDocument;
-  readonly proposed: PolicyDocument;
-}): JSX.Element {
+export function pastDecisions(
+  context: PageContext,
+  past: readonly PastRequest[],
+  { current, proposed }: { readonly current: PolicyDocument; readonly proposed: PolicyDocument },
+): JSX.Element {
   const [now, then] = [compilePolicy(current), compilePolicy(proposed)];
   const compared = past.map((one) => ({
     ...one,
@@ -49,7 +43,13 @@ export function PastDecisions({
           {changed.length === 0 ? (
             <p class="soft">Each would be decided as it is by the policy now.</p>
           ) : (
-            <Changed context={context} changed={changed} />
+            <>
+              <p>{pluralize(changed.length, 'request')} would be decided otherwise than now:</p>
+              <ListRows
+                label="Past requests that this policy decides otherwise"
+                rows={changed.map((one) => changedRow(context, one))}
+              />
+            </>
           )}
         </>
       )}
@@ -67,56 +67,25 @@ function summaryOf(compared: readonly Compared[]): string {
   return `With this policy, ${parts.join('; ')}.`;
 }
 
-function Changed({
-  context,
-  changed,
-}: {
-  readonly context: PageContext;
-  readonly changed: readonly Compared[];
-}): JSX.Element {
-  return (
-    <>
-      <p>{pluralize(changed.length, 'request')} would be decided otherwise than now:</p>
-      <Rows label="Past requests that this policy decides otherwise">
-        {changed.map((one) => (
-          <ChangedRow context={context} one={one} />
-        ))}
-      </Rows>
-    </>
-  );
-}
-
-function ChangedRow({
-  context,
-  one: { record, before, after },
-}: {
-  readonly context: PageContext;
-  readonly one: Compared;
-}): JSX.Element {
+function changedRow(context: PageContext, { record, before, after }: Compared): ListRow {
   const { request_id: id, action, summary, created_at: at } = record;
   const { text, tone } = EFFECTS[after.effect];
-  return (
-    <Row href={context.at('requests', id)}>
-      <AgentText text={summary} reading="line" class="what" />
-      <Chip text={text} tone={tone} />
-      <span class="meta">
-        {action !== null && (
-          <>
-            <AgentText text={action} reading="exact" class="mono" />
-            {' · '}
-          </>
-        )}
-        <Time at={Date.parse(at)} now={context.now} /> · {endText(record).toLowerCase()} then · now:{' '}
-        {EFFECTS[before.effect].text.toLowerCase()}
-        {after.rule !== null && (
-          <>
-            {' · by '}
-            <span class="mono">{after.rule.id}</span>
-          </>
-        )}
-      </span>
-    </Row>
-  );
+  return {
+    href: context.at('requests', id),
+    what: line(summary),
+    states: [[text, tone]],
+    meta: [
+      action !== null && mono(action),
+      time(context, at),
+      `${endText(record).toLowerCase()} then`,
+      `now: ${EFFECTS[before.effect].text.toLowerCase()}`,
+      after.rule !== null && (
+        <>
+          by <span class="mono">{after.rule.id}</span>
+        </>
+      ),
+    ],
+  };
 }
 
 export function endText({ kind, status, hint }: PastRequest['record']): string {

@@ -4,14 +4,15 @@ import { API_BODY_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { suggestionText, withSuggestion } from '../../../../shared/rules/policy/suggest.ts';
-import { AgentText, Ago, LongText } from '../../pages/request-copy.tsx';
+import { AgentText, LongText } from '../../pages/request-copy.tsx';
 import { channelsOf } from '../channel-queries.ts';
-import { Chip, Heading } from '../parts.tsx';
-import { EFFECTS, RuleMeta, whenText } from '../policy-copy.tsx';
+import { ago, line } from '../kit/text.tsx';
+import { Heading } from '../parts.tsx';
+import { effectChip, ruleMeta, whenText } from '../policy-copy.tsx';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
 import { previewPolicy, proposePolicy, showProposePolicy } from './propose-policy.tsx';
 import { FROM_REQUEST, ruleFrom } from './rule-from-request.ts';
-import { SUGGESTED, SuggestedRules, suggestionsOf } from './suggested-rules.tsx';
+import { SUGGESTED, suggestedRules, suggestionsOf } from './suggested-rules.tsx';
 import { showTryPolicy } from './try-policy.tsx';
 
 /** Which calls the policy decides, and which go to a person. */
@@ -105,9 +106,9 @@ async function showPolicy(context: PageContext, policy: Policy): Promise<PageRes
           </a>
         </div>
       </Heading>
-      <SuggestedRules context={context} suggestions={await suggestionsOf(context)} />
-      <StatusCard context={context} policy={policy} by={names.get(channelIn(policy))} />
-      <Rules rules={policy.rules} names={names} />
+      {suggestedRules(context, await suggestionsOf(context))}
+      {versionOf(context, policy, names.get(channelIn(policy)))}
+      {ruleList(policy.rules, names)}
       <details class="card">
         <summary>As JSON</summary>
         <pre class="agent mono code" translate="no" tabindex={0}>
@@ -123,15 +124,7 @@ function channelIn({ approved_by: by }: Policy): string {
   return by?.replace(/^channel:/, '') ?? '';
 }
 
-function StatusCard({
-  context,
-  policy,
-  by,
-}: {
-  readonly context: PageContext;
-  readonly policy: Policy;
-  readonly by: string | undefined;
-}): JSX.Element {
+function versionOf(context: PageContext, policy: Policy, by: string | undefined): JSX.Element {
   const { version, note, approved_at: at } = policy;
   if (version === 0) {
     return <p class="soft">No policy yet, so a person decides everything.</p>;
@@ -139,14 +132,8 @@ function StatusCard({
   return (
     <div class="soft">
       <p>
-        Version {version.toString()}, approved
-        {by !== undefined && (
-          <>
-            {' by '}
-            <AgentText text={by} reading="line" />
-          </>
-        )}{' '}
-        {at !== null && <Ago at={Date.parse(at)} now={context.now} />}
+        Version {version.toString()}, approved{by !== undefined && <> by {line(by)}</>}{' '}
+        {ago(context, at, '')}
       </p>
       {note !== null && (
         <blockquote class="quote">
@@ -157,29 +144,19 @@ function StatusCard({
   );
 }
 
-function Rules({
-  rules,
-  names,
-}: {
-  readonly rules: readonly PolicyRule[];
-  readonly names: ReadonlyMap<string, string>;
-}): JSX.Element {
-  const rest = EFFECTS.require_approval;
+function ruleList(rules: readonly PolicyRule[], names: ReadonlyMap<string, string>): JSX.Element {
   return (
     <ol class="laws" aria-label="Rules">
-      {rules.map((rule) => {
-        const { text, tone } = EFFECTS[rule.effect];
-        return (
-          <li>
-            <AgentText text={whenText(rule)} reading="line" />
-            <Chip text={text} tone={tone} />
-            <RuleMeta rule={rule} names={names} />
-          </li>
-        );
-      })}
+      {rules.map((rule) => (
+        <li>
+          {line(whenText(rule))}
+          {effectChip(rule.effect)}
+          {ruleMeta(rule, names)}
+        </li>
+      ))}
       <li class="rest">
         <span>{rules.length === 0 ? 'Everything' : 'Anything else'}</span>
-        <Chip text={rest.text} tone={rest.tone} />
+        {effectChip('require_approval')}
       </li>
     </ol>
   );

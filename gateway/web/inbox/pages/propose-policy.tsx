@@ -11,17 +11,16 @@ import {
   type PolicyDocument,
   type PolicyRule,
 } from '../../../../shared/rules/policy/document.ts';
-import { Icon } from '../../pages/icons.tsx';
 import { DiffLines } from '../../pages/subject.tsx';
 import { plainLine } from '../../pages/text.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { CodeArea, Field } from '../fields.tsx';
-import { Form, Heading, Problem, UpLink } from '../parts.tsx';
+import { Fields, type FieldSpec } from '../kit/form.tsx';
+import { line, ours } from '../kit/text.tsx';
+import { Form, Heading, Note, Problem, UpLink } from '../parts.tsx';
 import { pastRequests, type PastRequest } from '../policy-queries.ts';
 import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { Examples, exampleRule, PolicyReference } from './policy-help.tsx';
-import { PastDecisions } from './policy-past.tsx';
+import { pastDecisions } from './policy-past.tsx';
 
 const FIELDS = ['policy', 'note'] as const;
 const PARSER_WORDS_MAX_CHARS = 200;
@@ -67,8 +66,8 @@ export function showProposePolicy(
           lead="It replaces the whole policy once a person approves it. Until then nothing changes."
         />
         <Problem text={text} />
-        {looked !== null && <Changes diff={looked} />}
-        {looked !== null && <PastDecisions context={context} {...looked} />}
+        {looked && changesOf(looked)}
+        {looked && pastDecisions(context, looked.past, looked)}
         <Form context={context} class="card stack">
           {looked?.changed && (
             <>
@@ -79,21 +78,7 @@ export function showProposePolicy(
               </button>
             </>
           )}
-          <CodeArea
-            name="policy"
-            label="The policy, as JSON"
-            value={written.policy ?? ''}
-            rows={18}
-            problem={fields['policy']}
-          />
-          <Field
-            name="note"
-            label="Why"
-            value={written.note}
-            maxlength={POLICY_NOTE_MAX_CHARS}
-            hint="Shown above the rules to the person who decides."
-            problem={fields['note']}
-          />
+          <Fields fields={fieldsFor(written)} problems={fields} />
           <button class="btn" name="act" value="diff">
             Preview changes
           </button>
@@ -106,8 +91,20 @@ export function showProposePolicy(
   return { title, content, status, wide: true };
 }
 
-function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
-  const { changed, lines, version, warnings } = diff;
+function fieldsFor({ policy, note }: Written): readonly FieldSpec[] {
+  return [
+    { kind: 'code', name: 'policy', label: 'The policy, as JSON', value: policy, rows: 18 },
+    {
+      name: 'note',
+      label: 'Why',
+      value: note,
+      max: POLICY_NOTE_MAX_CHARS,
+      hint: 'Shown above the rules to the person who decides.',
+    },
+  ];
+}
+
+function changesOf({ changed, lines, version, warnings }: Diff): JSX.Element {
   return (
     // This answers a form, so refreshing the URL would remove it.
     <section class="card" aria-labelledby="changes" role="status" data-keep>
@@ -118,12 +115,9 @@ function Changes({ diff }: { readonly diff: Diff }): JSX.Element {
       </h2>
       {changed && <DiffLines lines={lines} />}
       {warnings.map(({ rule, message }) => (
-        <div class="note warn">
-          <Icon name="warn" />
-          <p>
-            <span class="exact mono">{rule}</span>: <AgentText text={message} reading="line" />
-          </p>
-        </div>
+        <Note tone="warn">
+          {ours(rule)}: {line(message)}
+        </Note>
       ))}
     </section>
   );

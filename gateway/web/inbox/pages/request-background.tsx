@@ -1,84 +1,80 @@
+import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { parseExact, stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { APPROVAL_USE_MS } from '../../../../shared/lib/limits.ts';
 import { ledgerQuery } from '../../../../shared/operations/ledger/query.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
-import { AgentText, Ago, LongText, Time } from '../../pages/request-copy.tsx';
+import { LongText } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
-import { Fact } from '../parts.tsx';
-import type { Background } from '../request-queries.ts';
+import { FactsCard, Said, type FactRow } from '../kit/detail.tsx';
+import { ago, line, mono, ours, time } from '../kit/text.tsx';
+import { backgroundOf, type Background } from '../request-queries.ts';
 import type { PageContext } from '../page-context.ts';
 import { diskUrl } from './disk/parts.tsx';
 import { StatesChip } from './mail/states.tsx';
 import { FROM_REQUEST, mayProposeFrom } from './rule-from-request.ts';
 
-interface Shown {
-  readonly context: PageContext;
-  readonly record: RequestRecord;
-  readonly background: Background;
-}
-
 /** What led to a request, and what came of it. */
-export function RequestBackground(shown: Shown): JSX.Element {
+export async function requestBackground(
+  context: PageContext,
+  record: RequestRecord,
+): Promise<JSX.Element> {
+  const background = await backgroundOf(context, record);
   return (
     <div class="about stack">
-      <Before {...shown} />
-      <After {...shown} />
+      {before(context, record, background)}
+      {after(context, record, background)}
     </div>
   );
 }
 
-function Before({ context, record, background }: Shown): JSX.Element | null {
-  const { event_id: eventId, state_ref: ref } = record;
-  const { task, parkedState, others } = background;
-  const mayRead = mayCall(context.access.scopes, 'inbox:read');
-  if (eventId === null && ref === null) return null;
+function go(href: string, content: Child): JSX.Element {
   return (
-    <section class="card stack" aria-labelledby="before">
-      <h2 id="before">What led to it</h2>
-      <dl class="facts">
-        {eventId !== null && (
-          <Fact name="Event">
-            {mayRead ? (
-              <a class="go exact mono" href={context.at('events', eventId)}>
-                {eventId}
-              </a>
-            ) : (
-              <span class="exact mono">{eventId}</span>
-            )}
-          </Fact>
-        )}
-        {ref !== null && (
-          <Fact name="State">
-            {task === null ? (
-              <AgentText text={ref} reading="exact" class="mono" />
-            ) : (
-              <a class="go" href={diskUrl(context, 'states', { task })}>
-                <AgentText text={ref} reading="exact" class="mono" />
-              </a>
-            )}
-          </Fact>
-        )}
-        {others.map(({ request_id: id, summary, question, status }) => (
-          <Fact name="Also asked">
-            <a class="go" href={context.at('requests', id)}>
-              <AgentText text={summary || (question ?? '')} reading="line" />
-            </a>{' '}
-            <span class="soft">{status.replace('_', ' ')}</span>
-          </Fact>
-        ))}
-      </dl>
+    <a class="go" href={href}>
+      {content}
+    </a>
+  );
+}
+
+function before(
+  context: PageContext,
+  { event_id: eventId, state_ref: ref }: RequestRecord,
+  { task, parkedState, others }: Background,
+): JSX.Element | null {
+  if (eventId === null && ref === null) return null;
+  const mayRead = mayCall(context.access.scopes, 'inbox:read');
+  const also = others.map(({ request_id: id, summary, question, status }): FactRow => [
+    'Also asked',
+    <>
+      {go(context.at('requests', id), line(summary || (question ?? '')))}{' '}
+      <span class="soft">{status.replace('_', ' ')}</span>
+    </>,
+  ]);
+  return (
+    <FactsCard
+      title="What led to it"
+      facts={[
+        eventId !== null && [
+          'Event',
+          mayRead ? go(context.at('events', eventId), ours(eventId)) : ours(eventId),
+        ],
+        ref !== null && [
+          'State',
+          task === null ? mono(ref) : go(diskUrl(context, 'states', { task }), mono(ref)),
+        ],
+        ...also,
+      ]}
+    >
       {parkedState !== null && (
         <details>
           <summary>What the agent left for its next run</summary>
-          <figure class="said">
-            <figcaption>Written by an agent. Treat it as data, not as instructions.</figcaption>
+          <Said by="Written by an agent. Treat it as data, not as instructions.">
             <LongText text={stringifyExact(parseExact(parkedState), 2)} mono />
-          </figure>
+          </Said>
         </details>
       )}
-    </section>
+    </FactsCard>
   );
 }
 
@@ -87,89 +83,66 @@ function isUsable({ status, kind }: RequestRecord): boolean {
   return kind === 'approval' && (status === 'approved' || status === 'modified');
 }
 
-function After(shown: Shown): JSX.Element | null {
-  const { context, record, background } = shown;
+function after(
+  context: PageContext,
+  record: RequestRecord,
+  background: Background,
+): JSX.Element | null {
   const { waiting, mail, linkEndsAt } = background;
-  const { now } = context;
-  const mayVerify = mayCall(context.access.scopes, ledgerQuery.scope);
-  const isOver = record.status !== 'pending';
+  const { request_id: id, status } = record;
+  const isOver = status !== 'pending';
   if (!isOver && waiting.length === 0) return null;
+  const mayVerify = mayCall(context.access.scopes, ledgerQuery.scope);
+  const propose = `${context.at('policy', 'propose')}?${FROM_REQUEST}=${id}`;
   return (
-    <section class="card" aria-labelledby="after">
-      <h2 id="after">{isOver ? 'What came of it' : 'What waits for it'}</h2>
-      <dl class="facts">
-        {isUsable(record) && <Used {...shown} />}
-        {mail !== null && (
-          <Fact name="The mail">
-            <a class="go" href={context.at('mail', mail.id)}>
-              <AgentText text={mail.subject || '(no subject)'} reading="line" />
-            </a>{' '}
+    <FactsCard
+      title={isOver ? 'What came of it' : 'What waits for it'}
+      facts={[
+        isUsable(record) && ['Used', useOf(context, record, background)],
+        mail !== null && [
+          'The mail',
+          <>
+            {go(context.at('mail', mail.id), line(mail.subject || '(no subject)'))}{' '}
             <StatesChip mail={mail} />
-          </Fact>
-        )}
-        {linkEndsAt !== null && (
-          <Fact name="The link">
-            works until <Time at={linkEndsAt} now={now} />
-          </Fact>
-        )}
-        {waiting.map(({ id, type }) => (
-          <Fact name={isOver ? 'Waited for it' : 'Event'}>
-            <a class="go" href={context.at('events', id)}>
-              <AgentText text={type} reading="exact" class="mono" />
-            </a>
-          </Fact>
-        ))}
-        {isOver && mayProposeFrom(record) && (
-          <Fact name="From now on">
-            <a
-              class="go"
-              href={`${context.at('policy', 'propose')}?${FROM_REQUEST}=${record.request_id}`}
-            >
-              Always allow this: propose a rule
-            </a>
-          </Fact>
-        )}
-        {isOver && mayVerify && (
-          <Fact name="Ledger">
-            <a class="go" href={`${context.at('ledger')}?subject=${record.request_id}`}>
-              entries about this request
-            </a>
-          </Fact>
-        )}
-      </dl>
-    </section>
+          </>,
+        ],
+        linkEndsAt !== null && ['The link', <>works until {time(context, linkEndsAt)}</>],
+        ...waiting.map(({ id: event, type }): FactRow => [
+          isOver ? 'Waited for it' : 'Event',
+          go(context.at('events', event), mono(type)),
+        ]),
+        isOver &&
+          mayProposeFrom(record) && [
+            'From now on',
+            go(propose, 'Always allow this: propose a rule'),
+          ],
+        isOver &&
+          mayVerify && [
+            'Ledger',
+            go(`${context.at('ledger')}?subject=${id}`, 'entries about this request'),
+          ],
+      ]}
+    />
   );
 }
 
 /** When an approval was used and by what, or until when it can be. */
-function Used({ context, record, background }: Shown): JSX.Element {
-  const { now } = context;
+function useOf(context: PageContext, record: RequestRecord, { usedBy }: Background): Child {
   const { spent_at: at, spent_by: by, decided_at: decidedAt } = record;
   if (at !== null) {
     return (
-      <Fact name="Used">
-        <Ago at={Date.parse(at)} now={now} />,{' '}
+      <>
+        {ago(context, at)},{' '}
         {by?.startsWith('evt_') ? (
-          <>
-            by finishing{' '}
-            <a class="go" href={context.at('events', by)}>
-              its event
-            </a>
-          </>
+          <>by finishing {go(context.at('events', by), 'its event')}</>
         ) : (
-          <>
-            with the key <AgentText text={background.usedBy ?? by ?? ''} reading="line" />
-          </>
+          <>with the key {line(usedBy ?? by ?? '')}</>
         )}
-      </Fact>
+      </>
     );
   }
-  const until = decidedAt === null ? null : Date.parse(decidedAt) + APPROVAL_USE_MS;
-  return (
-    <Fact name="Used">
-      {until !== null && until > now
-        ? `by no call yet, ${lengthOfTime(until - now)} left`
-        : 'by no call, and it’s too late now'}
-    </Fact>
-  );
+  const left = decidedAt === null ? 0 : Date.parse(decidedAt) + APPROVAL_USE_MS - context.now;
+  return left > 0
+    ? `by no call yet, ${lengthOfTime(left)} left`
+    : 'by no call, and it’s too late now';
 }

@@ -12,7 +12,6 @@ import {
   type Form,
   type ReadChoice,
 } from '../../pages/form.ts';
-import { Icon } from '../../pages/icons.tsx';
 import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
 import { QuorumLine } from '../../pages/quorum.tsx';
 import { RequestProps } from '../../pages/request-page.tsx';
@@ -21,11 +20,10 @@ import { needsSecondStep } from '../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../pages/copy.ts';
 import type { Overseen } from '../../../approvals/owner-approvals.ts';
-import { UpLink } from '../parts.tsx';
-import { backgroundOf } from '../request-queries.ts';
+import { Note, UpLink } from '../parts.tsx';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
 import { unmute } from './muted-keys.tsx';
-import { RequestBackground } from './request-background.tsx';
+import { requestBackground } from './request-background.tsx';
 
 const NO_FORM: Form = {};
 
@@ -127,60 +125,27 @@ async function shown(
   { status = 200, problem, form = NO_FORM }: FormError = {},
 ): Promise<PageResult> {
   const { opened, record } = seen;
-  const background = await backgroundOf(context, record);
-  const around = <RequestBackground {...{ context, record, background }} />;
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
-  const title = KINDS[kind].noun;
-  const recorded = context.query('recorded') !== undefined;
-  const common = { opened, csrf: context.csrf, problem: problem ?? null, form, recorded };
-  if (current !== 'pending') {
-    const verb = context.query('late');
-    const late = isVerb(verb) ? verb : null;
-    const content = (
-      <>
-        <ResultProps {...{ opened, late }} status={current} />
-        {around}
-      </>
-    );
-    return framed(context, { title, status }, content);
-  }
-  if (!mayDecide(context, seen)) {
-    const content = (
-      <>
-        <Undecidable context={context} seen={seen} />
-        {around}
-      </>
-    );
-    return framed(context, { title, status }, content, true);
-  }
+  const isPending = current === 'pending';
+  const common = { opened, csrf: context.csrf, problem: problem ?? null, form };
+  const verb = context.query('late');
   const content = (
     <>
-      <RequestProps {...common} />
-      {around}
+      <UpLink href={context.at('requests')} whole>
+        All requests
+      </UpLink>
+      {current !== 'pending' && (
+        <ResultProps opened={opened} late={isVerb(verb) ? verb : null} status={current} />
+      )}
+      {isPending && !mayDecide(context, seen) && undecidable(context, seen)}
+      {isPending && mayDecide(context, seen) && (
+        <RequestProps {...common} recorded={context.query('recorded') !== undefined} />
+      )}
+      {await requestBackground(context, record)}
     </>
   );
-  return framed(context, { title, status }, content, true);
-}
-
-function framed(
-  context: PageContext,
-  named: Pick<PageResult, 'title' | 'status'>,
-  content: JSX.Element,
-  wide = false,
-): PageResult {
-  return {
-    ...named,
-    wide,
-    content: (
-      <>
-        <UpLink href={context.at('requests')} whole>
-          All requests
-        </UpLink>
-        {content}
-      </>
-    ),
-  };
+  return { title: KINDS[kind].noun, status, wide: isPending, content };
 }
 
 const NOT_ASKED = 'You weren’t asked. Only the people who were asked can decide: see below.';
@@ -195,15 +160,7 @@ const WHY_NOT = {
 } as const;
 
 /** For a visitor who may look but not decide: the request, and how to get a decision. */
-function Undecidable({
-  context,
-  seen,
-}: {
-  readonly context: PageContext;
-  readonly seen: Overseen;
-}): JSX.Element {
-  const { opened } = seen;
-  const isKey = context.access.deciding === 'not_a_key';
+function undecidable({ access, root }: PageContext, { opened }: Overseen): JSX.Element {
   return (
     <>
       <div class="stack">
@@ -216,12 +173,9 @@ function Undecidable({
           <QuorumLine opened={opened} />
           <ExpiryLine opened={opened} />
         </div>
-        <div class="note">
-          <Icon name="ask" />
-          <p>{WHY_NOT[context.access.deciding]}</p>
-        </div>
-        {isKey && (
-          <a class="btn" href={`${context.root}/sign-in`}>
+        <Note>{WHY_NOT[access.deciding]}</Note>
+        {access.deciding === 'not_a_key' && (
+          <a class="btn" href={`${root}/sign-in`}>
             Sign in by email
           </a>
         )}

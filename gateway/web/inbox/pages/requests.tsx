@@ -1,14 +1,15 @@
+import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { requestList } from '../../../../shared/operations/request/list.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
 import { withdrawnBecause } from '../../../../shared/rules/request-state.ts';
-import { Icon } from '../../pages/icons.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import { endOf, KINDS } from '../../pages/copy.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
-import { Age, EventStatusChip, waitsForText } from '../event-copy.tsx';
-import { Choice, offered } from '../fields.tsx';
-import { Chip, Filters, Heading, Nothing, Pager, Row, Rows, type Tone } from '../parts.tsx';
+import { STATUSES, waitsForText } from '../event-copy.tsx';
+import { Fields, knownField } from '../kit/form.tsx';
+import { ListSection, type ListRow } from '../kit/list.tsx';
+import { last, line, mono, time } from '../kit/text.tsx';
+import { Filters, Heading, Note, Pager, type Tone } from '../parts.tsx';
 import {
   findRequests,
   knownOf,
@@ -17,7 +18,7 @@ import {
   type WaitingEvent,
 } from '../request-queries.ts';
 import type { PageResult, UiPage, PageContext } from '../page-context.ts';
-import { MutedKeys, mutedKeys } from './muted-keys.tsx';
+import { mutedNotes } from './muted-keys.tsx';
 import { actOnRequest, showRequest } from './request.tsx';
 
 /** The requests of agents to people: pending ones, and how the others ended. */
@@ -62,25 +63,22 @@ async function showList(context: PageContext): Promise<PageResult> {
   const content = (
     <>
       <Heading title="Requests" />
-      <DecidingNote context={context} />
-      <MutedKeys context={context} muted={await mutedKeys(context)} />
-      <Narrow narrowed={narrowed} status={status} known={await knownOf(context)} />
+      {decidingNote(context)}
+      {await mutedNotes(context)}
+      {await filterForm(context, status, narrowed)}
       {isFirst && (
-        <Waiting
-          context={context}
-          items={await pendingOf(context, narrowed)}
-          isNarrowed={isNarrowed}
+        <ListSection
+          title="Waiting for a decision"
+          rows={(await pendingOf(context, narrowed)).map((one) => rowOf(context, one))}
+          empty={
+            isNarrowed
+              ? 'No waiting requests match.'
+              : 'No requests waiting. New ones appear here on their own.'
+          }
         />
       )}
-      {isFirst && !isNarrowed && (
-        <WaitingEvents context={context} waiting={await waitingEvents(context)} />
-      )}
-      <History
-        context={context}
-        status={status}
-        narrowed={narrowed}
-        found={await historyOf(context, status, narrowed)}
-      />
+      {isFirst && !isNarrowed && (await eventsThatWait(context))}
+      {history(context, await historyOf(context, status, narrowed), { status, narrowed })}
     </>
   );
   return { title: 'Requests', content };
@@ -119,79 +117,50 @@ async function historyOf(
   return { items, nextCursor, isCut: false };
 }
 
-function History({
-  context,
-  status,
-  narrowed,
-  found: { items, nextCursor, isCut },
-}: {
-  readonly context: PageContext;
-  readonly status: string | null;
-  readonly narrowed: Narrowed;
-  readonly found: FoundRequests;
-}): JSX.Element {
+function history(
+  context: PageContext,
+  { items, nextCursor, isCut }: FoundRequests,
+  { status, narrowed }: { readonly status: string | null; readonly narrowed: Narrowed },
+): JSX.Element {
   // Without a filter, the list also contains pending requests.
   const ended = items.filter((one) => one.status !== 'pending');
   return (
-    <section aria-labelledby="history">
-      <div class="listhead">
-        <h2 id="history">History</h2>
-        <Filters
-          label="Filter"
-          name="status"
-          choices={FILTERS}
-          chosen={status}
-          keep={{ ...narrowed }}
-        />
-      </div>
-      {ended.length === 0 ? (
-        <Nothing>{isCut ? 'No match so far.' : 'Nothing here.'}</Nothing>
-      ) : (
-        <Rows label="History">
-          {ended.map((one) => (
-            <RequestRow context={context} request={one} />
-          ))}
-        </Rows>
-      )}
+    <ListSection
+      title="History"
+      beside={
+        <Filters label="Filter" name="status" choices={FILTERS} chosen={status} keep={narrowed} />
+      }
+      rows={ended.map((one) => rowOf(context, one))}
+      empty={isCut ? 'No match so far.' : 'Nothing here.'}
+    >
       <Pager
         context={context}
         next={nextCursor}
         keep={['status', ...NARROWED]}
         words={['Newest', isCut ? 'Search older requests' : 'Older']}
       />
-    </section>
+    </ListSection>
   );
 }
 
 /** Filters by known values, open if in use. */
-function Narrow({
-  narrowed,
-  status,
-  known: { agents, actions },
-}: {
-  readonly narrowed: Narrowed;
-  readonly status: string | null;
-  readonly known: { readonly agents: readonly string[]; readonly actions: readonly string[] };
-}): JSX.Element {
-  const { agent, action, risk } = narrowed;
+async function filterForm(
+  context: PageContext,
+  status: string | null,
+  { agent, action, risk }: Narrowed,
+): Promise<JSX.Element> {
+  const { agents, actions } = await knownOf(context);
+  const fields = [
+    knownField('agent', agents, agent),
+    knownField('action', actions, action),
+    knownField('risk', RISKS, risk),
+  ];
   return (
-    <details class="finer" open={Object.keys(narrowed).length > 0}>
+    <details class="finer" open={(agent ?? action ?? risk) !== undefined}>
       <summary>Filter by agent, action and risk</summary>
       <form>
         {status !== null && <input type="hidden" name="status" value={status} />}
-        <Choice
-          name="agent"
-          label="Agent"
-          value={agent}
-          choices={offered('any agent', agents, agent)}
-        />
-        <Choice
-          name="action"
-          label="Action"
-          value={action}
-          choices={offered('any action', actions, action)}
-        />
-        <Choice name="risk" label="Risk" value={risk} choices={offered('any risk', RISKS, risk)} />
+        <Fields fields={fields} />
         <button class="btn small">Filter</button>
       </form>
     </details>
@@ -206,101 +175,48 @@ async function list(
 }
 
 /** Explains who decides here, if that isn't obvious. */
-function DecidingNote({ context }: { readonly context: PageContext }): JSX.Element | null {
-  const { deciding } = context.access;
+function decidingNote({ access: { deciding }, root }: PageContext): JSX.Element | null {
   if (deciding === 'member') return null;
-  return (
-    <div class="note">
-      <Icon name="ask" />
-      <p>
-        {deciding === 'anybody' ? (
-          <>
-            No owner’s address is set, so anyone using this machine’s account can decide here. To
-            set one: <code class="mono">svc up --owner EMAIL</code>
-          </>
-        ) : deciding === 'not_this_role' ? (
-          'Your role decides nothing. An owner can give you another one.'
-        ) : (
-          <>
-            Opened with a key, which can’t decide anything.{' '}
-            <a href={`${context.root}/sign-in`}>Sign in by email</a> to decide here.
-          </>
-        )}
-      </p>
-    </div>
-  );
-}
-
-function Waiting({
-  context,
-  items,
-  isNarrowed,
-}: {
-  readonly context: PageContext;
-  readonly items: readonly RequestRecord[];
-  readonly isNarrowed: boolean;
-}): JSX.Element {
-  return (
-    <section aria-labelledby="waiting">
-      <h2 id="waiting">Waiting for a decision</h2>
-      {items.length === 0 ? (
-        <Nothing>
-          {isNarrowed
-            ? 'No waiting requests match.'
-            : 'No requests waiting. New ones appear here on their own.'}
-        </Nothing>
-      ) : (
-        <Rows label="Waiting for a decision">
-          {items.map((one) => (
-            <RequestRow context={context} request={one} />
-          ))}
-        </Rows>
-      )}
-    </section>
-  );
+  const notes: Readonly<Record<typeof deciding, Child>> = {
+    anybody: (
+      <>
+        No owner’s address is set, so anyone using this machine’s account can decide here. To set
+        one: <code class="mono">svc up --owner EMAIL</code>
+      </>
+    ),
+    not_this_role: 'Your role decides nothing. An owner can give you another one.',
+    not_a_key: (
+      <>
+        Opened with a key, which can’t decide anything.{' '}
+        <a href={`${root}/sign-in`}>Sign in by email</a> to decide here.
+      </>
+    ),
+  };
+  return <Note>{notes[deciding]}</Note>;
 }
 
 /** Events that agents parked, and whom each waits for. */
-function WaitingEvents({
-  context,
-  waiting,
-}: {
-  readonly context: PageContext;
-  readonly waiting: readonly WaitingEvent[];
-}): JSX.Element | null {
+async function eventsThatWait(context: PageContext): Promise<JSX.Element | null> {
+  const waiting = await waitingEvents(context);
   if (waiting.length === 0) return null;
+  const rows = waiting.map(({ event, requests }): ListRow => ({
+    href: context.at('events', event.id),
+    what: event.gist ? line(event.gist) : mono(event.type),
+    states: [STATUSES[event.status]],
+    meta: [
+      requests.length === 0 && `waits for ${waitsForText(event.waiting_for ?? [])}`,
+      ...requests.map(awaited),
+      event.parked_at !== undefined && last(context, 'parked', event.parked_at),
+    ],
+  }));
+  return <ListSection title="Events that wait" rows={rows} />;
+}
+
+function awaited({ summary, to }: WaitingEvent['requests'][number]): JSX.Element {
   return (
-    <section aria-labelledby="parked">
-      <h2 id="parked">Events that wait</h2>
-      <Rows label="Events that wait">
-        {waiting.map(({ event, requests }) => (
-          <Row href={context.at('events', event.id)}>
-            {event.gist ? (
-              <AgentText text={event.gist} reading="line" class="what" />
-            ) : (
-              <AgentText text={event.type} reading="exact" class="what mono" />
-            )}
-            <EventStatusChip status={event.status} />
-            <span class="meta">
-              {requests.length === 0 && `waits for ${waitsForText(event.waiting_for ?? [])}`}
-              {requests.map(({ summary, to }, index) => (
-                <>
-                  {index > 0 && ' · '}
-                  waits for <AgentText text={to || 'a person'} reading="line" /> to decide “
-                  <AgentText text={summary} reading="line" />”
-                </>
-              ))}
-              {event.parked_at !== undefined && (
-                <>
-                  {' · parked '}
-                  <Age at={event.parked_at} now={context.now} />
-                </>
-              )}
-            </span>
-          </Row>
-        ))}
-      </Rows>
-    </section>
+    <>
+      waits for {line(to || 'a person')} to decide “{line(summary)}”
+    </>
   );
 }
 
@@ -317,45 +233,25 @@ const TONES: Readonly<Record<RequestRecord['status'], Tone>> = {
   expired: 'calm',
 };
 
-function RequestRow({
-  context,
-  request,
-}: {
-  readonly context: PageContext;
-  readonly request: RequestRecord;
-}): JSX.Element {
-  const { kind, status, risk, approvals, requested_by: by } = request;
-  const expiresAt = Date.parse(request.expires_at);
-  const asked = Date.parse(request.created_at);
+function rowOf(context: PageContext, request: RequestRecord): ListRow {
+  const { kind, status, risk, action, approvals, requested_by: by } = request;
+  const left = Date.parse(request.expires_at) - context.now;
   const word =
     status === 'pending'
-      ? `${lengthOfTime(expiresAt - context.now)} left`
+      ? `${lengthOfTime(left)} left`
       : endOf({ kind, withdrawn: withdrawnBecause(request.hint) }, status).heading;
-  const isUrgent = status === 'pending' && expiresAt - context.now < URGENT_MS;
-  return (
-    <Row href={context.at('requests', request.request_id)}>
-      <AgentText text={request.summary || (request.question ?? '')} reading="line" class="what" />
-      <Chip text={word} tone={isUrgent ? 'warn' : TONES[status]} />
-      <span class="meta">
-        {KINDS[kind].noun}
-        {request.action !== null && (
-          <>
-            {' · '}
-            <AgentText text={request.action} reading="exact" class="mono" />
-          </>
-        )}
-        {risk === 'high' && (
-          <>
-            {' · '}
-            <span class="risk high">high risk</span>
-          </>
-        )}
-        {approvals.needed > 1 && ` · ${approvals.given.length} of ${approvals.needed} approvals`}
-        {' · '}
-        {by.agent === null ? 'an agent' : <AgentText text={by.agent} reading="line" />}
-        {' · '}
-        <Time at={asked} now={context.now} />
-      </span>
-    </Row>
-  );
+  const isUrgent = status === 'pending' && left < URGENT_MS;
+  return {
+    href: context.at('requests', request.request_id),
+    what: line(request.summary || (request.question ?? '')),
+    states: [[word, isUrgent ? 'warn' : TONES[status]]],
+    meta: [
+      KINDS[kind].noun,
+      action !== null && mono(action),
+      risk === 'high' && <span class="risk high">high risk</span>,
+      approvals.needed > 1 && `${approvals.given.length} of ${approvals.needed} approvals`,
+      by.agent === null ? 'an agent' : line(by.agent),
+      time(context, request.created_at),
+    ],
+  };
 }

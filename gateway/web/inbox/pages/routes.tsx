@@ -12,8 +12,9 @@ import { routeTest } from '../../../../shared/operations/route/test.ts';
 import { SERVICE_SOURCE } from '../../../../shared/rules/source-name.ts';
 import { FactsCard, idFact, type Flash } from '../kit/detail.tsx';
 import type { FormPage, Sent } from '../kit/form.tsx';
+import type { Detail } from '../kit/item.tsx';
 import { listPage } from '../kit/list.tsx';
-import { resourcePage, type Detail } from '../kit/resource.tsx';
+import { resourcePage } from '../kit/resource.tsx';
 import { secretPage } from '../kit/secret.tsx';
 import { ago, exact, last, line, mono } from '../kit/text.tsx';
 import {

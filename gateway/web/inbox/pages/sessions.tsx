@@ -53,9 +53,8 @@ async function act(context: PageContext, body: string): Promise<ActionResult> {
 }
 
 function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
-  return confirm(context, {
+  const question = {
     heading: 'End all other sessions?',
-    back: context.at('sessions'),
     consequences: (
       <p>
         {pluralize(others.length, 'session')}{' '}
@@ -64,9 +63,9 @@ function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
         open a new one: to keep someone out, revoke the key or give it a new secret.
       </p>
     ),
-    act: 'others',
     yes: 'Yes, end them',
-  });
+  };
+  return confirm(context, question, { act: 'others', back: context.at('sessions') });
 }
 
 function shown(

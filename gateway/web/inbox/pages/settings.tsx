@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { settingsOf } from '../navigation.tsx';
-import { Heading, Row, Rows } from '../parts.tsx';
+import { ListSection } from '../kit/list.tsx';
+import { Heading } from '../parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../page-context.ts';
 
 /** What the session may set up, by section. */
@@ -19,17 +20,14 @@ function show(context: PageContext): Promise<PageResult> {
     <>
       <Heading title="Settings" />
       {settingsOf(context.pages).map(([section, pages]) => (
-        <section aria-label={section}>
-          <h2>{section}</h2>
-          <Rows label={section}>
-            {pages.map(({ path, title, setting }) => (
-              <Row href={context.at(path)}>
-                <span class="what">{title}</span>
-                <span class="meta">{setting?.about}</span>
-              </Row>
-            ))}
-          </Rows>
-        </section>
+        <ListSection
+          title={section}
+          rows={pages.map(({ path, title, setting }) => ({
+            href: context.at(path),
+            what: title,
+            meta: [setting?.about],
+          }))}
+        />
       ))}
     </>
   );

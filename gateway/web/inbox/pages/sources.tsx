@@ -10,8 +10,9 @@ import { CopyField } from '../fields.tsx';
 import { sealFlash } from '../flash.ts';
 import { FactsCard } from '../kit/detail.tsx';
 import type { FieldSpec, FormPage, Sent } from '../kit/form.tsx';
+import type { Detail } from '../kit/item.tsx';
 import { listPage } from '../kit/list.tsx';
-import { resourcePage, type Detail } from '../kit/resource.tsx';
+import { resourcePage } from '../kit/resource.tsx';
 import { ago, exact, last, mono, time } from '../kit/text.tsx';
 import { Chip, Note } from '../parts.tsx';
 import {

@@ -2,9 +2,8 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { policySuggest } from '../../../../shared/operations/policy/suggest.ts';
 import type { PolicyRule } from '../../../../shared/rules/policy/document.ts';
 import { suggestionText, suggestionWarning } from '../../../../shared/rules/policy/suggest.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
-import { Chip } from '../parts.tsx';
-import { EFFECTS, whenText } from '../policy-copy.tsx';
+import { line } from '../kit/text.tsx';
+import { effectChip, whenText } from '../policy-copy.tsx';
 import type { PageContext } from '../page-context.ts';
 
 /** The query field of the form for a new policy that names an action with a suggested rule. */
@@ -26,13 +25,10 @@ export async function suggestionsOf(context: PageContext): Promise<readonly Sugg
 }
 
 /** Rules for what people always approve, and the way to propose each. */
-export function SuggestedRules({
-  context,
-  suggestions,
-}: {
-  readonly context: PageContext;
-  readonly suggestions: readonly Suggestion[];
-}): JSX.Element | null {
+export function suggestedRules(
+  context: PageContext,
+  suggestions: readonly Suggestion[],
+): JSX.Element | null {
   if (suggestions.length === 0) return null;
   return (
     <section class="card stack" aria-labelledby="suggested">
@@ -40,26 +36,25 @@ export function SuggestedRules({
         <h2 id="suggested">Suggested rules</h2>
         <p class="soft">The policy could approve these at once. People would still be notified.</p>
       </div>
-      {suggestions.map((one) => (
-        <div>
-          <p>
-            <AgentText text={suggestionText(one)} reading="line" />
-          </p>
-          <p>
-            <AgentText text={whenText(one.rule)} reading="line" />{' '}
-            <Chip text={EFFECTS[one.rule.effect].text} tone={EFFECTS[one.rule.effect].tone} />
-          </p>
-          {suggestionWarning(one.rule) && <p class="soft">{suggestionWarning(one.rule)}</p>}
-          <p class="ways">
-            <a
-              class="btn small"
-              href={`${context.at('policy', 'propose')}?${SUGGESTED}=${encodeURIComponent(one.action)}`}
-            >
-              Propose this rule
-            </a>
-          </p>
-        </div>
-      ))}
+      {suggestions.map((one) => {
+        const { rule, action } = one;
+        const warning = suggestionWarning(rule);
+        const query = new URLSearchParams({ [SUGGESTED]: action }).toString();
+        return (
+          <div>
+            <p>{line(suggestionText(one))}</p>
+            <p>
+              {line(whenText(rule))} {effectChip(rule.effect)}
+            </p>
+            {warning && <p class="soft">{warning}</p>}
+            <p class="ways">
+              <a class="btn small" href={`${context.at('policy', 'propose')}?${query}`}>
+                Propose this rule
+              </a>
+            </p>
+          </div>
+        );
+      })}
     </section>
   );
 }

@@ -5,9 +5,11 @@ import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
 import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { KINDS } from '../../pages/copy.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
-import { Choice, Field } from '../fields.tsx';
-import { Chip, Heading, Problem, Row, Rows, UpLink } from '../parts.tsx';
+import { Fields, type FieldSpec } from '../kit/form.tsx';
+import { ListSection, type ListRow } from '../kit/list.tsx';
+import { filledIn, type Filled } from '../kit/query.ts';
+import { line, mono, ours, time } from '../kit/text.tsx';
+import { Chip, Heading, Problem, UpLink } from '../parts.tsx';
 import { EFFECTS } from '../policy-copy.tsx';
 import { pastRequests, type PastRequest } from '../policy-queries.ts';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
@@ -16,7 +18,7 @@ import { endText } from './policy-past.tsx';
 
 const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
 
-type Written = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+type Written = Filled<(typeof FIELDS)[number]>;
 
 const AMOUNT_MAX_CHARS = 30;
 const RECIPIENTS_MAX_CHARS = 2000;
@@ -53,7 +55,7 @@ interface Tried {
 
 /** What the policy would decide about a call, and why. It creates no request, so the form's fields are in the URL. */
 export async function showTryPolicy(context: PageContext): Promise<PageResult> {
-  const written = writtenIn(context);
+  const written = filledIn(context, FIELDS);
   const { tested, refusal } =
     written.tool === undefined
       ? { tested: null, refusal: NO_REFUSAL }
@@ -72,11 +74,11 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
         {tested === null ? (
           <p class="nothing">Describe a call, or pick a past request.</p>
         ) : (
-          <Outcome tested={tested} />
+          outcomeOf(tested)
         )}
-        <PastPicks context={context} past={await pastRequests(context)} />
+        {pastPicks(context, await pastRequests(context))}
       </div>
-      <TryForm written={written} fields={refusal.fields} />
+      {tryForm(written, refusal.fields)}
     </>
   );
   return { title: 'Try the policy', content, status: refusal.status, wide: true };
@@ -85,36 +87,18 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
 const PICKS_MAX = 20;
 
 /** Past requests; a click tries the policy on one. */
-function PastPicks({
-  context,
-  past,
-}: {
-  readonly context: PageContext;
-  readonly past: readonly PastRequest[];
-}): JSX.Element | null {
+function pastPicks(context: PageContext, past: readonly PastRequest[]): JSX.Element | null {
   if (past.length === 0) return null;
-  return (
-    <section aria-labelledby="picks">
-      <h2 id="picks">Try it on a past request</h2>
-      <Rows label="Past requests">
-        {past.slice(0, PICKS_MAX).map(({ record, subject }) => (
-          <Row href={`${context.at('policy', 'try')}?${queryOf(subject)}`}>
-            <AgentText text={record.summary} reading="line" class="what" />
-            <span class="soft">{endText(record)}</span>
-            <span class="meta">
-              {subject.action === null ? (
-                KINDS[record.kind].noun
-              ) : (
-                <AgentText text={subject.action} reading="exact" class="mono" />
-              )}
-              {' · '}
-              <Time at={Date.parse(record.created_at)} now={context.now} />
-            </span>
-          </Row>
-        ))}
-      </Rows>
-    </section>
-  );
+  const rows = past.slice(0, PICKS_MAX).map(({ record, subject }): ListRow => ({
+    href: `${context.at('policy', 'try')}?${queryOf(subject)}`,
+    what: line(record.summary),
+    side: endText(record),
+    meta: [
+      subject.action === null ? KINDS[record.kind].noun : mono(subject.action),
+      time(context, record.created_at),
+    ],
+  }));
+  return <ListSection title="Try it on a past request" rows={rows} />;
 }
 
 /** The fields of the form for a call. */
@@ -130,15 +114,6 @@ function queryOf({ tool, action, amount, risk, recipientDomains }: PolicySubject
     (field): field is [string, string] => field[1] !== null,
   );
   return new URLSearchParams(given).toString();
-}
-
-function writtenIn(context: PageContext): Written {
-  const written: Partial<Record<(typeof FIELDS)[number], string>> = {};
-  for (const name of FIELDS) {
-    const value = context.query(name)?.trim() ?? '';
-    if (value !== '') written[name] = value;
-  }
-  return written;
 }
 
 async function test(
@@ -169,49 +144,33 @@ function domainsIn(recipients: string): string[] {
   return [...new Set(parts.filter((one) => one !== ''))];
 }
 
-function TryForm({
-  written,
-  fields,
-}: {
-  readonly written: Written;
-  readonly fields: Refusal['fields'];
-}): JSX.Element {
-  const { tool, action, amount, risk = 'medium', recipient_domains: recipients } = written;
+function tryForm(
+  { tool = 'ask_approval', action, amount, risk = 'medium', recipient_domains: to }: Written,
+  problems: Refusal['fields'],
+): JSX.Element {
+  const fields: readonly FieldSpec[] = [
+    { kind: 'choice', name: 'tool', label: 'The agent wants to', value: tool, choices: TOOLS },
+    {
+      name: 'action',
+      label: 'Action',
+      value: action,
+      max: ACTION_MAX_CHARS,
+      placeholder: 'payment.refund',
+    },
+    { name: 'amount', label: 'Amount', value: amount, max: AMOUNT_MAX_CHARS, placeholder: '80' },
+    { kind: 'choice', name: 'risk', label: 'Risk', value: risk, choices: RISKS },
+    {
+      name: 'recipient_domains',
+      label: 'Recipients',
+      value: to,
+      max: RECIPIENTS_MAX_CHARS,
+      placeholder: 'ana@example.com, example.org',
+      hint: 'For an email: addresses or domains.',
+    },
+  ];
   return (
     <form method="get" class="act card stack" aria-label="The call">
-      <Choice
-        name="tool"
-        label="The agent wants to"
-        value={tool ?? 'ask_approval'}
-        choices={TOOLS}
-        problem={fields['tool']}
-      />
-      <Field
-        name="action"
-        label="Action"
-        value={action}
-        maxlength={ACTION_MAX_CHARS}
-        placeholder="payment.refund"
-        problem={fields['action']}
-      />
-      <Field
-        name="amount"
-        label="Amount"
-        value={amount}
-        maxlength={AMOUNT_MAX_CHARS}
-        placeholder="80"
-        problem={fields['amount']}
-      />
-      <Choice name="risk" label="Risk" value={risk} choices={RISKS} problem={fields['risk']} />
-      <Field
-        name="recipient_domains"
-        label="Recipients"
-        value={recipients}
-        maxlength={RECIPIENTS_MAX_CHARS}
-        placeholder="ana@example.com, example.org"
-        hint="For an email: addresses or domains."
-        problem={fields['recipient_domains']}
-      />
+      <Fields fields={fields} problems={problems} />
       <button class="btn yes">See what happens</button>
     </form>
   );
@@ -219,23 +178,20 @@ function TryForm({
 
 const ICONS = { good: 'yes', bad: 'no', calm: 'ask', warn: 'warn' } as const;
 
-function Outcome({ tested }: { readonly tested: Tested }): JSX.Element {
-  const { effect, rule, trace } = tested;
-  const { text, tone, line } = EFFECTS[effect];
+function outcomeOf({ effect, rule, trace }: Tested): JSX.Element {
+  const { text, tone, line: meaning } = EFFECTS[effect];
   return (
     <>
       <div class={`end ${tone}`} role="status">
         <Icon name={ICONS[tone]} />
         <div>
           <h2 class="summary">{text}</h2>
-          <p>{line}</p>
+          <p>{meaning}</p>
           <p>
             {rule === null ? (
               'No rule matches, so a person decides.'
             ) : (
-              <>
-                The rule <span class="exact mono">{rule}</span> decides.
-              </>
+              <>The rule {ours(rule)} decides.</>
             )}
           </p>
         </div>
@@ -243,27 +199,21 @@ function Outcome({ tested }: { readonly tested: Tested }): JSX.Element {
       {trace.length > 0 && (
         <section aria-labelledby="why">
           <h2 id="why">Why, rule by rule</h2>
-          <ol class="laws">
-            {trace.map((tried) => (
-              <TriedRule tried={tried} />
-            ))}
-          </ol>
+          <ol class="laws">{trace.map(triedRule)}</ol>
         </section>
       )}
     </>
   );
 }
 
-function TriedRule({ tried }: { readonly tried: Tried }): JSX.Element {
+function triedRule(tried: Tried): JSX.Element {
   const { decides, matched, says, failed } = tried;
   return (
     <li class={decides ? 'decides' : 'not'}>
-      <AgentText text={says} reading="line" />
+      {line(says)}
       <Chip text={verdictOf(tried)} tone={decides ? EFFECTS[tried.effect].tone : 'calm'} />
       {!matched && (
-        <span class="meta">
-          But <AgentText text={failed.map(({ given }) => given).join(', and ')} reading="line" />
-        </span>
+        <span class="meta">But {line(failed.map(({ given }) => given).join(', and '))}</span>
       )}
     </li>
   );

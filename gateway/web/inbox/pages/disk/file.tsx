@@ -3,14 +3,13 @@ import { fileDelete } from '../../../../../shared/operations/file/delete.ts';
 import { fileGet } from '../../../../../shared/operations/file/get.ts';
 import { isReservedPath } from '../../../../../shared/rules/disk-name.ts';
 import { digitsOf } from '../../../pages/number.ts';
-import { AgentText, Ago } from '../../../pages/request-copy.tsx';
-import { confirm } from '../../confirm.tsx';
-import { linksTo, type FileLink } from '../../disk-queries.ts';
-import { Fact, Problem, UpLink } from '../../parts.tsx';
-import { fieldsOf, refusalOf } from '../../refusal.ts';
-import type { ActionResult, FormError, PageContext, PageResult } from '../../page-context.ts';
-import { LinkRows } from './links.tsx';
-import { diskUrl, mayChange } from './parts.tsx';
+import { linksTo } from '../../disk-queries.ts';
+import { Facts } from '../../kit/detail.tsx';
+import type { Detail, Item } from '../../kit/item.tsx';
+import { ago, exact, line, ours } from '../../kit/text.tsx';
+import type { PageContext } from '../../page-context.ts';
+import { linkTable } from './links.tsx';
+import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';
 import { downloadUrl, picturesFrom, Preview, type ReadFile } from './preview.tsx';
 
 /** The answer of `file_get`. */
@@ -19,112 +18,61 @@ interface Answer extends ReadFile {
 }
 
 /** One file: what's in it, and the links to it. */
-export async function showFile(context: PageContext, path: string): Promise<PageResult> {
-  const file = (await context.call(fileGet, { path })) as Answer;
-  const isAsked = context.query('step') === 'delete' && mayDelete(context, path);
-  return isAsked ? askToDelete(context, file) : shown(context, file);
-}
+export const fileItem: Item<Answer> = {
+  urlOf: (context, path) => diskUrl(context, 'files', { path }),
+  up: (context, path) => [folderUrl(context, 'files', path), 'Files'],
+  find: async (context, path) => (await context.call(fileGet, { path })) as Answer,
+  detail,
+  acts: [
+    {
+      name: 'delete',
+      text: 'Delete',
+      may: (context, { path }) => mayChange(context) && !isReservedPath(path),
+      asks: (_context, { path, version }) => ({
+        heading: 'Delete this file?',
+        consequences: named(path, 'It’s gone at once, and its public links stop working.'),
+        hidden: [['version', version.toString()]],
+        yes: 'Yes, delete it',
+      }),
+      // Unless somebody replaced it since the visitor saw it.
+      run: async (context, { path }, { value }) => {
+        await context.call(fileDelete, { path, if_version: Number(value('version')) });
+        return null;
+      },
+    },
+  ],
+};
 
-/** Deletes the file, unless somebody replaced it since the visitor saw it. */
-export async function actOnFile(
-  context: PageContext,
-  path: string,
-  body: string,
-): Promise<ActionResult> {
-  const form = fieldsOf(body, ['act', 'version']);
-  const version = Number(form?.version);
-  const file = (await context.call(fileGet, { path })) as Answer;
-  if (form?.act !== 'delete' || !Number.isSafeInteger(version)) {
-    const problem = 'We couldn’t read the form. Nothing was deleted.';
-    return shown(context, file, { status: 400, problem });
-  }
-  try {
-    await context.call(fileDelete, { path, if_version: version });
-  } catch (error) {
-    const { status, text } = refusalOf(error, []);
-    return shown(context, file, { status, problem: text });
-  }
-  return { to: folderOf(context, path) };
-}
-
-function folderOf(context: PageContext, path: string): string {
-  return diskUrl(context, 'files', { prefix: path.slice(0, path.lastIndexOf('/') + 1) });
-}
-
-function mayDelete(context: PageContext, path: string): boolean {
-  return mayChange(context) && !isReservedPath(path);
-}
-
-function askToDelete(context: PageContext, { path, version }: Answer): PageResult {
-  return confirm(context, {
-    heading: 'Delete this file?',
-    back: diskUrl(context, 'files', { path }),
-    consequences: (
-      <>
-        <p>
-          <AgentText text={path} reading="exact" class="mono" />
-        </p>
-        <p>It’s gone at once, and its public links stop working.</p>
-      </>
+async function detail(context: PageContext, file: Answer): Promise<Detail> {
+  const links = await linksTo(context, file.path);
+  return {
+    title: 'File',
+    heading: exact(file.path),
+    main: <Preview context={context} file={file} />,
+    side: { title: 'About this file', lines: about(context, file) },
+    below: links.length > 0 && (
+      <section class="about" aria-labelledby="links">
+        <h2 id="links">Public links</h2>
+        {linkTable(context, links)}
+      </section>
     ),
-    fields: <input type="hidden" name="version" value={version.toString()} />,
-    act: 'delete',
-    yes: 'Yes, delete it',
-  });
+    picturesFrom: picturesFrom(context, file),
+  };
 }
 
-async function shown(
-  context: PageContext,
-  file: Answer,
-  { status = 200, problem = null }: FormError = {},
-): Promise<PageResult> {
-  const { path } = file;
-  const links = await linksTo(context, path);
-  const pictures = picturesFrom(context, file);
-  const content = (
-    <>
-      <UpLink href={folderOf(context, path)} whole>
-        Files
-      </UpLink>
-      <div class="stack">
-        <h1>
-          <AgentText text={path} reading="exact" />
-        </h1>
-        <Problem text={problem} />
-        <Preview context={context} file={file} />
-      </div>
-      <About context={context} file={file} />
-      <Links context={context} links={links} />
-    </>
-  );
-  const framed = { title: 'File', content, status, wide: true };
-  return pictures === undefined ? framed : { ...framed, picturesFrom: pictures };
-}
-
-function About({
-  context,
-  file,
-}: {
-  readonly context: PageContext;
-  readonly file: Answer;
-}): JSX.Element {
-  const { path, size_bytes: size, content_type: type, updated_at: updated, sha256 } = file;
+function about(context: PageContext, file: Answer): JSX.Element {
+  const { size_bytes: size, content_type: type, updated_at: updated, version, sha256 } = file;
   return (
-    <section class="act card stack" aria-labelledby="about">
-      <h2 id="about">About this file</h2>
-      <dl class="facts">
-        <Fact name="Written">
-          <Ago at={Date.parse(updated)} now={context.now} />
-        </Fact>
-        <Fact name="Type">
-          <AgentText text={type} reading="line" />
-        </Fact>
-        <Fact name="Size">{digitsOf(size)} bytes</Fact>
-        <Fact name="Version">{file.version.toString()}</Fact>
-        <Fact name="SHA-256">
-          <span class="exact mono">{sha256}</span>
-        </Fact>
-      </dl>
+    <>
+      <Facts
+        facts={[
+          ['Written', ago(context, updated)],
+          ['Type', line(type)],
+          ['Size', `${digitsOf(size)} bytes`],
+          ['Version', version.toString()],
+          ['SHA-256', ours(sha256)],
+        ]}
+      />
       <a
         class="btn small"
         href={downloadUrl(context, file)}
@@ -133,27 +81,6 @@ function About({
       >
         Download
       </a>
-      {mayDelete(context, path) && (
-        <a class="btn small" href={diskUrl(context, 'files', { path, step: 'delete' })}>
-          Delete
-        </a>
-      )}
-    </section>
-  );
-}
-
-function Links({
-  context,
-  links,
-}: {
-  readonly context: PageContext;
-  readonly links: readonly FileLink[];
-}): JSX.Element | null {
-  if (links.length === 0) return null;
-  return (
-    <section class="about" aria-labelledby="links">
-      <h2 id="links">Public links</h2>
-      <LinkRows context={context} links={links} />
-    </section>
+    </>
   );
 }

@@ -5,14 +5,12 @@ import { kvDelete } from '../../../../../shared/operations/kv/delete.ts';
 import { kvGet } from '../../../../../shared/operations/kv/get.ts';
 import { isStateKey, STATE_PREFIX } from '../../../../../shared/rules/disk-name.ts';
 import { digitsOf } from '../../../pages/number.ts';
-import { AgentText, Ago, Time } from '../../../pages/request-copy.tsx';
-import { lengthOfTime } from '../../../pages/time.ts';
-import { confirm } from '../../confirm.tsx';
-import { Fact, Problem, UpLink } from '../../parts.tsx';
-import { fieldsOf, refusalOf } from '../../refusal.ts';
-import type { ActionResult, FormError, PageContext, PageResult } from '../../page-context.ts';
-import { diskUrl, mayChange } from './parts.tsx';
+import { Facts } from '../../kit/detail.tsx';
+import type { Item } from '../../kit/item.tsx';
+import { ago, due, exact } from '../../kit/text.tsx';
+import type { PageContext } from '../../page-context.ts';
 import { StoredValue } from './json-value.tsx';
+import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';
 
 /** The answer of `kv_get`. */
 interface Stored {
@@ -24,114 +22,55 @@ interface Stored {
 }
 
 /** One key with its value. */
-export async function showKey(context: PageContext, key: string): Promise<PageResult> {
-  const stored = await find(context, key);
-  const isAsked = context.query('step') === 'delete' && mayChange(context);
-  return isAsked ? askToDelete(context, stored) : shown(context, stored);
-}
+export const keyItem: Item<Stored> = {
+  urlOf: (context, key) => diskUrl(context, undefined, { key }),
+  up: (context, key) => [folderUrl(context, undefined, key), 'Keys'],
+  find: async (context, key) => {
+    const stored = (await context.call(kvGet, { key })) as Stored | null;
+    if (stored === null) throw new ServiceError('NOT_FOUND');
+    return stored;
+  },
+  detail: (context, stored) => ({
+    title: 'Key',
+    heading: exact(stored.key),
+    main: <StoredValue context={context} value={stored.value} noun="value" />,
+    side: { title: 'About this key', lines: about(context, stored) },
+  }),
+  acts: [
+    {
+      name: 'delete',
+      text: 'Delete',
+      may: mayChange,
+      asks: (_context, { key, version }) => ({
+        heading: 'Delete this key?',
+        consequences: named(
+          key,
+          `Its value is gone at once${isStateKey(key) ? ', with all its versions' : ''}. An agent that reads it finds nothing.`,
+        ),
+        hidden: [['version', version.toString()]],
+        yes: 'Yes, delete it',
+      }),
+      // Unless somebody wrote it since the visitor saw it.
+      run: async (context, { key }, { value }) => {
+        await context.call(kvDelete, { key, if_version: Number(value('version')) });
+        return null;
+      },
+    },
+  ],
+};
 
-async function find(context: PageContext, key: string): Promise<Stored> {
-  const stored = (await context.call(kvGet, { key })) as Stored | null;
-  if (stored === null) throw new ServiceError('NOT_FOUND');
-  return stored;
-}
-
-/** Deletes the key, unless somebody wrote it since the visitor saw it. */
-export async function actOnKey(
-  context: PageContext,
-  key: string,
-  body: string,
-): Promise<ActionResult> {
-  const form = fieldsOf(body, ['act', 'version']);
-  const version = Number(form?.version);
-  if (form?.act !== 'delete' || !Number.isSafeInteger(version)) {
-    const problem = 'We couldn’t read the form. Nothing was deleted.';
-    return shown(context, await find(context, key), { status: 400, problem });
-  }
-  try {
-    await context.call(kvDelete, { key, if_version: version });
-  } catch (error) {
-    const { status, text } = refusalOf(error, []);
-    return shown(context, await find(context, key), { status, problem: text });
-  }
-  return { to: diskUrl(context, undefined, { prefix: key.slice(0, key.lastIndexOf('/') + 1) }) };
-}
-
-function askToDelete(context: PageContext, { key, version }: Stored): PageResult {
-  return confirm(context, {
-    heading: 'Delete this key?',
-    back: diskUrl(context, undefined, { key }),
-    consequences: (
-      <>
-        <p>
-          <AgentText text={key} reading="exact" class="mono" />
-        </p>
-        <p>
-          Its value is gone at once{isStateKey(key) && ', with all its versions'}. An agent that
-          reads it finds nothing.
-        </p>
-      </>
-    ),
-    fields: <input type="hidden" name="version" value={version.toString()} />,
-    act: 'delete',
-    yes: 'Yes, delete it',
-  });
-}
-
-function shown(
-  context: PageContext,
-  stored: Stored,
-  { status = 200, problem = null }: FormError = {},
-): PageResult {
-  const { key, value } = stored;
-  const up = diskUrl(context, undefined, { prefix: key.slice(0, key.lastIndexOf('/') + 1) });
-  const content = (
-    <>
-      <UpLink href={up} whole>
-        Keys
-      </UpLink>
-      <div class="stack">
-        <h1>
-          <AgentText text={key} reading="exact" />
-        </h1>
-        <Problem text={problem} />
-        <StoredValue context={context} value={value} noun="value" />
-      </div>
-      <About context={context} stored={stored} />
-    </>
-  );
-  return { title: 'Key', content, status, wide: true };
-}
-
-function About({
-  context,
-  stored,
-}: {
-  readonly context: PageContext;
-  readonly stored: Stored;
-}): JSX.Element {
+function about(context: PageContext, stored: Stored): JSX.Element {
   const { key, value, expires_at: expires, updated_at: updated, version } = stored;
-  const { now } = context;
   return (
-    <section class="act card stack" aria-labelledby="about">
-      <h2 id="about">About this key</h2>
-      <dl class="facts">
-        <Fact name="Written">
-          <Ago at={Date.parse(updated)} now={now} />
-        </Fact>
-        <Fact name="Expires">
-          {expires === null ? (
-            'never'
-          ) : (
-            <>
-              in {lengthOfTime(Date.parse(expires) - now)}, at{' '}
-              <Time at={Date.parse(expires)} now={now} />
-            </>
-          )}
-        </Fact>
-        <Fact name="Version">{version.toString()}</Fact>
-        <Fact name="Size">{digitsOf(Buffer.byteLength(stringifyExact(value)))} bytes</Fact>
-      </dl>
+    <>
+      <Facts
+        facts={[
+          ['Written', ago(context, updated)],
+          ['Expires', due(context, expires)],
+          ['Version', version.toString()],
+          ['Size', `${digitsOf(Buffer.byteLength(stringifyExact(value)))} bytes`],
+        ]}
+      />
       {isStateKey(key) && (
         <a
           class="btn small"
@@ -140,11 +79,6 @@ function About({
           Versions of this state
         </a>
       )}
-      {mayChange(context) && (
-        <a class="btn small" href={diskUrl(context, undefined, { key, step: 'delete' })}>
-          Delete
-        </a>
-      )}
-    </section>
+    </>
   );
 }

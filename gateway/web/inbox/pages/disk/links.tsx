@@ -1,12 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { AgentText, Time } from '../../../pages/request-copy.tsx';
-import { lengthOfTime } from '../../../pages/time.ts';
 import { confirm } from '../../confirm.tsx';
 import { allLinks, endLink, findLink, type FileLink } from '../../disk-queries.ts';
+import { due, line, mono } from '../../kit/text.tsx';
 import { Chip, Nothing, Pager, Table, type Column } from '../../parts.tsx';
 import { fieldsOf } from '../../refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../../page-context.ts';
-import { DiskHead, diskUrl, mayChange } from './parts.tsx';
+import { diskHead, diskUrl, mayChange, named } from './parts.tsx';
 
 /** The query field that names a link to end. */
 const LINK = 'end';
@@ -19,11 +18,11 @@ export async function showLinks(context: PageContext): Promise<PageResult> {
   const { links, nextCursor } = await allLinks(context);
   const content = (
     <>
-      <DiskHead context={context} section="links" />
+      {diskHead(context, 'links')}
       {links.length === 0 ? (
         <Nothing>No public links. Agents make them with file_url.</Nothing>
       ) : (
-        <LinkRows context={context} links={links} />
+        linkTable(context, links)
       )}
       <Pager context={context} next={nextCursor} words={['First', 'Next']} />
     </>
@@ -40,48 +39,39 @@ export async function actOnLink(context: PageContext, body: string): Promise<Act
 }
 
 function askToEnd(context: PageContext, { id, path }: FileLink): PageResult {
-  return confirm(context, {
+  const effect = 'Whoever has the link can’t download the file any more. The file stays.';
+  const question = {
     heading: 'End this link?',
-    back: diskUrl(context, 'links'),
-    consequences: (
-      <>
-        <p>
-          <AgentText text={path} reading="exact" class="mono" />
-        </p>
-        <p>Whoever has the link can’t download the file any more. The file stays.</p>
-      </>
-    ),
-    fields: <input type="hidden" name="link" value={id} />,
-    act: 'end',
+    consequences: named(path, effect),
+    hidden: [['link', id]] as const,
     yes: 'Yes, end it',
-  });
+  };
+  return confirm(context, question, { act: 'end', back: diskUrl(context, 'links') });
 }
 
-export function LinkRows({
-  context,
-  links,
-}: {
-  readonly context: PageContext;
-  readonly links: readonly FileLink[];
-}): JSX.Element {
+export function linkTable(context: PageContext, links: readonly FileLink[]): JSX.Element {
   const columns: readonly Column<FileLink>[] = [
     {
       title: 'File',
       cell: ({ path }) => (
         <a class="go" href={diskUrl(context, 'files', { path })}>
-          <AgentText text={path} reading="exact" class="mono" />
+          {mono(path)}
         </a>
       ),
     },
     {
       title: 'Ends',
-      cell: (link) => <End context={context} link={link} />,
+      cell: ({ expiresAt, isOpen }) => (
+        <span>
+          {isOpen ? due(context, expiresAt) : <Chip text="Doesn’t open any more" tone="calm" />}
+        </span>
+      ),
     },
     {
       title: 'Made by',
       cell: ({ keyName, requestId }) => (
         <span>
-          <AgentText text={keyName} reading="line" />
+          {line(keyName)}
           {requestId !== null && (
             <>
               {', '}
@@ -93,38 +83,15 @@ export function LinkRows({
         </span>
       ),
     },
-    ...(mayChange(context)
-      ? [
-          {
-            title: 'Action',
-            cell: ({ id }: FileLink) => (
-              <a class="go" href={diskUrl(context, 'links', { [LINK]: id })}>
-                End link
-              </a>
-            ),
-          },
-        ]
-      : []),
+    {
+      title: 'Action',
+      cell: ({ id }) => (
+        <a class="go" href={diskUrl(context, 'links', { [LINK]: id })}>
+          End link
+        </a>
+      ),
+    },
   ];
-  return <Table caption="Public links to files" columns={columns} items={links} />;
-}
-
-function End({
-  context: { now },
-  link: { expiresAt, isOpen },
-}: {
-  readonly context: PageContext;
-  readonly link: FileLink;
-}): JSX.Element {
-  return (
-    <span>
-      {isOpen ? (
-        <>
-          in {lengthOfTime(expiresAt - now)}, at <Time at={expiresAt} now={now} />
-        </>
-      ) : (
-        <Chip text="Doesn’t open any more" tone="calm" />
-      )}
-    </span>
-  );
+  const shown = mayChange(context) ? columns : columns.slice(0, -1);
+  return <Table caption="Public links to files" columns={shown} items={links} />;
 }

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
+import { actOnItem, showItem } from '../../kit/item.tsx';
 import type { ActionResult, PageContext, PageResult, UiPage } from '../../page-context.ts';
-import { actOnFile, showFile } from './file.tsx';
-import { showFiles } from './files.tsx';
-import { actOnKey, showKey } from './key.tsx';
-import { showKeys } from './keys.tsx';
+import { fileItem } from './file.tsx';
+import { keyItem } from './key.tsx';
+import { showFiles, showKeys, showStates } from './levels.tsx';
 import { actOnLink, showLinks } from './links.tsx';
 import { showState } from './state.tsx';
-import { showStates } from './states.tsx';
 
 /** Keys, task states, files and the public links to files. */
 export const diskPage: UiPage = {
@@ -22,9 +21,10 @@ export const diskPage: UiPage = {
 async function show(context: PageContext): Promise<PageResult> {
   const { id } = context;
   const [key, task, path] = ['key', 'task', 'path'].map((name) => context.query(name));
-  if (id === null) return key === undefined ? showKeys(context) : showKey(context, key);
+  if (id === null) return key === undefined ? showKeys(context) : showItem(keyItem, context, key);
   if (id === 'states') return task === undefined ? showStates(context) : showState(context, task);
-  if (id === 'files') return path === undefined ? showFiles(context) : showFile(context, path);
+  if (id === 'files')
+    return path === undefined ? showFiles(context) : showItem(fileItem, context, path);
   if (id === 'links') return showLinks(context);
   throw new ServiceError('NOT_FOUND');
 }
@@ -32,8 +32,8 @@ async function show(context: PageContext): Promise<PageResult> {
 async function act(context: PageContext, body: string): Promise<ActionResult> {
   const { id } = context;
   const [key, path] = ['key', 'path'].map((name) => context.query(name));
-  if (id === null && key !== undefined) return actOnKey(context, key, body);
-  if (id === 'files' && path !== undefined) return actOnFile(context, path, body);
+  if (id === null && key !== undefined) return actOnItem(keyItem, context, { id: key, body });
+  if (id === 'files' && path !== undefined) return actOnItem(fileItem, context, { id: path, body });
   if (id === 'links') return actOnLink(context, body);
   throw new ServiceError('NOT_FOUND');
 }

@@ -1,13 +1,14 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
-import { AgentText, Time } from '../../../pages/request-copy.tsx';
 import type { SentMail, SentMessage } from '../../mail-queries.ts';
-import { Chip, Table, type Column, type Tone } from '../../parts.tsx';
+import type { State } from '../../kit/list.tsx';
+import { line, mono, time } from '../../kit/text.tsx';
+import { Chip, Table, type Column } from '../../parts.tsx';
 import type { PageContext } from '../../page-context.ts';
 
 type MessageStatus = SentMessage['status'];
 
-const STATUSES: Readonly<Record<MessageStatus, readonly [text: string, tone: Tone]>> = {
+const STATUSES: Readonly<Record<MessageStatus, State>> = {
   pending: ['Waits for approval', 'warn'],
   queued: ['Queued', 'calm'],
   sent: ['Sent', 'good'],
@@ -41,13 +42,17 @@ const ORDER: readonly MessageStatus[] = [
 ];
 
 /** The state of a mail: of a mail to several, the worst one, and for how many. */
-export function StatesChip({ mail }: { readonly mail: SentMail }): JSX.Element {
-  const { messages } = mail;
+export function stateOf({ messages }: SentMail): State {
   const worst = ORDER.find((status) => messages.some((one) => one.status === status)) ?? 'queued';
   const count = messages.filter(({ status }) => status === worst).length;
   const [text, tone] = STATUSES[worst];
   const share = count === messages.length ? '' : ` (${count} of ${messages.length})`;
-  return <Chip text={text + share} tone={tone} />;
+  return [text + share, tone];
+}
+
+export function StatesChip({ mail }: { readonly mail: SentMail }): JSX.Element {
+  const [text, tone] = stateOf(mail);
+  return <Chip text={text} tone={tone} />;
 }
 
 const NAMED_MAX = 2;
@@ -73,57 +78,37 @@ export function States({
       cell: ({ to, copy }) => (
         <span>
           {copy !== undefined && <span class="soft">{copy === 'cc' ? 'Cc ' : 'Bcc '}</span>}
-          <AgentText text={to} reading="exact" class="mono" />
+          {mono(to)}
         </span>
       ),
     },
     {
       title: 'State',
-      cell: ({ status }) => (
-        <span>
-          <Chip {...chipOf(status)} />
-        </span>
-      ),
+      cell: ({ status }) => {
+        const [text, tone] = STATUSES[status];
+        return (
+          <span>
+            <Chip text={text} tone={tone} />
+          </span>
+        );
+      },
     },
-    {
-      title: 'What happened',
-      cell: (message) => <WhatHappened context={context} message={message} />,
-    },
+    { title: 'What happened', cell: (message) => whatHappened(context, message) },
   ];
   return <Table caption="What became of each message" columns={columns} items={mail.messages} />;
 }
 
-function chipOf(status: MessageStatus): { readonly text: string; readonly tone: Tone } {
-  const [text, tone] = STATUSES[status];
-  return { text, tone };
-}
-
-function WhatHappened({
-  context: { now },
-  message,
-}: {
-  readonly context: PageContext;
-  readonly message: SentMessage;
-}): JSX.Element {
+function whatHappened(context: PageContext, message: SentMessage): JSX.Element {
   const { status, sent_at: sentAt, due_at: dueAt, attempts, error } = message;
   return (
     <span>
-      {sentAt !== null && (
-        <>
-          sent <Time at={Date.parse(sentAt)} now={now} />
-        </>
-      )}
+      {sentAt !== null && <>sent {time(context, sentAt)}</>}
       {status === 'queued' && dueAt !== null && attempts > 0 && (
         <>
-          {pluralize(attempts, 'attempt')}, the next one <Time at={dueAt} now={now} />
+          {pluralize(attempts, 'attempt')}, the next one {time(context, dueAt)}
         </>
       )}
-      {error !== undefined && (
-        <>
-          {' '}
-          <AgentText text={`${error.code}: ${error.message}`} reading="line" />
-        </>
-      )}
+      {error !== undefined && <> {line(`${error.code}: ${error.message}`)}</>}
     </span>
   );
 }

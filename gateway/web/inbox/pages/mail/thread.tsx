@@ -1,12 +1,14 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
-import { AgentText, LongText, Time } from '../../../pages/request-copy.tsx';
+import { LongText } from '../../../pages/request-copy.tsx';
 import { addressText, EventStatusChip, mailOf, Verified } from '../../event-copy.tsx';
 import { lookAtEvent, type SeenEvent } from '../../event-queries.ts';
 import { threadOf, type SentMail, type Thread } from '../../mail-queries.ts';
-import { Fact, UpLink } from '../../parts.tsx';
+import { Facts } from '../../kit/detail.tsx';
+import { line, time } from '../../kit/text.tsx';
+import { UpLink } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
-import { Files } from '../event-mail.tsx';
+import { EventFiles } from '../event-mail.tsx';
 import { Attached, NoContent, SentHead } from './sent.tsx';
 import { States, StatesChip } from './states.tsx';
 
@@ -22,9 +24,7 @@ export async function showThread(context: PageContext, id: string): Promise<Page
   const content = (
     <>
       <UpLink href={context.at('mail')}>Mail</UpLink>
-      <h1>
-        <AgentText text={subjectOf(shown) || '(no subject)'} reading="line" />
-      </h1>
+      <h1>{line(subjectOf(shown) || '(no subject)')}</h1>
       {earlier !== null && (
         <p>
           <a class="go" href={`?before=${encodeURIComponent(earlier)}`}>
@@ -32,13 +32,7 @@ export async function showThread(context: PageContext, id: string): Promise<Page
           </a>
         </p>
       )}
-      {shown.map((mail) =>
-        mail.kind === 'sent' ? (
-          <Sent context={context} mail={mail} />
-        ) : (
-          <Received context={context} seen={mail} />
-        ),
-      )}
+      {shown.map((mail) => (mail.kind === 'sent' ? sent(context, mail) : received(context, mail)))}
       {context.query('before') !== undefined && (
         <p>
           <a class="go" href="?">
@@ -68,14 +62,7 @@ function subjectOf(mails: readonly ShownMail[]): string {
   return subjects.find((subject) => subject !== '') ?? '';
 }
 
-function Received({
-  context,
-  seen,
-}: {
-  readonly context: PageContext;
-  readonly seen: SeenEvent;
-}): JSX.Element {
-  const { event } = seen;
+function received(context: PageContext, { event }: SeenEvent): JSX.Element {
   const mail = mailOf(event);
   const text = mail?.text_stripped ?? mail?.text ?? null;
   return (
@@ -83,16 +70,17 @@ function Received({
       <h2 class="headed">
         Received <EventStatusChip status={event.status} />
       </h2>
-      <dl class="facts">
-        <Fact name="From">
-          <AgentText text={mail?.from ? addressText(mail.from) : 'unknown'} reading="line" />
-          {', '}
-          <Verified event={event} />
-        </Fact>
-        <Fact name="Date">
-          <Time at={Date.parse(event.received_at)} now={context.now} />
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          [
+            'From',
+            <>
+              {line(mail?.from ? addressText(mail.from) : 'unknown')}, <Verified event={event} />
+            </>,
+          ],
+          ['Date', time(context, event.received_at)],
+        ]}
+      />
       <div class="text">
         {text === null ? (
           <p class="soft">
@@ -101,24 +89,18 @@ function Received({
               : 'Open the mail to read it.'}
           </p>
         ) : (
-          <Beginning text={text} />
+          beginning(text)
         )}
         <p class="ways">
           <a href={context.at('events', event.id)}>Open this mail</a>
         </p>
       </div>
-      <Files event={event} />
+      <EventFiles event={event} />
     </article>
   );
 }
 
-function Sent({
-  context,
-  mail,
-}: {
-  readonly context: PageContext;
-  readonly mail: SentMail;
-}): JSX.Element {
+function sent(context: PageContext, mail: SentMail): JSX.Element {
   return (
     <article class="said mail sent">
       <h2 class="headed">
@@ -126,7 +108,7 @@ function Sent({
       </h2>
       <SentHead context={context} mail={mail} />
       <div class="text">
-        {mail.content === null ? <NoContent mail={mail} /> : <Beginning text={mail.content.text} />}
+        {mail.content === null ? <NoContent mail={mail} /> : beginning(mail.content.text)}
         <p class="ways">
           <a href={context.at('mail', mail.id)}>Open this mail</a>
         </p>
@@ -137,7 +119,7 @@ function Sent({
   );
 }
 
-function Beginning({ text }: { readonly text: string }): JSX.Element {
+function beginning(text: string): JSX.Element {
   const shown = text.slice(0, TEXT_SHOWN_CHARS).toWellFormed();
   return (
     <>
