@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** Says up to which time deletions may trust `clock`; tests pass their own. */
   readonly deletionClock?: DeletionClock;
-  /** The disk failed a write, so the process must end. */
+  /** The disk failed a write, or a mirror that everything relies on is out of date, so the process must end. */
   readonly onFatal: (error: unknown) => void;
   /** The file of the master key, created if missing (default: `master.key` in `dataFolder`). */
   readonly masterKeyFile?: string;

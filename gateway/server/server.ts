@@ -170,7 +170,7 @@ export class GatewayServer {
       log,
       metrics: this.#metrics,
       onFatal: (error) => {
-        log.fatal({ err: error }, 'the disk failed a write');
+        log.fatal({ err: error }, 'the data in use is not to be relied on');
         onFatal();
       },
     });

@@ -68,7 +68,12 @@ export class ControlStore {
     location: DatabaseLocation,
     onFatal: (error: unknown) => void,
   ): Promise<ControlStore> {
-    const writer = await openWriter(location, 'control', { onFatal });
+    // Everything relies on this database, so nothing else can go on while it's copied again.
+    const onOutdated = (): void =>
+      onFatal(
+        new Error('The copy of the control database is out of date. A restart makes a new one.'),
+      );
+    const writer = await openWriter(location, 'control', { onFatal, onOutdated });
     try {
       const reader = await openReader(location);
       return new ControlStore(location.kind === 'file' ? reader : upToDate(reader, writer), writer);

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { checked, onlyReads } from './bindings.ts';
 import { connectionClosed } from './closed-connections.ts';
 import type { Row, SqlValue } from './driver.ts';
+import { errorCode } from '../lib/guards.ts';
 
 type Statement = ReturnType<Libsql.Database['prepare']>;
 
@@ -102,8 +103,17 @@ function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
 
 /** A failed disk write or sync. A full disk doesn't count: SQLite rolls back cleanly and recovers. */
 export function isDiskFailure(error: unknown): error is Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
+  return isDamage(error) || errorCode(error)?.startsWith('SQLITE_IOERR') === true;
+}
+
+/** The file isn't a sound database. */
+export function isDamage(error: unknown): error is Error {
+  const code = errorCode(error);
+  return code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return errorCode(error) === 'SQLITE_FULL';
 }
 
 /** Throws unless the connection has this setting. */

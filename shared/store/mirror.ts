@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../lib/errors.ts';
-import { isDiskFailure, type Connection } from './connection.ts';
+import { isDiskFailure, isDiskFull, type Connection } from './connection.ts';
 import type { Query } from './driver.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_SQL } from './meta.ts';
 
@@ -11,24 +11,30 @@ export interface LoggedGroup {
   readonly statements: readonly Query[];
 }
 
+/** Names the newest group of a database. Two histories may have the same number, but not the same token. */
+export interface GroupPlace {
+  readonly position: number;
+  /** Null before the first group. */
+  readonly token: string | null;
+}
+
 /**
  * A server that decides which groups are committed, for a file that mirrors its database. Several processes may have a
  * mirror, and the server accepts a group only from one that has all earlier groups.
  */
 export interface Authority {
   /**
-   * Commits a group at the server, as the first one after this position. `overtaken`: another process has committed
-   * meanwhile, and nothing of this group is there. Throws UNAVAILABLE if it wasn't committed, and CommitUncertain if
-   * nobody knows.
+   * Commits a group at the server, as the first one after this place. `overtaken`: the server's newest group is another
+   * one, and nothing of this group is there. Throws UNAVAILABLE if it wasn't committed, and CommitUncertain if nobody
+   * knows.
    */
-  accept(position: number, group: LoggedGroup): Promise<'accepted' | 'overtaken'>;
-  /** The number and the token of the newest group. */
-  newest(): Promise<{ readonly position: number; readonly token: string | null }>;
+  accept(after: GroupPlace, group: LoggedGroup): Promise<'accepted' | 'overtaken'>;
+  newest(): Promise<GroupPlace>;
   /**
-   * Some groups after this position, oldest first; `token` names the last one that the mirror has. Null if the server
-   * doesn't keep them any more, or if the mirror has another history.
+   * Some groups after this place, oldest first. Null if the server doesn't keep them any more, or if the mirror has
+   * another history.
    */
-  after(position: number, token: string | null): Promise<readonly LoggedGroup[] | null>;
+  after(place: GroupPlace): Promise<readonly LoggedGroup[] | null>;
   close(): void;
 }
 
@@ -75,9 +81,10 @@ export class Mirror {
    */
   async accepts(position: number, statements: readonly Query[]): Promise<boolean> {
     const { authority, onUndone } = this.options;
+    const after = { position, token: this.#token };
     const token = randomBytes(12).toString('base64url');
     this.#connection.run(LAST_GROUP_SQL, [token]);
-    if ((await authority.accept(position, { token, statements })) === 'accepted') return true;
+    if ((await authority.accept(after, { token, statements })) === 'accepted') return true;
     this.#connection.run('ROLLBACK');
     onUndone();
     return false;
@@ -85,14 +92,15 @@ export class Mirror {
 
   /** Begins a transaction with some groups of other processes, for the caller to commit. Returns how many they are. */
   async takeIn(position: number): Promise<number> {
-    const groups = await this.options.authority.after(position, this.#token);
+    const groups = await this.options.authority.after({ position, token: this.#token });
     if (groups === null || groups.length === 0) throw new MirrorOutdated('Copy it again.');
     this.#connection.run('BEGIN IMMEDIATE');
     try {
       for (const group of groups) this.#repeat(group);
     } catch (error) {
+      if (isDiskFailure(error) || isDiskFull(error)) throw error;
       // What the server could run fails here, so the rows must differ.
-      throw isDiskFailure(error) ? error : new MirrorOutdated('It differs.', { cause: error });
+      throw new MirrorOutdated('It differs.', { cause: error });
     }
     return groups.length;
   }
@@ -117,7 +125,11 @@ export class Mirror {
 
   /** Makes sure that the mirror is copied again when it is next opened. */
   invalidate(): void {
-    this.#connection.run(LAST_GROUP_SQL, ['outdated']);
+    try {
+      this.#connection.run(LAST_GROUP_SQL, ['outdated']);
+    } catch {
+      // The disk may be full. When it is next opened, it may take a write to show once more that it's outdated.
+    }
   }
 
   /** The server's position. Calls of one turn of the event loop share a request. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { unavailable } from '../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
 import type { DatabaseLocation, RemoteLocation } from './location.ts';
+import { isDamage } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { MirrorOutdated, type MirrorOptions } from './mirror.ts';
 import { EmbeddedReader } from './reader.ts';
@@ -45,27 +46,25 @@ async function openMirror(
   family: Family,
   options: OpenWriterOptions,
 ): Promise<EmbeddedWriter> {
-  const { openAuthority, ensureMirror, dropMirror } = await import('./remote/open.ts');
+  const { openAuthority, ensureMirror, dropMirror, migrateMirror } =
+    await import('./remote/open.ts');
+  const { onForeign = nothing, onUndone = nothing } = options;
+  const { onUncertain = nothing, onOutdated = nothing } = options;
   for (let isSecond = false; ; isSecond = true) {
     const authority = await openAuthority(location, family, options.isMade ?? false);
+    const mirror = { authority, onForeign, onUndone, onUncertain, onOutdated };
+    let writer: EmbeddedWriter | null = null;
     try {
       await ensureMirror(location, family);
-    } catch (error) {
-      authority.close();
-      throw error;
-    }
-    const { onForeign = nothing, onUndone = nothing } = options;
-    const { onUncertain = nothing, onOutdated = nothing } = options;
-    const mirror = { authority, onForeign, onUndone, onUncertain, onOutdated };
-    const writer = new EmbeddedWriter(location.mirror, { ...options, mirror }, (one) =>
-      migrate(one, family),
-    );
-    try {
+      writer = new EmbeddedWriter(location.mirror, { ...options, mirror }, (one) =>
+        migrateMirror(one, family, authority),
+      );
       await writer.resume();
       return writer;
     } catch (error) {
-      await writer.close();
-      if (isSecond || !(error instanceof MirrorOutdated)) throw error;
+      await (writer ?? authority).close();
+      const isUseless = error instanceof MirrorOutdated || isDamage(error);
+      if (isSecond || !isUseless) throw error;
       await dropMirror(location.mirror);
     }
   }

@@ -79,7 +79,12 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#options = options;
     this.#generations = replication ? new Generations(path, replication) : null;
     this.#writer = openWriter(path);
-    migrate(this.#writer);
+    try {
+      migrate(this.#writer);
+    } catch (error) {
+      this.#writer.close();
+      throw error;
+    }
     this.#mirror = options.mirror ? new Mirror(this.#writer, options.mirror) : null;
     this.#log = new WriteAheadLog(path, this.#writer);
     this.#generations?.attach(this.#log);
@@ -136,8 +141,14 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   async catchUp(): Promise<void> {
     const mirror = this.#mirror;
     if (!mirror) return;
+    const known = this.#position;
     const newest = await mirror.newest();
-    if (newest > this.#position) await this.#alone(() => this.#takeIn(mirror, newest));
+    const isLost = !(newest >= known);
+    if (!isLost && newest <= this.#position) return;
+    await this.#alone(async () => {
+      if (isLost) throw new MirrorOutdated('The server has lost groups.');
+      await this.#takeIn(mirror, newest);
+    });
   }
 
   /** Brings a mirror up to date after it was opened. Throws a MirrorOutdated if that isn't possible. */

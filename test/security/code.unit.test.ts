@@ -97,7 +97,7 @@ describe('the program', () => {
       'gateway/blobs/s3-client.ts',
       'gateway/callbacks/deliveries.ts',
       'gateway/lib/backoff.ts',
-      'shared/store/remote/retry-budget.ts',
+      'shared/store/remote/retry.ts',
     ]);
   });
 

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Client, InStatement } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../meta.ts';
-import { CommitUncertain, MirrorOutdated, type Authority, type LoggedGroup } from '../mirror.ts';
+import {
+  CommitUncertain,
+  MirrorOutdated,
+  type Authority,
+  type GroupPlace,
+  type LoggedGroup,
+} from '../mirror.ts';
 import {
   failedIndex,
   isAnswer,
@@ -12,7 +18,7 @@ import {
   wrongSetting,
 } from './failure.ts';
 import { decodeStatements, encodeStatements, LOG_TABLE } from './group-log.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { patiently, RetryBudget } from './retry.ts';
 import { toStatement } from './values.ts';
 
 /** Larger groups aren't kept in the log. */
@@ -23,18 +29,22 @@ const LOG_MAX_GROUPS = 4096;
 /** Groups have what was deleted since, so none stays longer than this. How often to look for older ones. */
 const LOG_MAX_AGE_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
-/** At most this many groups travel in one answer. */
+/** How many groups travel in one answer, and about how many bytes: `sqld` refuses answers of more than 10 MB. */
 const GROUPS_PER_ANSWER = 64;
+const BYTES_PER_ANSWER = 4 * 1024 * 1024;
 
-/** Increments the position, but only from the expected one: NOT NULL makes it fail otherwise. */
-const GUARD_SQL =
-  "UPDATE meta SET value = CASE value WHEN ? THEN value + 1 END WHERE name = 'commit_seq'";
+/** Increments the position, but only after the expected group: NOT NULL makes it fail otherwise. */
+const GUARD_SQL = `UPDATE meta SET value =
+  CASE WHEN value = ? AND (SELECT value FROM meta WHERE name = 'last_group') IS ? THEN value + 1 END
+  WHERE name = 'commit_seq'`;
 const LOG_SQL = `INSERT INTO ${LOG_TABLE} (position, token, follows, logged_at, statements)
   VALUES (?, ?, (SELECT value FROM meta WHERE name = 'last_group'), ?, ?)`;
 const PRUNE_SQL = `DELETE FROM ${LOG_TABLE} WHERE position <= ?`;
 const PRUNE_OLD_SQL = `DELETE FROM ${LOG_TABLE} WHERE logged_at < ?`;
-const AFTER_SQL = `SELECT token, follows, statements FROM ${LOG_TABLE}
-  WHERE position > ? ORDER BY position LIMIT ${GROUPS_PER_ANSWER}`;
+const AFTER_SQL = `SELECT token, follows, statements FROM (
+    SELECT position, token, follows, statements, sum(length(statements)) OVER (ORDER BY position) AS bytes
+    FROM (SELECT * FROM ${LOG_TABLE} WHERE position > ? ORDER BY position LIMIT ${GROUPS_PER_ANSWER}))
+  WHERE coalesce(bytes, 0) <= ${BYTES_PER_ANSWER} ORDER BY position`;
 const TOKEN_SQL = `SELECT token FROM ${LOG_TABLE} WHERE position = ?`;
 
 /**
@@ -46,17 +56,41 @@ export class RemoteAuthority implements Authority {
   /** Sizes of the newest logged groups of this process, and the position of the first one. */
   readonly #sizes: number[] = [];
   #loggedBytes = 0;
+  /** The database had an older schema until just before. */
+  readonly hasMigrated: boolean;
   readonly #now: () => number;
   #prunedAt = Number.NEGATIVE_INFINITY;
+  /** An empty group was committed in place of the last one. */
+  #hasSettled = false;
 
   /** The tables exist. It closes the client. `now`: Unix time in milliseconds. */
-  constructor(client: Client, now: () => number = () => Date.now()) {
+  constructor(client: Client, { hasMigrated = false, now = () => Date.now() } = {}) {
     this.#client = client;
+    this.hasMigrated = hasMigrated;
     this.#now = now;
   }
 
-  async accept(position: number, group: LoggedGroup): Promise<'accepted' | 'overtaken'> {
-    const batch = this.#batchOf(position, group);
+  async accept(after: GroupPlace, group: LoggedGroup): Promise<'accepted' | 'overtaken'> {
+    const outcome = await this.#decide(after, group);
+    if (outcome !== 'settled') {
+      this.#hasSettled = false;
+      return outcome;
+    }
+    // The empty group is in the log like any other one, and the caller's group can be tried after it, but only once:
+    // the server may never take it.
+    this.#hasSettled = !this.#hasSettled;
+    if (this.#hasSettled) return 'overtaken';
+    throw unavailable(
+      5,
+      new Error('The database server answers other requests, but not this one.'),
+    );
+  }
+
+  async #decide(
+    after: GroupPlace,
+    group: LoggedGroup,
+  ): Promise<'accepted' | 'overtaken' | 'settled'> {
+    const batch = this.#batchOf(after, group);
     const budget = new RetryBudget();
     let mayBeUnderWay = false;
     for (;;) {
@@ -64,21 +98,21 @@ export class RemoteAuthority implements Authority {
         await this.#client.batch(batch, 'write');
         return 'accepted';
       } catch (error) {
-        if (isGuard(error)) return await this.#fate(position, group, budget, error);
+        const unsure = { after, group, cause: error, mayBeUnderWay };
+        if (isGuard(error)) return await this.#fate(unsure, budget);
         // The mirror could run all of them.
         if (isOfStatement(error)) throw unavailable(5, new MirrorOutdated('', { cause: error }));
-        if (!mayPass(error)) throw unavailable(5, wrongSetting(error));
-        mayBeUnderWay ||= !isAnswer(error) && !neverConnected(error);
+        mayBeUnderWay ||= mayPass(error) && !isAnswer(error) && !neverConnected(error);
         // If a request is still under way, the guard lets only one of them in.
-        if (await budget.lasts()) continue;
-        if (!mayBeUnderWay) throw unavailable(5, error);
-        return this.#settle(position, group, error);
+        if (mayPass(error) && (await budget.lasts())) continue;
+        if (!mayBeUnderWay) throw unavailable(5, wrongSetting(error) ?? error);
+        return this.#settle({ ...unsure, mayBeUnderWay });
       }
     }
   }
 
-  async newest(): Promise<{ readonly position: number; readonly token: string | null }> {
-    const [seq, last] = await this.#patiently(() =>
+  async newest(): Promise<GroupPlace> {
+    const [seq, last] = await patiently(() =>
       this.#client.batch([POSITION_QUERY, LAST_GROUP_QUERY], 'read'),
     );
     const token = last?.rows[0]?.['value'];
@@ -88,8 +122,8 @@ export class RemoteAuthority implements Authority {
     };
   }
 
-  async after(position: number, token: string | null): Promise<readonly LoggedGroup[] | null> {
-    const { rows } = await this.#patiently(() =>
+  async after({ position, token }: GroupPlace): Promise<readonly LoggedGroup[] | null> {
+    const { rows } = await patiently(() =>
       this.#client.execute({ sql: AFTER_SQL, args: [position] }),
     );
     const groups: LoggedGroup[] = [];
@@ -107,14 +141,15 @@ export class RemoteAuthority implements Authority {
     this.#client.close();
   }
 
-  #batchOf(position: number, { token, statements }: LoggedGroup): InStatement[] {
+  #batchOf(after: GroupPlace, { token, statements }: LoggedGroup): InStatement[] {
+    const { position } = after;
     const bytes = encodeStatements(statements);
     const kept = bytes.length <= LOGGED_MAX_BYTES ? bytes : null;
     const now = this.#now();
     const log = toStatement(LOG_SQL, [position + 1, token, now, kept]);
     const until = this.#prunedAfter(position, bytes.length);
     return [
-      toStatement(GUARD_SQL, [position]),
+      toStatement(GUARD_SQL, [position, after.token]),
       ...statements.map(({ sql, params }) => toStatement(sql, params)),
       log,
       toStatement(LAST_GROUP_SQL, [token]),
@@ -128,7 +163,10 @@ export class RemoteAuthority implements Authority {
     this.#sizes.push(bytes);
     this.#loggedBytes += bytes;
     let dropped = 0;
-    while (this.#loggedBytes > LOG_MAX_BYTES || this.#sizes.length > LOG_MAX_GROUPS) {
+    const isTooMuch = (): boolean =>
+      this.#loggedBytes > LOG_MAX_BYTES || this.#sizes.length > LOG_MAX_GROUPS;
+    // The newest one stays: it shows that the group was accepted.
+    while (isTooMuch() && this.#sizes.length > 1) {
       this.#loggedBytes -= this.#sizes.shift() ?? 0;
       dropped += 1;
     }
@@ -141,55 +179,48 @@ export class RemoteAuthority implements Authority {
     return true;
   }
 
-  /** The guard has refused the group, or an earlier try of the same request was let in. */
+  /** The guard has refused the group: another one is there, or an earlier try of this one was let in. */
   async #fate(
-    position: number,
-    { token }: LoggedGroup,
+    { after, group, cause, mayBeUnderWay }: Unsure,
     budget: RetryBudget,
-    cause: unknown,
   ): Promise<'accepted' | 'overtaken'> {
     for (;;) {
       try {
-        const { rows } = await this.#client.execute(toStatement(TOKEN_SQL, [position + 1]));
-        return rows[0]?.['token'] === token ? 'accepted' : 'overtaken';
+        const next = toStatement(TOKEN_SQL, [after.position + 1]);
+        const { rows } = await this.#client.execute(next);
+        if (rows[0]?.['token'] === group.token) return 'accepted';
+        if (rows.length > 0 || !mayBeUnderWay) return 'overtaken';
       } catch {
-        if (!(await budget.lasts())) throw new CommitUncertain(cause);
+        if (await budget.lasts()) continue;
       }
+      // Nobody could be asked, or the log has lost the group after this place, and that may be this one.
+      throw new CommitUncertain(cause);
     }
   }
 
   /** Commits an empty group in its place, so that a request still under way can't be let in any more. */
-  async #settle(
-    position: number,
-    group: LoggedGroup,
-    cause: unknown,
-  ): Promise<'accepted' | 'overtaken'> {
+  async #settle(unsure: Unsure): Promise<'accepted' | 'overtaken' | 'settled'> {
     const fence = { token: randomBytes(12).toString('base64url'), statements: [] };
+    const batch = this.#batchOf(unsure.after, fence);
     const budget = new RetryBudget();
     for (;;) {
       try {
-        await this.#client.batch(this.#batchOf(position, fence), 'write');
-        // It is in the log like any other group, and the caller's group can be tried after it.
-        return 'overtaken';
+        await this.#client.batch(batch, 'write');
+        return 'settled';
       } catch (error) {
-        if (isGuard(error)) return this.#fate(position, group, budget, cause);
-        if (!(await budget.lasts())) throw new CommitUncertain(cause);
+        if (isGuard(error)) return this.#fate(unsure, budget);
+        if (!(await budget.lasts())) throw new CommitUncertain(unsure.cause);
       }
     }
   }
+}
 
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    const budget = new RetryBudget();
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        const isTemporary = mayPass(error) && !isOfStatement(error);
-        if (isTemporary && (await budget.lasts())) continue;
-        throw unavailable(5, wrongSetting(error) ?? error);
-      }
-    }
-  }
+/** A group that the server may have accepted. */
+interface Unsure {
+  readonly after: GroupPlace;
+  readonly group: LoggedGroup;
+  readonly cause: unknown;
+  readonly mayBeUnderWay: boolean;
 }
 
 /** The first statement of a batch failed: another group stands at this position. */

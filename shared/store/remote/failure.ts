@@ -32,6 +32,11 @@ export function wrongSetting(error: unknown): Error | null {
   if (status === 401 || status === 403) {
     return new Error(`The database server refuses SVC_DATABASE_TOKEN (status ${status}).`);
   }
+  if (status === 413) {
+    return new Error(
+      'The database server, or a proxy before it, refuses a request of this size (status 413).',
+    );
+  }
   if (status !== 404) return null;
   return new Error('The database server has no such database: see SVC_DATABASE_URL (status 404).', {
     cause: error,

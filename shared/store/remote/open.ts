@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs';
-import { constants, copyFile, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client, Transaction } from '@libsql/client/http';
-import { unavailable } from '../../lib/errors.ts';
+import { ServiceError, unavailable } from '../../lib/errors.ts';
 import { makeFolder } from '../../host/make-folder.ts';
+import type { Connection } from '../connection.ts';
 import type { RemoteLocation } from '../location.ts';
+import { MirrorOutdated } from '../mirror.ts';
 import { migrate, missingMigrations, NewerSchema } from '../migrate.ts';
 import { EmbeddedReader } from '../reader.ts';
 import { copyTables, MIRRORED } from '../table-copy.ts';
 import { EmbeddedWriter } from '../writer.ts';
 import { RemoteAuthority } from './authority.ts';
 import { openClient } from './client.ts';
-import { isOfStatement, mayPass, wrongSetting } from './failure.ts';
-import { CREATE_LOG_SQL } from './group-log.ts';
+import { isOfStatement } from './failure.ts';
+import { CREATE_LOG_SQL, LOG_TABLE } from './group-log.ts';
 import { OneSnapshot, RemoteReader } from './reader.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { patiently } from './retry.ts';
 import { ServerWriter } from './server-writer.ts';
 
 type Family = 'project' | 'control';
@@ -24,7 +26,7 @@ export function openRemoteReader(location: RemoteLocation): RemoteReader {
   return new RemoteReader(openClient(location));
 }
 
-/** Updates the tables on the server. UNAVAILABLE if it stays unreachable for a while. */
+/** Migrates the database on the server if needed. UNAVAILABLE if it stays unreachable for a while. */
 export async function openAuthority(
   location: RemoteLocation,
   family: Family,
@@ -32,8 +34,8 @@ export async function openAuthority(
 ): Promise<RemoteAuthority> {
   const client = openClient(location);
   try {
-    await patiently(() => migrateRemote(client, family, isMade));
-    return new RemoteAuthority(client);
+    const hasMigrated = await patiently(() => migrateRemote(client, family, isMade), isFinal);
+    return new RemoteAuthority(client, { hasMigrated });
   } catch (error) {
     client.close();
     throw error;
@@ -44,7 +46,7 @@ export async function openAuthority(
 export async function openServerWriter(location: RemoteLocation): Promise<ServerWriter> {
   const client = openClient(location);
   try {
-    await patiently(() => migrateRemote(client, 'project', false));
+    await patiently(() => migrateRemote(client, 'project', false), isFinal);
     return new ServerWriter(client);
   } catch (error) {
     client.close();
@@ -68,8 +70,19 @@ export async function ensureMirror(location: RemoteLocation, family: Family): Pr
   }
   // The driver may still have the file open, under this name: what is opened next must be another file.
   await copyFile(made, whole, constants.COPYFILE_FICLONE);
+  // After a power cut, the name must not lead to a file that is only half there.
+  await sync(whole);
   await rename(whole, mirror);
   await dropMirror(made);
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Removes a mirror that nobody has open, with everything that belongs to it. */
@@ -98,30 +111,36 @@ async function copyTo(path: string, family: Family, from: OneSnapshot): Promise<
   if (failure !== null) throw unavailable(5, failure);
 }
 
-/** A database that was created before is empty. */
-class EmptyDatabase extends Error {}
+/** An operator must do something first, or another release must. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ServiceError || error instanceof NewerSchema || isOfStatement(error);
+}
 
-/** The server doesn't keep what it has acknowledged. */
-class LossyServer extends Error {}
+/** How soon to try again what waits for an operator, in seconds. */
+const OPERATOR_SECONDS = 60;
 
 /**
- * Does what `migrate` does for a file. If several gateways start at once, one migrates; the others wait and find it
- * done.
+ * Does what `migrate` does for a file; returns whether it was this call that did it. If several gateways start at once,
+ * one migrates; the others wait and find it done.
  */
-async function migrateRemote(client: Client, family: Family, isMade: boolean): Promise<void> {
+async function migrateRemote(client: Client, family: Family, isMade: boolean): Promise<boolean> {
   await refuseLossy(client);
   const { rows } = await client.execute(VERSION);
   const version = Number(rows[0]?.['user_version']);
-  if (isMade && version === 0) throw new EmptyDatabase('The database is empty, and was not.');
+  if (isMade && version === 0) {
+    throw unavailable(OPERATOR_SECONDS, new Error('The database is empty, and was not.'));
+  }
+  let hasMigrated = false;
   if (missingMigrations(family, version)) {
     const transaction = await client.transaction('write');
     try {
-      await migrateWithin(transaction, family);
+      hasMigrated = await migrateWithin(transaction, family);
     } finally {
       await transaction.rollback().catch(() => undefined);
     }
   }
   await client.execute(CREATE_LOG_SQL);
+  return hasMigrated;
 }
 
 const VERSION = 'PRAGMA user_version';
@@ -136,30 +155,34 @@ async function refuseLossy(client: Client): Promise<void> {
   });
   const mode = (await asked)?.rows[0]?.['synchronous'];
   if (mode === undefined || mode === null || Number(mode) >= SYNCHRONOUS_FULL) return;
-  throw new LossyServer(
+  const reason = new Error(
     'The database server may lose answered commits in a power cut: its databases need `"durability_mode": "strong"` (see SVC_DATABASE_CREATE_URL).',
   );
+  throw unavailable(OPERATOR_SECONDS, reason);
 }
 
-async function migrateWithin(transaction: Transaction, family: Family): Promise<void> {
+async function migrateWithin(transaction: Transaction, family: Family): Promise<boolean> {
   const { rows } = await transaction.execute(VERSION);
   const missing = missingMigrations(family, Number(rows[0]?.['user_version']));
-  for (const text of missing ?? []) await transaction.executeMultiple(text);
+  if (!missing) return false;
+  for (const text of missing) await transaction.executeMultiple(text);
+  // Their statements are for the tables as they were: a mirror that lacks them is copied again.
+  await transaction.executeMultiple(`${CREATE_LOG_SQL}; DELETE FROM ${LOG_TABLE};`);
   await transaction.commit();
+  return true;
 }
 
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  const budget = new RetryBudget();
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof EmptyDatabase || error instanceof LossyServer) {
-        throw unavailable(60, error);
-      }
-      if (error instanceof NewerSchema || isOfStatement(error)) throw error;
-      if (mayPass(error) && (await budget.lasts())) continue;
-      throw unavailable(5, wrongSetting(error) ?? error);
-    }
-  }
+/**
+ * Migrates a mirror right after the server's database. Throws a MirrorOutdated if that was migrated earlier: groups
+ * that an earlier release has committed since would be migrated here, and aren't there.
+ */
+export function migrateMirror(
+  connection: Connection,
+  family: Family,
+  { hasMigrated }: RemoteAuthority,
+): void {
+  const version = Number(connection.get(VERSION)?.['user_version']);
+  const isOlder = version > 0 && missingMigrations(family, version) !== null;
+  if (isOlder && !hasMigrated) throw new MirrorOutdated('It has an older schema.');
+  migrate(connection, family);
 }

@@ -1,8 +1,7 @@
 import type { Client, Transaction } from '@libsql/client/http';
-import { unavailable } from '../../lib/errors.ts';
 import type { Reader, Row, SqlValue, Tx } from '../driver.ts';
-import { isOfStatement, mayPass, wrongSetting } from './failure.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { isOfStatement } from './failure.ts';
+import { patiently } from './retry.ts';
 import { toRows, toStatement } from './values.ts';
 
 /** Reads snapshots of a database on a server, for copies and checks: each statement is a request of its own. */
@@ -15,21 +14,21 @@ export class RemoteReader implements Reader {
   }
 
   /** Tries again for some seconds while the server is in trouble. */
-  async read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
-    const budget = new RetryBudget();
-    for (;;) {
+  read<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    let trouble: unknown = null;
+    const attempt = async (): Promise<T> => {
       const scope = new SnapshotScope(await this.#client.transaction('read'));
       try {
         return await fn(scope);
       } catch (error) {
         const { failure } = scope;
-        if (failure === null || isOfStatement(failure)) throw error;
-        if (mayPass(failure) && (await budget.lasts())) continue;
-        throw unavailable(5, wrongSetting(failure) ?? failure);
+        trouble = isOfStatement(failure) ? null : failure;
+        throw trouble ?? error;
       } finally {
         await scope.end();
       }
-    }
+    };
+    return patiently(attempt, (error) => error !== trouble);
   }
 
   async close(): Promise<void> {

@@ -225,7 +225,9 @@ export class Stream implements LockHolder {
         return { cols: [], rows: [], ...this.#changed(verb, writes ? changes : 0) };
       }
       const cols = prepared.columns().map(({ name, type }) => ({ name, decltype: type }));
-      const rows = rowsOf(prepared, values).map((row) => row.map(toHrana));
+      const found = rowsOf(prepared, values);
+      refuseTooLarge(found);
+      const rows = found.map((row) => row.map(toHrana));
       const changes = writes ? Number(this.#read('SELECT changes()')) : 0;
       return { cols, rows, ...this.#changed(verb, changes) };
     });
@@ -280,6 +282,19 @@ function rowsOf(prepared: Prepared, values: readonly Bindable[]): unknown[][] {
   prepared.raw(true);
   prepared.safeIntegers(true);
   return prepared.all([...values]) as unknown[][];
+}
+
+/** sqld's default for `--max-response-size`. */
+const RESPONSE_MAX_BYTES = 10_000_000;
+
+function sizeOf(value: unknown): number {
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 8;
+}
+
+/** As `StatementBuilder` in `libsql-server/src/hrana/result_builder.rs` does it, about. */
+function refuseTooLarge(rows: readonly (readonly unknown[])[]): void {
+  const bytes = rows.flat().reduce((sum: number, value) => sum + sizeOf(value), 0);
+  if (bytes > RESPONSE_MAX_BYTES) throw new SqlError('RESPONSE_TOO_LARGE', 'Response is too large');
 }
 
 /** As a server tells: of the extended codes, the part before. `plain` is for errors without a code of their own. */
