@@ -19,9 +19,13 @@ export interface IssuedKey {
   readonly apiKey: string;
 }
 
+/** How often mirrors that nobody needs are looked for. */
+const TIDY_MS = 86_400_000;
+
 /** The gateway: owns the projects, runs operations on them, and serves their routes. */
 export class Gateway {
   readonly #deps: Components;
+  #tidying: NodeJS.Timeout | undefined;
 
   private constructor(deps: Components) {
     this.#deps = deps;
@@ -50,6 +54,9 @@ export class Gateway {
     }
     await signIn?.start();
     await projects.start();
+    // If the server is away, the next time will do.
+    const tidy = (): void => void projects.dropStaleMirrors().catch(() => undefined);
+    this.#tidying = setInterval(tidy, TIDY_MS).unref();
     if (!cluster) await mail.leaderTask?.start();
   }
 
@@ -167,6 +174,7 @@ export class Gateway {
       projects,
       writers,
     } = this.#deps;
+    clearInterval(this.#tidying);
     await projects.endWaits();
     await cluster?.endTasks();
     await Promise.all([callbacks.close(), messaging.close(), mail.close()]);

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
+import { Comeback, KNOWN_AFTER_BEATS } from './comeback.ts';
 
 const HEARTBEAT_MS = 1_000;
 /** A proxy should use another gateway if this one's store has been silent for so long. */
 const SILENT_AFTER_MS = 5_000;
-/** A gateway knows after this many heartbeats of its own that another one has started. */
-const KNOWN_AFTER_BEATS = 2;
 /** A gateway whose heartbeat hasn't changed for this long is considered dead. */
 export const DEAD_AFTER_MS = 15_000;
 /**
@@ -30,8 +29,11 @@ interface ClusterOptions {
   readonly clock: Clock;
   /** Receives the work of a gateway that died or left; this gateway now looks after it. */
   readonly onFailover: (work: readonly ProjectIdleState[]) => void;
-  /** The other gateways declared this one dead and took over its work; it starts again with none. */
-  readonly onLost: () => void;
+  /**
+   * The other gateways declared this one dead and took over its work; it starts again with none. Resolves once it knows
+   * what they changed.
+   */
+  readonly onLost: () => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** For tests. */
   readonly timing?: ClusterTiming;
@@ -66,6 +68,7 @@ export class Cluster {
   readonly #seen = new Map<string, Seen>();
   readonly #tasks: LeaderTask[] = [];
   readonly #running = new Set<LeaderTask>();
+  readonly #comeback: Comeback;
   /** When another gateway was last seen; minus infinity if none ever was. */
   #othersAt = Number.NEGATIVE_INFINITY;
   /** When the newest heartbeat was requested, by the monotonic and the wall clock. */
@@ -88,16 +91,15 @@ export class Cluster {
     this.#deadAfterMs = options.timing?.deadAfterMs ?? DEAD_AFTER_MS;
     this.#unsureAfterMs = options.timing?.unsureAfterMs ?? UNSURE_AFTER_MS;
     this.#lastHeartbeat = this.#moment();
+    this.#comeback = new Comeback(() => options.onLost());
   }
 
   /**
-   * The others may have declared this gateway dead and moved a project away, so nothing may be written until the next
-   * heartbeat succeeds. Only the wall clock shows that a machine was suspended.
+   * The others may have declared this gateway dead and moved a project away, so nothing may be written until a heartbeat
+   * succeeds, it knows what they changed, and all of them know that it's back.
    */
   get isUnsure(): boolean {
-    const { steady, wall } = this.#moment();
-    const silentMs = Math.max(steady - this.#lastHeartbeat.steady, wall - this.#lastHeartbeat.wall);
-    return silentMs > this.#unsureAfterMs;
+    return !this.#comeback.isOver || this.#silentMs > this.#unsureAfterMs;
   }
 
   /**
@@ -113,13 +115,18 @@ export class Cluster {
    * others know of it, so a recent heartbeat that showed nobody is proof.
    */
   get mayHaveCompany(): boolean {
-    const silentMs = performance.now() - this.#lastHeartbeat.steady;
-    return this.hasOthers || silentMs > KNOWN_AFTER_BEATS * this.#heartbeatMs;
+    return this.hasOthers || this.#silentMs > KNOWN_AFTER_BEATS * this.#heartbeatMs;
   }
 
-  /** The store hasn't answered a heartbeat for long enough that other gateways should get the requests. */
+  /** Other gateways should get the requests: the store hasn't answered for long, or this gateway isn't back yet. */
   get isServerSilent(): boolean {
-    return performance.now() - this.#lastHeartbeat.steady > SILENT_AFTER_MS;
+    return this.isUnsure || this.#silentMs > SILENT_AFTER_MS;
+  }
+
+  /** Only the wall clock shows that a machine was suspended. */
+  get #silentMs(): number {
+    const { steady, wall } = this.#moment();
+    return Math.max(steady - this.#lastHeartbeat.steady, wall - this.#lastHeartbeat.wall);
   }
 
   /** Adds a task that one gateway runs; the next heartbeat that finds it free starts it. */
@@ -162,23 +169,25 @@ export class Cluster {
   }
 
   async #sendHeartbeat(): Promise<void> {
-    const { store, id, clock, onLost } = this.#options;
+    const { store, id, clock } = this.#options;
     const asked = this.#moment();
     const given = this.#given;
     this.#given = null;
-    const { wasGone, before, others } = await store.beat(id, clock.now());
+    const beat = await store.beat(id, clock.now());
+    const { wasGone, before, others } = beat;
     this.#given = Math.max(before ?? 0, 0) + 1;
     if (given !== null && before !== null && before > given) this.#noteDuplicate();
     // The answer that told us we were declared dead may have been lost, and this may be the next one.
     const wasSilent = asked.steady - this.#lastHeartbeat.steady > this.#deadAfterMs;
+    const isLost = this.#hasBegun && (wasGone || wasSilent);
+    // From the moment on that this heartbeat counts, what it says of others must count, too.
+    const dead = this.#dead(others);
+    this.#comeback.note(beat, isLost);
     this.#lastHeartbeat = asked;
     this.#doubtLater(asked.steady);
-    if (this.#hasBegun && (wasGone || wasSilent)) {
-      await this.#stopTasks();
-      onLost();
-    }
+    if (isLost) await this.#stopTasks();
     this.#hasBegun = true;
-    for (const other of this.#dead(others)) await this.#takeOver(other);
+    for (const other of dead) await this.#takeOver(other);
     await this.#lookAgain();
     await this.#takeTasks();
   }

@@ -5,16 +5,25 @@ import { CONTROL_FOLDER } from '../store/databases.ts';
 /** A mirror that nobody opened for this long is deleted, because it still has what was deleted since. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** Deletes the mirrors of projects that are gone or that this gateway hasn't used for a week. Call it before any is opened. */
+interface MirrorUse {
+  /** The projects that exist. */
+  readonly projectIds: ReadonlySet<string>;
+  /** Whether this process has the project's mirror open. */
+  readonly isOpen: (projectId: string) => boolean;
+  readonly now: number;
+}
+
+/** Deletes the mirrors of projects that are gone, or that this gateway hasn't used for a week. */
 export async function dropStaleMirrors(
   folder: string,
-  { projectIds, now }: { readonly projectIds: ReadonlySet<string>; readonly now: number },
+  { projectIds, isOpen, now }: MirrorUse,
 ): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    if (name === CONTROL_FOLDER) continue;
+    if (name === CONTROL_FOLDER || isOpen(name)) continue;
     const path = join(folder, name);
     const isKept = projectIds.has(name) && now - (await usedAt(path)) < KEPT_MS;
-    if (!isKept) await rm(path, { recursive: true, force: true });
+    // It may have been opened in the meantime.
+    if (!isKept && !isOpen(name)) await rm(path, { recursive: true, force: true });
   }
 }
 

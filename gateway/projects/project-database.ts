@@ -87,6 +87,11 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     return this.#open !== null && this.#transition === null;
   }
 
+  /** Its files aren't open, nor about to be. */
+  get isClosed(): boolean {
+    return this.#open === null && this.#transition === null;
+  }
+
   get isInUse(): boolean {
     return this.#calls > 0;
   }

@@ -227,6 +227,11 @@ export class Project {
     return this.waits.size > 0 || this.feed.size > 0 || this.watchers.size > 0;
   }
 
+  /** Whether its files are open, or about to be. */
+  get isOpen(): boolean {
+    return !this.#database.isClosed;
+  }
+
   /** Takes in what other gateways have committed by now. */
   catchUp(): Promise<void> {
     return this.#database.catchUp();

@@ -14,7 +14,7 @@ import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
 import { firstDue, maintain } from './maintenance.ts';
 import { dropStaleMirrors } from '../cluster/stale-mirrors.ts';
-import { migrationStateOf, stateAgain } from './state-again.ts';
+import { migrationStateOf, statesAgain } from './state-again.ts';
 
 type ProjectsDeps = Omit<
   ProjectDeps,
@@ -155,15 +155,21 @@ export class Projects {
    */
   async start(): Promise<void> {
     const { clock, databases } = this.#deps;
-    const projects = await this.#control.projects();
-    const projectIds = new Set(projects.map(({ id }) => id));
-    await dropStaleMirrors(databases.mirrors, { projectIds, now: clock.now() });
-    for (const { id, state, created_at } of projects) {
+    await this.dropStaleMirrors();
+    for (const { id, state, created_at } of await this.#control.projects()) {
       // Another gateway may be about to finish a recent one.
       const isFresh = databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
       if (state === 'reserved' && !isFresh) await this.#finish(id);
     }
     this.takeOn(await this.#idleMarkers.all());
+  }
+
+  /** Deletes mirrors that nobody needs: what was deleted since is still in them. */
+  async dropStaleMirrors(): Promise<void> {
+    const { clock, databases } = this.#deps;
+    const projectIds = new Set((await this.#control.projects()).map(({ id }) => id));
+    const isOpen = (id: string): boolean => this.#known.get(id)?.isOpen ?? false;
+    await dropStaleMirrors(databases.mirrors, { projectIds, isOpen, now: clock.now() });
   }
 
   /** Takes over projects that an earlier run or another gateway left. */
@@ -183,15 +189,18 @@ export class Projects {
 
   /**
    * Other gateways now look after everything this one did; it looks after only what it writes from here on. While it
-   * was counted as dead, any project may have become read-only or moved.
+   * was counted as dead, any project may have become read-only or moved. Resolves once it knows; never rejects.
    */
-  loseAll(): void {
+  loseAll(): Promise<void> {
     this.#working.clear();
     for (const project of this.#known.values()) project.markIdle();
-    const looking = this.#lookAgain([...this.#known.values()]).finally(() => {
-      this.#background.delete(looking);
-    });
+    const { signal } = this.#closing;
+    const asking = { control: this.#control, signal, onError: this.#onMaintenanceError };
+    const looking = statesAgain([...this.#known.values()], asking, (project, state) => {
+      this.#inBackground(project.info.id, () => project.transitionTo(state));
+    }).finally(() => this.#background.delete(looking));
     this.#background.add(looking);
+    return looking;
   }
 
   /**
@@ -291,16 +300,6 @@ export class Projects {
     } finally {
       // Unknown ids must not fill the memory.
       this.#finding.delete(projectId);
-    }
-  }
-
-  /** Never rejects. */
-  async #lookAgain(projects: readonly Project[]): Promise<void> {
-    const { signal } = this.#closing;
-    const asking = { control: this.#control, signal, onError: this.#onMaintenanceError };
-    for (const project of projects) {
-      const state = await stateAgain(project, asking);
-      if (state) this.#inBackground(project.info.id, () => project.transitionTo(state));
     }
   }
 

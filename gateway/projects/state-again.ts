@@ -23,10 +23,23 @@ interface Asking {
 }
 
 /**
- * What a project's state is by now, after a time in which this gateway missed changes; null if there is no such
- * project. Asks until we know: a project that has moved must not be written here. Never rejects.
+ * Hands over what state each project is in by now, after a time in which this gateway missed changes. Never rejects.
  */
-export async function stateAgain(
+export async function statesAgain(
+  projects: readonly Project[],
+  asking: Asking,
+  take: (project: Project, state: MigrationState) => void,
+): Promise<void> {
+  // At once, so that they share a question to the server.
+  const looks = projects.map(async (project) => {
+    const state = await stateAgain(project, asking);
+    if (state) take(project, state);
+  });
+  await Promise.all(looks);
+}
+
+/** Asks until we know, because a project that has moved must not be written here. Null if there is no such project. */
+async function stateAgain(
   project: Project,
   { control, signal, onError }: Asking,
 ): Promise<MigrationState | null> {

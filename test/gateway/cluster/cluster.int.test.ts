@@ -84,7 +84,9 @@ class Member {
       id,
       clock: new FakeClock(),
       onFailover: (work) => this.inherited.push(...work),
-      onLost: () => (this.lost += 1),
+      onLost: async () => {
+        this.lost += 1;
+      },
       onError: (error) => this.errors.push(error),
       timing: TIMING,
     });
@@ -304,7 +306,7 @@ describe('a duty', () => {
       id: 'gtw_d',
       clock: new FakeClock(),
       onFailover: () => undefined,
-      onLost: () => undefined,
+      onLost: () => Promise.resolve(),
       onError: (error) => errors.push(error),
       timing: TIMING,
     });
