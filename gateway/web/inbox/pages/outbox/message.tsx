@@ -1,29 +1,33 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { nounFor, pluralize } from '../../../../../shared/lib/pluralize.ts';
+import { pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { isNotification, type OutboxMessage } from '../../../../../shared/host/outbox.ts';
-import { digitsOf } from '../../../pages/number.ts';
-import { AgentText, LongText, Time } from '../../../pages/request-copy.tsx';
+import { LongText } from '../../../pages/request-copy.tsx';
 import { keptMessage, partUrl } from '../../outbox-queries.ts';
-import { Fact, UpLink } from '../../parts.tsx';
+import { Facts, Headers, Said } from '../../kit/detail.tsx';
+import { FileList } from '../../kit/files.tsx';
+import { line, mono, time } from '../../kit/text.tsx';
+import { UpLink } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { PartOfText } from '../part-of-text.tsx';
 
-const HEADER_MAX_CHARS = 2000;
 const HTML_SHOWN_CHARS = 20_000;
 
 /** One kept mail, as its reader would have got it: always as text. */
 export async function showMessage(context: PageContext, id: string): Promise<PageResult> {
   const message = await keptMessage(context, id);
-  const { subject, text, html, file } = message;
+  const { subject, text, html, file, headers, attachments } = message;
+  // They only download: no page shows them.
+  const files = attachments.map(({ name, ...about }, part) => ({
+    name: name || '(no name)',
+    ...about,
+    url: partUrl(context, { messageId: id, part }),
+  }));
   const content = (
     <>
       <UpLink href={context.at('outbox')}>Outbox</UpLink>
-      <h1>
-        <AgentText text={subject || '(no subject)'} reading="line" />
-      </h1>
-      <figure class="said">
-        <figcaption>Mail that wasn’t sent. Agents may have written parts of it.</figcaption>
-        <Head context={context} message={message} />
+      <h1>{line(subject || '(no subject)')}</h1>
+      <Said by="Mail that wasn’t sent. Agents may have written parts of it.">
+        {headOf(context, message)}
         <div class="text">
           <PartOfText
             context={context}
@@ -32,57 +36,44 @@ export async function showMessage(context: PageContext, id: string): Promise<Pag
             writer="its writer"
           />
         </div>
-        <Attached context={context} message={message} />
-        <Ways context={context} message={message} />
-        <Headers message={message} />
+        <FileList files={files} />
+        {ways(context, message)}
+        <details>
+          <summary>{pluralize(headers.length, 'header')}</summary>
+          <Headers headers={headers} />
+        </details>
         {html !== null && (
           <details>
             <summary>The HTML part, as code</summary>
             <LongText text={html.slice(0, HTML_SHOWN_CHARS).toWellFormed()} mono />
           </details>
         )}
-      </figure>
-      <p class="soft">
-        The whole mail: <AgentText text={file} reading="exact" class="mono" />
-      </p>
+      </Said>
+      <p class="soft">The whole mail: {mono(file)}</p>
     </>
   );
   return { title: 'Kept mail', content };
 }
 
-interface MessageProps {
-  readonly context: PageContext;
-  readonly message: OutboxMessage;
-}
-
-function Head({ context, message }: MessageProps): JSX.Element {
+function headOf(context: PageContext, message: OutboxMessage): JSX.Element {
   const { from, to, cc, deliveredTo, sentAt, link } = message;
-  const lines = [
-    ['From', from],
-    ['To', to],
-    ['Cc', cc],
-    ['Copy for', deliveredTo ?? ''],
-  ] as const;
   return (
-    <dl class="facts">
-      {lines
-        .filter(([, text]) => text !== '')
-        .map(([name, text]) => (
-          <Fact name={name}>
-            <AgentText text={text} reading="line" />
-          </Fact>
-        ))}
-      <Fact name="Date">
-        <Time at={Date.parse(sentAt)} now={context.now} />
-      </Fact>
-      {link !== null && isOurs(context, link) && (
-        <Fact name="Its link">
-          <a class="go" href={link} rel="noreferrer noopener" target="_blank">
-            Open
-          </a>
-        </Fact>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        from !== '' && ['From', line(from)],
+        to !== '' && ['To', line(to)],
+        cc !== '' && ['Cc', line(cc)],
+        deliveredTo ? ['Copy for', line(deliveredTo)] : null,
+        ['Date', time(context, sentAt)],
+        link !== null &&
+          isOurs(context, link) && [
+            'Its link',
+            <a class="go" href={link} rel="noreferrer noopener" target="_blank">
+              Open
+            </a>,
+          ],
+      ]}
+    />
   );
 }
 
@@ -92,70 +83,20 @@ function isOurs({ inbox }: PageContext, link: string): boolean {
 }
 
 /** The mail as its reader's program would show it, and as a file for one. */
-function Ways({ context, message: { id, html } }: MessageProps): JSX.Element {
+function ways(context: PageContext, { id, html }: OutboxMessage): JSX.Element {
+  const urlOf = (part: 'html' | 'mail'): string => partUrl(context, { messageId: id, part });
   return (
     <div class="text">
       <p class="ways">
         {html !== null && (
-          <a
-            href={partUrl(context, { messageId: id, part: 'html' })}
-            rel="noreferrer noopener"
-            target="_blank"
-          >
+          <a href={urlOf('html')} rel="noreferrer noopener" target="_blank">
             Open the formatted email
           </a>
         )}
-        <a href={partUrl(context, { messageId: id, part: 'mail' })} rel="noreferrer noopener">
+        <a href={urlOf('mail')} rel="noreferrer noopener">
           Download the mail (.eml)
         </a>
       </p>
     </div>
-  );
-}
-
-/** Its files, which only download: no page shows them. */
-function Attached({ context, message }: MessageProps): JSX.Element | null {
-  const { id, attachments } = message;
-  if (attachments.length === 0) return null;
-  return (
-    <div class="text">
-      <h2>Files</h2>
-      <ul class="plain">
-        {attachments.map(({ name, content_type: type, size_bytes: size }, index) => (
-          <li>
-            <a
-              class="go"
-              href={partUrl(context, { messageId: id, part: index })}
-              rel="noreferrer noopener"
-            >
-              <AgentText text={name || '(no name)'} reading="line" />
-            </a>{' '}
-            <span class="soft">
-              <AgentText text={type} reading="line" />, {digitsOf(size)} {nounFor(size, 'byte')}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function Headers({ message }: { readonly message: OutboxMessage }): JSX.Element {
-  const { headers } = message;
-  return (
-    <details>
-      <summary>{pluralize(headers.length, 'header')}</summary>
-      <dl class="facts">
-        {headers.map(([name, value]) => (
-          <Fact name={<AgentText text={name} reading="exact" class="mono" />}>
-            <AgentText
-              text={value.slice(0, HEADER_MAX_CHARS).toWellFormed()}
-              reading="line"
-              class="mono"
-            />
-          </Fact>
-        ))}
-      </dl>
-    </details>
   );
 }

@@ -1,10 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { isNotification, type OutboxMessage } from '../../../../../shared/host/outbox.ts';
-import { AgentText } from '../../../pages/request-copy.tsx';
-import { Age } from '../../event-copy.tsx';
-import { Field } from '../../fields.tsx';
+import { Fields, type FieldSpec } from '../../kit/form.tsx';
+import { listPage, type ListRow } from '../../kit/list.tsx';
+import { filledIn } from '../../kit/query.ts';
+import { last, line } from '../../kit/text.tsx';
 import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from '../../outbox-queries.ts';
-import { Chip, Filters, Heading, Nothing, Pager, Row, Rows } from '../../parts.tsx';
+import { Filters, Pager } from '../../parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
 import { showMessage } from './message.tsx';
 
@@ -31,51 +32,44 @@ async function showList(context: PageContext): Promise<PageResult> {
   const asked = Number(context.query('cursor') ?? 0);
   const skip = Number.isSafeInteger(asked) && asked > 0 ? asked : 0;
   const kind = KINDS.find((one) => one === context.query('kind'));
-  const q = context.query('q')?.trim().slice(0, SEARCH_MAX_CHARS) || undefined;
+  const q = filledIn(context, ['q']).q?.slice(0, SEARCH_MAX_CHARS);
   const { messages, next } = await keptMails(context, { kind, q }, skip);
-  const content = (
-    <>
-      <Heading
-        title="Outbox"
-        lead="This machine has no mail server, so it keeps this project’s mail instead of sending it."
-      />
-      <Narrow kind={kind} q={q} />
-      {messages.length === 0 ? (
-        <Nothing>
-          {kind === undefined && q === undefined
-            ? 'No mail kept. Questions to people and agents’ mail appear here.'
-            : 'No mail matches.'}
-        </Nothing>
-      ) : (
-        <Rows label="Kept mail">
-          {messages.map((message) => (
-            <MessageRow context={context} message={message} />
-          ))}
-        </Rows>
-      )}
-      <Pager context={context} next={next === null ? null : `${next}`} keep={['kind', 'q']} />
-      <p class="soft">
-        To send mail: <code class="mono">SVC_SMTP_URL=smtp://… svc up</code>
-      </p>
-    </>
-  );
-  return { title: 'Outbox', content };
+  return listPage({
+    title: 'Outbox',
+    lead: 'This machine has no mail server, so it keeps this project’s mail instead of sending it.',
+    notes: filters({ kind, q }),
+    label: 'Kept mail',
+    rows: messages.map((message) => rowOf(context, message)),
+    empty:
+      kind === undefined && q === undefined
+        ? 'No mail kept. Questions to people and agents’ mail appear here.'
+        : 'No mail matches.',
+    after: (
+      <>
+        <Pager context={context} next={next === null ? null : `${next}`} keep={['kind', 'q']} />
+        <p class="soft">
+          To send mail: <code class="mono">SVC_SMTP_URL=smtp://… svc up</code>
+        </p>
+      </>
+    ),
+  });
 }
 
 /** The words to search for, and which kind of mail to show. */
-function Narrow({ kind, q }: KeptWanted): JSX.Element {
+function filters({ kind, q }: KeptWanted): JSX.Element {
+  const words: FieldSpec = {
+    kind: 'search',
+    name: 'q',
+    label: 'Search',
+    value: q,
+    max: SEARCH_MAX_CHARS,
+    placeholder: 'Address, subject, text',
+  };
   return (
     <>
       <form method="get" class="search" role="search">
         {kind !== undefined && <input type="hidden" name="kind" value={kind} />}
-        <Field
-          name="q"
-          label="Search"
-          type="search"
-          value={q}
-          maxlength={SEARCH_MAX_CHARS}
-          placeholder="Address, subject, text"
-        />
+        <Fields fields={[words]} />
         <button class="btn small">Search</button>
       </form>
       <Filters
@@ -91,30 +85,18 @@ function Narrow({ kind, q }: KeptWanted): JSX.Element {
 
 const WORDS_CHARS = 160;
 
-function MessageRow({
-  context,
-  message,
-}: {
-  readonly context: PageContext;
-  readonly message: OutboxMessage;
-}): JSX.Element {
+function rowOf(context: PageContext, message: OutboxMessage): ListRow {
   const { id, to, deliveredTo, subject, sentAt, text, attachments } = message;
   const words = text.slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed().trim();
-  return (
-    <Row href={context.at('outbox', id)}>
-      <AgentText text={subject || '(no subject)'} reading="line" class="what" />
-      <Chip text={isNotification({ id }) ? 'To a person' : 'From an agent'} tone="calm" />
-      <span class="meta">
-        to <AgentText text={deliveredTo ?? to} reading="line" /> ·{' '}
-        <Age at={sentAt} now={context.now} />
-        {attachments.length > 0 && ' · has files'}
-        {words !== '' && (
-          <>
-            {' · '}
-            <AgentText text={words} reading="line" />
-          </>
-        )}
-      </span>
-    </Row>
-  );
+  return {
+    href: context.at('outbox', id),
+    what: line(subject || '(no subject)'),
+    states: [[isNotification({ id }) ? 'To a person' : 'From an agent', 'calm']],
+    meta: [
+      <>to {line(deliveredTo ?? to)}</>,
+      last(context, '', sentAt),
+      attachments.length > 0 && 'has files',
+      words !== '' && line(words),
+    ],
+  };
 }
