@@ -343,7 +343,7 @@ async function openHttp(
     oauth,
     mailPerson: (message) => messaging.mail(message),
     health: () => healthOf(core),
-    checkPush: (subscription) => messaging.browsers.check(subscription),
+    push: messaging.browsers,
     onTrouble: (reason) => log.warn({ reason }, 'a link to the inbox was not mailed'),
   });
   const app = httpApp({

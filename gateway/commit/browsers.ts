@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { spendPushTest } from '../lib/push/test-budget.ts';
 import { generateVapidKey, vapidKeyAad } from '../lib/push/vapid.ts';
 import { browserAad, endpointHash, type PushSubscription } from '../lib/push/subscription.ts';
 import { approvalContext } from './approval-context.ts';
@@ -64,6 +65,25 @@ export const removeBrowser: Command<Removed, boolean> = {
     const context = approvalContext(job, now);
     await context.recordService('browser.removed', browserId, { channel_id: channelId });
     return true;
+  },
+};
+
+interface Tested {
+  readonly channelId: string;
+  readonly now: number;
+}
+
+/** Where a channel's budget of tests stands, beside those of its keys. */
+const TESTS = 'push_test';
+
+/** Counts a test that a person sends to one of their browsers; 0, or how long they must wait for the next one. */
+export const countPushTest: Command<Tested, number> = {
+  async run({ store }, { channelId, now }) {
+    const of = { channelId, keyId: TESTS };
+    const budget = await store.noticeBudgets.find(of);
+    const { fullAt, waitMs } = spendPushTest(budget.fullAt, now);
+    if (waitMs === 0) await store.noticeBudgets.set(of, { ...budget, fullAt });
+    return waitMs;
   },
 };
 

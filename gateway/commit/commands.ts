@@ -2,7 +2,7 @@ import { countActivity } from './activity.ts';
 import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
 import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
-import { addBrowser, preparePush, recordPushes, removeBrowser } from './browsers.ts';
+import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './browsers.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
@@ -49,6 +49,7 @@ export const commands = {
   claimErasure,
   confirmChannel,
   countActivity,
+  countPushTest,
   decide,
   delivery,
   diskLimited,

@@ -1,17 +1,19 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import type { BrowserRow } from '../../../shared/store/browsers.ts';
+import type { Repositories } from '../../../shared/store/repositories.ts';
 import { parseCallbackUrl } from '../../callbacks/callback-url.ts';
 import { checkHost } from '../../callbacks/guarded-lookup.ts';
 import { CallbackAllow } from '../../callbacks/callback-allow.ts';
 import { CallbackSender } from '../../callbacks/post.ts';
 import type { BrowserNotices } from '../../approvals/notification-queue.ts';
 import type { Notification } from '../../lib/approvals.ts';
+import { resultOf, type PushAnswer } from '../../lib/push/push-answer.ts';
 import { browserAad, type PushSubscription } from '../../lib/push/subscription.ts';
 import { vapidHeader, vapidKeyAad, type VapidKey } from '../../lib/push/vapid.ts';
 import type { SendingProject } from '../../projects/send-queue.ts';
 import { encryptPush, PUSH_MAX_BYTES } from './encrypt.ts';
-import { pushMessage, type PushMessage } from './message.ts';
+import { pushMessage, testMessage, type PushMessage } from './message.ts';
 
 interface BrowserPushOptions {
   readonly clock: Clock;
@@ -24,8 +26,8 @@ interface BrowserPushOptions {
 const DEADLINE_MS = 10_000;
 /** A push service keeps a message this long for a browser that is away. */
 const KEPT_SECONDS = 86_400;
-/** There is no such browser any more (RFC 8030), or it was added with another key. */
-const GONE: readonly number[] = [403, 404, 410];
+/** A later test says more than one that waited for long. */
+const TEST_KEPT_MS = 600_000;
 
 /**
  * Shows people's messages in their browsers, too. A push is tried once: the message itself is what counts, and it's
@@ -56,22 +58,52 @@ export class BrowserPush implements BrowserNotices {
   ): Promise<void> {
     const message = pushMessage(notification, this.#base);
     if (message === null) return;
+    await this.#send(project, message, (store) => reachable(store, channelId));
+  }
+
+  /** Sends a person's browser a test; null if they have no such browser. */
+  async test(
+    project: SendingProject,
+    channelId: string,
+    browserId: string,
+  ): Promise<PushAnswer | null> {
+    const message = testMessage(project.info, {
+      base: this.#base,
+      expiresAt: this.#options.clock.now() + TEST_KEPT_MS,
+    });
+    const [answer] = await this.#send(project, message, async (store) =>
+      (await reachable(store, channelId)).filter(({ id }) => id === browserId),
+    );
+    return answer ?? null;
+  }
+
+  /** Sends a message to browsers, and records which got it and which are gone. */
+  async #send(
+    project: SendingProject,
+    message: PushMessage,
+    find: (store: Repositories) => Promise<BrowserRow[]>,
+  ): Promise<PushAnswer[]> {
     const { browsers, sealedKey } = await project.store.read(async (store) => ({
-      browsers: (await store.browsers.of(channelId)).filter(({ gone_at }) => gone_at === null),
+      browsers: await find(store),
       sealedKey: await store.meta.get('push_key'),
     }));
-    if (browsers.length === 0 || !(sealedKey instanceof Uint8Array)) return;
+    if (browsers.length === 0 || !(sealedKey instanceof Uint8Array)) return [];
     const { vault, clock } = this.#options;
     const key = JSON.parse(text(vault.open(vapidKeyAad(project.info.id), sealedKey))) as VapidKey;
-    const results = await Promise.all(
+    const sent = await Promise.all(
       browsers.map(async (browser) => ({
         browserId: browser.id,
-        result: await this.#push(this.#opened(project, browser), key, message),
+        answer: await this.#push(this.#opened(project, browser), key, message),
         now: clock.now(),
       })),
     );
-    const known = results.flatMap(({ result, ...of }) => (result ? [{ ...of, result }] : []));
+    const answers = sent.flatMap(({ answer, ...of }) => (answer ? [{ ...of, answer }] : []));
+    const known = answers.flatMap(({ answer, ...of }) => {
+      const result = resultOf(answer);
+      return result ? [{ ...of, result }] : [];
+    });
     if (known.length > 0) await project.writes.run('recordPushes', known);
+    return answers.map(({ answer }) => answer);
   }
 
   close(): void {
@@ -83,12 +115,12 @@ export class BrowserPush implements BrowserNotices {
     return JSON.parse(text(plain)) as PushSubscription;
   }
 
-  /** Null if it's unknown whether the browser will get it. */
+  /** Null for a message that is too long or too late. */
   async #push(
     subscription: PushSubscription,
     key: VapidKey,
     { isUrgent, expiresAt, ...shown }: PushMessage,
-  ): Promise<'sent' | 'gone' | null> {
+  ): Promise<PushAnswer | null> {
     const { clock, publicUrl: contact } = this.#options;
     const { endpoint } = subscription;
     const now = clock.now();
@@ -107,10 +139,15 @@ export class BrowserPush implements BrowserNotices {
         urgency: isUrgent ? 'high' : 'normal',
       },
     });
-    if (answer.kind !== 'answered') return null;
-    if (GONE.includes(answer.status)) return 'gone';
-    return answer.status >= 200 && answer.status < 300 ? 'sent' : null;
+    const { host } = new URL(endpoint);
+    if (answer.kind === 'failed') return { kind: 'failed', host, reason: answer.reason };
+    const { status, retryAfterSeconds, response } = answer;
+    return { kind: 'answered', host, status, retryAfterSeconds, text: response };
   }
+}
+
+async function reachable({ browsers }: Repositories, channelId: string): Promise<BrowserRow[]> {
+  return (await browsers.of(channelId)).filter(({ gone_at }) => gone_at === null);
 }
 
 function text(bytes: Uint8Array): string {

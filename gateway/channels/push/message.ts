@@ -1,3 +1,4 @@
+import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import type { Notification, RequestView } from '../../lib/approvals.ts';
 import { shownLine } from '../telegram/display-text.ts';
 
@@ -73,6 +74,21 @@ export function pushMessage(notification: Notification, base: string): PushMessa
     case 'invite':
       return null;
   }
+}
+
+/** The notice that shows whether notices work. */
+export function testMessage(
+  { name, slug }: ProjectInfo,
+  { base, expiresAt }: { readonly base: string; readonly expiresAt: number },
+): PushMessage {
+  return {
+    title: `${line(name)}: a test`,
+    body: 'Notices work in this browser.',
+    path: `${base}/ui/p/${slug}/browsers`,
+    tag: 'test',
+    isUrgent: true,
+    expiresAt,
+  };
 }
 
 /** One line of somebody else's text, which the system shows as plain text. */

@@ -1,3 +1,4 @@
+import type { PushAnswer } from '../../lib/push/push-answer.ts';
 import { readSubscription } from '../../lib/push/subscription.ts';
 import { vapidKeyAad, vapidPublicKey, type VapidKey } from '../../lib/push/vapid.ts';
 import type { BrowserRow } from '../../../shared/store/browsers.ts';
@@ -32,7 +33,7 @@ export async function addBrowser(
   const { channelId, project } = access;
   const subscription = readSubscription(sent);
   if (channelId === null || subscription === null) return false;
-  await inbox.checkPush(subscription);
+  await inbox.push.check(subscription);
   return project.writes.run('addBrowser', { channelId, name, subscription, now });
 }
 
@@ -40,4 +41,22 @@ export async function removeBrowser({ access, now }: PageContext, id: string): P
   const { channelId, project } = access;
   if (channelId === null) return;
   await project.writes.run('removeBrowser', { channelId, browserId: id, now });
+}
+
+/** What became of a test: the push service's answer, or how long to wait before the next test. */
+export type PushTest =
+  | { readonly kind: 'limited'; readonly waitMs: number }
+  | { readonly kind: 'missing' }
+  | PushAnswer;
+
+/** Sends a test to one of the visitor's browsers. */
+export async function testBrowser(
+  { access, inbox, now }: PageContext,
+  id: string,
+): Promise<PushTest> {
+  const { channelId, project } = access;
+  if (channelId === null) return { kind: 'missing' };
+  const waitMs = await project.writes.run('countPushTest', { channelId, now });
+  if (waitMs > 0) return { kind: 'limited', waitMs };
+  return (await inbox.push.test(project, channelId, id)) ?? { kind: 'missing' };
 }

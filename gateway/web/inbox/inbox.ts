@@ -5,11 +5,13 @@ import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService, Sent } from '../../lib/approvals.ts';
 import type { SendSample } from '../../lib/sample-delivery.ts';
+import type { PushAnswer } from '../../lib/push/push-answer.ts';
 import type { PushSubscription } from '../../lib/push/subscription.ts';
 import { OwnerApprovals } from '../../approvals/owner-approvals.ts';
 import type { Joining } from '../../auth/joining.ts';
 import type { OpenOAuth } from '../../auth/oauth/offer.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
+import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { AccessService } from './access.ts';
 import { LiveStreams } from './live.ts';
@@ -19,6 +21,14 @@ import { Sessions } from './sessions.ts';
 interface InboxHealth {
   readonly bot: boolean | null;
   readonly mailbox: boolean | null;
+}
+
+/** Sends people's browsers notices. */
+interface BrowserPushes {
+  /** CALLBACK_URL_REJECTED if this browser's push service can't be called. */
+  check(subscription: PushSubscription): Promise<void>;
+  /** Sends a test to a browser of a person; null if they have no such browser. */
+  test(project: Project, channelId: string, browserId: string): Promise<PushAnswer | null>;
 }
 
 interface WebInboxDeps {
@@ -44,8 +54,7 @@ interface WebInboxDeps {
   readonly oauth: OpenOAuth | null;
   /** Whether the Telegram bot and the mailbox work; null where there is none. */
   readonly health: () => InboxHealth;
-  /** CALLBACK_URL_REJECTED if this browser's push service can't be called. */
-  readonly checkPush: (subscription: PushSubscription) => Promise<void>;
+  readonly push: BrowserPushes;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }
@@ -70,7 +79,7 @@ export class WebInbox {
   readonly joining: Joining | null;
   readonly oauth: OpenOAuth | null;
   readonly health: () => InboxHealth;
-  readonly checkPush: WebInboxDeps['checkPush'];
+  readonly push: BrowserPushes;
 
   constructor(deps: WebInboxDeps) {
     const { control, projects, mailPerson, approvals, executor, clock, vault, server, isLocal } =
@@ -102,6 +111,6 @@ export class WebInbox {
     this.joining = deps.joining;
     this.oauth = deps.oauth;
     this.health = deps.health;
-    this.checkPush = deps.checkPush;
+    this.push = deps.push;
   }
 }

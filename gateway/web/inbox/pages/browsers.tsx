@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { PUSH_TEST_EVERY_MS, PUSH_TESTS_MAX } from '../../../lib/push/test-budget.ts';
 import { plainLine } from '../../pages/text.ts';
+import { lengthOfTime } from '../../pages/time.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import {
   addBrowser,
@@ -8,16 +10,23 @@ import {
   preparePush,
   pushKeyOf,
   removeBrowser,
+  testBrowser,
   type Browser,
 } from '../browser-queries.ts';
 import { Age } from '../event-copy.tsx';
 import { Field } from '../fields.tsx';
+import { openFlash, sealFlash } from '../flash.ts';
 import { Chip, Form, Heading, Nothing, Problem, Table, UpLink, type Column } from '../parts.tsx';
 import { fieldsOf, isAddressRejected } from '../refusal.ts';
+import { TestResult, type SentTest } from './push-test.tsx';
 import type { ActionResult, FormError, PageContext, PageResult, UiPage } from '../page-context.ts';
 
 const NAME_MAX_CHARS = 60;
 const FORM_MAX_BYTES = 16_384;
+const MINUTE_MS = 60_000;
+/** What the result of a test is about, in the URL after it. */
+const ABOUT = 'push test';
+const LIMIT = `You can send ${PUSH_TESTS_MAX} tests at once, then one every ${lengthOfTime(PUSH_TEST_EVERY_MS)}.`;
 
 /** The browsers that show the visitor what agents ask them. */
 export const browsersPage: UiPage = {
@@ -44,6 +53,8 @@ async function act(context: PageContext, body: string): Promise<ActionResult> {
       return { to: `${context.at('browsers')}?add=1` };
     case 'add':
       return add(context, form);
+    case 'test':
+      return test(context, form.id ?? '');
     case 'remove':
       await removeBrowser(context, form.id ?? '');
       return { to: context.at('browsers') };
@@ -74,6 +85,20 @@ async function add(
   return shown(context, { status: 400, problem });
 }
 
+async function test(context: PageContext, id: string): Promise<ActionResult> {
+  const browser = (await browsersOf(context)).find((one) => one.id === id);
+  const answer = browser?.gone_at === null ? await testBrowser(context, id) : null;
+  if (!browser || !answer || answer.kind === 'missing') {
+    return shown(context, { status: 404, problem: 'That browser can’t get notices any more.' });
+  }
+  if (answer.kind === 'limited') {
+    const wait = lengthOfTime(Math.ceil(answer.waitMs / MINUTE_MS) * MINUTE_MS);
+    return shown(context, { status: 429, problem: `${LIMIT} The next one can go in ${wait}.` });
+  }
+  const sent: SentTest = { name: browser.name, answer };
+  return { to: `${context.at('browsers')}?told=${sealFlash(context, ABOUT, sent)}` };
+}
+
 async function shown(
   context: PageContext,
   { status = 200, problem = null }: FormError = {},
@@ -86,6 +111,7 @@ async function shown(
 
 async function list(context: PageContext, problem: string | null): Promise<JSX.Element> {
   const browsers = await browsersOf(context);
+  const sent = problem === null ? (openFlash(context, ABOUT) as SentTest | null) : null;
   const isAsked = context.access.channelId !== null;
   return (
     <>
@@ -102,6 +128,7 @@ async function list(context: PageContext, problem: string | null): Promise<JSX.E
         )}
       </Heading>
       <Problem text={problem} />
+      {sent && <TestResult test={sent} />}
       {!isAsked && (
         <p class="note">
           Only people whom agents ask get notices.{' '}
@@ -115,7 +142,7 @@ async function list(context: PageContext, problem: string | null): Promise<JSX.E
       )}
       <p class="soft">
         A browser keeps showing notices after you sign out, until you remove it here. Push services
-        can’t read them.
+        can’t read them. {LIMIT}
       </p>
     </>
   );
@@ -137,6 +164,20 @@ function columnsOf(context: PageContext): Column<Browser>[] {
     },
     { title: 'Added', cell: ({ created_at }) => age(created_at) },
     { title: 'Last notice', cell: ({ last_sent_at }) => age(last_sent_at) },
+    {
+      title: 'Test it',
+      cell: ({ id, name, gone_at }) =>
+        gone_at === null ? (
+          <Form context={context} class="">
+            <input type="hidden" name="id" value={id} />
+            <button class="btn small" name="act" value="test">
+              Send a test<span class="unseen"> to {plainLine(name)}</span>
+            </button>
+          </Form>
+        ) : (
+          ''
+        ),
+    },
     {
       title: 'Remove it',
       cell: ({ id, name }) => (

@@ -155,6 +155,80 @@ describe('a browser', () => {
     expect((await limited.get(page)).status).toBe(404);
   });
 
+  it('gets a test, and the page says what its push service answered', async () => {
+    await remove();
+    const browser = new FakeBrowser(service.url('/tested'));
+    await add(browser.json, 'Tested <b>one</b>');
+    const { html } = await owner.get(page);
+    const id = /name="id" value="(brw_\w+)"/.exec(html)?.[1] ?? '';
+    expect(html).toContain('You can send 5 tests at once, then one every 2 min.');
+    const before = service.pushed.length;
+    const test = async (): Promise<Page> => {
+      await owner.get(page);
+      const { location, ...refused } = await owner.post(page, { fields: { act: 'test', id } });
+      return location === null ? { ...refused, location } : owner.get(location);
+    };
+    const took = await test();
+    const { body, headers } = await service.nth(before);
+    expect(JSON.parse(browser.open(body))).toEqual({
+      title: 'Test: a test',
+      body: 'Notices work in this browser.',
+      path: page,
+      tag: 'test',
+    });
+    expect(headers).toMatchObject({ ttl: '600', urgency: 'high' });
+    expect(took.html).toMatch(/Test sent to .*?Tested &lt;b&gt;one&lt;\/b&gt;/);
+    expect(took.html).toMatch(/127\.0\.0\.1:\d+<\/span> answered 201: it took the notice/);
+    for (const [status, words] of [
+      [429, 'it has had too many notices. Try again later.'],
+      [503, 'it has trouble of its own. Try again later.'],
+      [400, 'it refused the notice.'],
+    ] as const) {
+      service.status = status;
+      const said = await test();
+      expect(said.html).toContain('The test didn’t reach');
+      expect(said.html).toContain(`answered ${status}: ${words}`);
+    }
+    service.status = 410;
+    expect((await test()).html).toContain('answered 410: it no longer knows this browser.');
+    service.status = 201;
+    const gone = await owner.get(page);
+    expect(gone.html).toContain('Unreachable');
+    expect(gone.html).not.toContain('Send a test');
+    const sent = service.pushed.length;
+    expect((await test()).status).toBe(404);
+
+    await add(browser.json, 'Again');
+    const again = /name="id" value="(brw_\w+)"/.exec((await owner.get(page)).html)?.[1] ?? '';
+    const limited = await owner.post(page, { fields: { act: 'test', id: again } });
+    expect([limited.status, limited.html]).toEqual([
+      429,
+      expect.stringContaining('The next one can go in 2 min.'),
+    ]);
+    expect(service.pushed).toHaveLength(sent);
+    clock.advance(120_000);
+    const later = await owner.post(page, { fields: { act: 'test', id: again } });
+    expect(later.status).toBe(303);
+    expect(service.pushed).toHaveLength(sent + 1);
+  });
+
+  it('can’t be tested by anybody else, and silence is said', async () => {
+    clock.advance(600_000);
+    await remove();
+    const closed = await FakePushService.start();
+    const silent = new FakeBrowser(closed.url('/silent'));
+    await closed.stop();
+    await add(silent.json, 'Silent');
+    const id = /name="id" value="(brw_\w+)"/.exec((await owner.get(page)).html)?.[1] ?? '';
+    const { location } = await owner.post(page, { fields: { act: 'test', id } });
+    const { html } = await owner.get(location ?? '');
+    expect(html).toContain('gave no answer. The connection was refused.');
+    const visitor = await WebVisitor.withKey(gateway);
+    await visitor.get(page);
+    const sent = await visitor.post(page, { fields: { act: 'test', id } });
+    expect(sent.status).toBe(403);
+  });
+
   it('goes with the owner’s address, and is sealed in the meantime', async () => {
     const before = service.pushed.length;
     await gateway.gateway.setOwner(gateway.projectId, 'bo@example.com');

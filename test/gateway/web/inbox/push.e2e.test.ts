@@ -101,6 +101,15 @@ describe.skipIf(!hasChromium())('notices of a browser', () => {
     await shown.goto(gateway.url + String(path));
     await shown.getByRole('button', { name: 'Approve' }).click();
     await shown.getByRole('heading', { name: 'Approved' }).waitFor();
+
+    await shown.goto(gateway.url + page);
+    await shown.getByRole('button', { name: 'Send a test to Chrome on Linux' }).click();
+    await shown.getByRole('alert').getByText('Test sent to Chrome on Linux.').waitFor();
+    expect(JSON.parse(fake.open((await service.nth(1)).body))).toMatchObject({
+      title: 'Test: a test',
+      path: page,
+    });
+    expect([await tab.violations(), await tab.isTooWide()]).toEqual([[], false]);
     expect(tab.complaints).toEqual([]);
     expect(tab.asked.every((url) => url.startsWith(gateway.url))).toBe(true);
     await tab.close();
