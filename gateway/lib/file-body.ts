@@ -1,5 +1,6 @@
 import { closeSync, read } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Chunks } from './chunks.ts';
 
 /** Bytes per write. If a client leaves early, up to this much counts as sent although it never arrived. */
@@ -70,6 +71,41 @@ export class FileBody {
         else reject(new Error(`${offset} bytes came out of ${this.#sizeBytes}.`));
       });
     });
+  }
+}
+
+/** Bytes that come from elsewhere, for one response: one piece at a time is in memory. */
+export class StreamBody {
+  readonly #stream: Readable;
+  readonly #onEnd: (sentBytes: number) => void;
+
+  /** `send` ends the stream and calls `onEnd` with the number of bytes sent. */
+  constructor(stream: Readable, onEnd: (sentBytes: number) => void) {
+    this.#stream = stream;
+    this.#onEnd = onEnd;
+  }
+
+  /** Sends headers and the bytes. A stream that breaks off breaks the connection, so that the client notices. */
+  async send(
+    exchange: Exchange,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const client = new Client(exchange);
+    try {
+      exchange.outgoing.writeHead(status, headers);
+      for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
+        if (client.isGone) break;
+        await client.write(chunk);
+      }
+      if (!client.isGone) exchange.outgoing.end();
+    } catch (error) {
+      exchange.outgoing.destroy();
+      throw error;
+    } finally {
+      this.#stream.destroy();
+      this.#onEnd(client.sentBytes);
+    }
   }
 }
 

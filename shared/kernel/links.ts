@@ -107,6 +107,15 @@ export function fileLinkText(
   return `GET|file|1|${projectId}|${path}|${version}|${expiresAtMs}`;
 }
 
+/** The text that a link to a picture signs. A page shows it, so its bytes come from the gateway, wherever they are kept. */
+export function pictureLinkText(
+  projectId: string,
+  { path, version }: FileVersion,
+  expiresAtMs: number,
+): string {
+  return `GET|picture|1|${projectId}|${path}|${version}|${expiresAtMs}`;
+}
+
 /**
  * A link to one version of a file, without a key. It's valid until a given time, and only while that version exists.
  */
@@ -115,8 +124,9 @@ export function fileDownloadLink(
   projectId: string,
   file: FileVersion,
   expiresAtMs: number,
+  signedText = fileLinkText,
 ): string {
-  const signature = context.vault.sign(fileLinkText(projectId, file, expiresAtMs));
+  const signature = context.vault.sign(signedText(projectId, file, expiresAtMs));
   const path = Buffer.from(file.path).toString('base64url');
   return `${contentBase(context.server)}/d/${projectBody(projectId)}/${path}/${file.version}/${expiresAtMs}/${signature}`;
 }

@@ -4,7 +4,7 @@ import { isoTime, type Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { invalid, ServiceError } from '../../../shared/lib/errors.ts';
 import { parseToken, projectIdFromBody } from '../../../shared/lib/ids.ts';
-import { fileLinkText, isSigned } from '../../../shared/kernel/links.ts';
+import { fileLinkText, isSigned, pictureLinkText } from '../../../shared/kernel/links.ts';
 import { findFile } from '../../../shared/operations/file/find.ts';
 import { monthOf } from '../../../shared/rules/month.ts';
 import type { FileRow } from '../../../shared/store/files.ts';
@@ -12,7 +12,7 @@ import type { Repositories } from '../../../shared/store/repositories.ts';
 import { attachmentHeaders } from '../../lib/attachment.ts';
 import { isMissing } from '../../blobs/blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
-import { FileBody } from '../../lib/file-body.ts';
+import { FileBody, StreamBody } from '../../lib/file-body.ts';
 import { S3BlobStore } from '../../blobs/s3-blob-store.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
@@ -29,7 +29,7 @@ export interface Wanted {
 export interface FileAnswer {
   readonly status: 200 | 206 | 302 | 416;
   readonly headers: Record<string, string>;
-  readonly body: FileBody | Uint8Array | string | null;
+  readonly body: FileBody | StreamBody | Uint8Array | string | null;
 }
 
 const REDIRECT_SECONDS = 60;
@@ -66,11 +66,16 @@ export class Downloads {
     const link = readLink(parts);
     const now = this.#clock.now();
     if (!link || now >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
-    const text = fileLinkText(link.projectId, link, link.expiresAtMs);
-    if (!isSigned(this.#vault, text, link.signature)) throw new ServiceError('NOT_FOUND');
+    const isLinkTo = (signedText: typeof fileLinkText): boolean =>
+      isSigned(this.#vault, signedText(link.projectId, link, link.expiresAtMs), link.signature);
+    const isFile = isLinkTo(fileLinkText);
+    if (!isFile && !isLinkTo(pictureLinkText)) throw new ServiceError('NOT_FOUND');
     const project = await this.#projects.find(link.projectId);
     const file = await project?.store.read((store) => findVersion(store, link, now));
     if (!project || !file) throw new ServiceError('NOT_FOUND');
+    if (!isFile && !wanted.head && project.blobs instanceof S3BlobStore) {
+      return this.#passOn(project, project.blobs, file);
+    }
     return this.#send(project, file, wanted);
   }
 
@@ -125,6 +130,26 @@ export class Downloads {
       'Referrer-Policy': 'no-referrer',
     };
     return { status: 302, headers, body: null };
+  }
+
+  /** Passes a picture from the bucket on, piece by piece: pages show pictures of this gateway only. */
+  async #passOn({ transfer }: Project, blobs: S3BlobStore, file: FileRow): Promise<FileAnswer> {
+    const sizeBytes = file.size_bytes;
+    const month = monthOf(this.#clock.now());
+    await transfer.take(month, sizeBytes);
+    const onEnd = (sentBytes: number): void => transfer.giveBack(month, sizeBytes - sentBytes);
+    const stream = await found(blobs.open(file.digest)).catch((error: unknown) => {
+      onEnd(0);
+      throw error;
+    });
+    return {
+      status: 200,
+      headers: {
+        ...attachmentHeaders(file.path, file.content_type),
+        'Content-Length': String(sizeBytes),
+      },
+      body: new StreamBody(stream, onEnd),
+    };
   }
 
   /** Returns a part of a file, after it has counted the bytes against the month. */

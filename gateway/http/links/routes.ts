@@ -12,7 +12,7 @@ import { ServiceError } from '../../../shared/lib/errors.ts';
 import type { ContentHost } from './content-host.ts';
 import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
 import type { KeptMail } from './kept-mail.ts';
-import { FileBody } from '../../lib/file-body.ts';
+import { FileBody, StreamBody } from '../../lib/file-body.ts';
 import type { PayloadLinks } from './payload-links.ts';
 
 interface ContentDeps {
@@ -136,7 +136,8 @@ async function download(
     range: c.req.header('range'),
     ifRange: c.req.header('if-range'),
   });
-  if (!(body instanceof FileBody)) return reply(c, body, status, headers);
+  if (!(body instanceof FileBody || body instanceof StreamBody))
+    return reply(c, body, status, headers);
   // Writes straight to the connection, because a web stream in between takes longer than everything else here.
   const sent = body.send(c.env, status, commonHeaders(c, headers));
   await sent.catch((error: unknown) => onInternal(error, c.get('requestId')));
