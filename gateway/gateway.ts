@@ -4,6 +4,7 @@ import type { ProjectInfo } from '../shared/kernel/context.ts';
 import type { Executor } from '../shared/kernel/executor.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
+import { formerFilesWarning } from './blobs/former-files.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
 import type { BotHealth } from './compose-messaging.ts';
 import type { Gauges } from './lib/metrics.ts';
@@ -35,6 +36,7 @@ export class Gateway {
     const gateway = new Gateway(await assemble(options));
     try {
       await gateway.#start();
+      await gateway.#warnOfFormerFiles(options);
     } catch (error) {
       await gateway.#deps.writers.close();
       throw error;
@@ -58,6 +60,16 @@ export class Gateway {
     const tidy = (): void => void projects.dropStaleMirrors().catch(() => undefined);
     this.#tidying = setInterval(tidy, TIDY_MS).unref();
     if (!cluster) await mail.leaderTask?.start();
+  }
+
+  /** No start fails because of it. */
+  async #warnOfFormerFiles({ log, ...settings }: GatewayOptions): Promise<void> {
+    try {
+      const warning = await formerFilesWarning(settings, this.#deps.control);
+      if (warning !== null) log.warn({ setting: 'SVC_BLOBS' }, warning);
+    } catch (error) {
+      log.error({ err: error }, 'the place of the files was not noted');
+    }
   }
 
   /** The app that answers all HTTP requests. */

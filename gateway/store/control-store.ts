@@ -137,6 +137,15 @@ export class ControlStore {
     return sampleOf(this.#reader);
   }
 
+  /** Stores where files are kept from now on; returns where they were kept until now, or null if that's unknown. */
+  async noteBlobsPlace(place: string): Promise<string | null> {
+    const before = await this.#reader.read((tx) => new MetaRepository(tx).get('blobs_place'));
+    if (before !== place) {
+      await this.#writer.write((tx) => new MetaRepository(tx).set('blobs_place', place));
+    }
+    return typeof before === 'string' ? before : null;
+  }
+
   async close(): Promise<void> {
     await this.#reader.close();
     await this.#writer.close();
