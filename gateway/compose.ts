@@ -118,7 +118,9 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
     metrics,
   });
   const core = { clock, vault, server, databases, projects, messaging, mail, watch };
-  const signIn = options.signIn ? openSignIn(options, { ...core, control, directory }) : null;
+  const signIn = options.signIn
+    ? openSignIn(options, { ...core, control, directory, cluster })
+    : null;
   const http = await openHttp(options, { ...core, control, signIn, admission });
   const operator = openOperator(options, { ...core, control });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
@@ -272,18 +274,19 @@ function signUpOf({ signUp }: GatewayOptions): SignUpRule {
   return signUp ?? SIGN_UP_OPEN;
 }
 
-function openSignIn(
-  options: GatewayOptions,
-  {
-    messaging,
-    ...core
-  }: Services & { readonly control: ControlStore; readonly directory: MemberDirectory },
-): SignIn {
+interface SignInCore extends Services {
+  readonly control: ControlStore;
+  readonly directory: MemberDirectory;
+  readonly cluster: Cluster | null;
+}
+
+function openSignIn(options: GatewayOptions, { messaging, cluster, ...core }: SignInCore): SignIn {
   const { log, messaging: config } = options;
   return new SignIn({
     ...core,
     signUp: signUpOf(options),
     ownNames: config ? ownNames(config.mail) : [],
+    areOthersAlive: () => cluster?.hasOthers ?? false,
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
     onError: (error) => log.error({ err: error }, 'a project was not finished'),

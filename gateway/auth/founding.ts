@@ -28,6 +28,8 @@ export interface FoundingDeps {
   readonly signUp: SignUpRule;
   /** Slugs that the service itself uses as addresses. */
   readonly ownNames: readonly string[];
+  /** Whether another gateway of the same store lives. */
+  readonly areOthersAlive: () => boolean;
   /** Gets the error if an unfinished earlier attempt can't be finished now. */
   readonly onError: (error: unknown) => void;
 }
@@ -35,8 +37,8 @@ export interface FoundingDeps {
 type ProjectAnswer = z.output<typeof projectAnswer>;
 type KeyAnswer = z.output<typeof keyAnswer>;
 
-/** How long a call waits for the same call at another gateway, and how often it checks. */
-const OTHER_GATEWAY_MS = 3_000;
+/** How long a call waits for the same call at a gateway that lives: the proxy in front gives up after 15 s. */
+const ANSWERED_WITHIN_MS = 12_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
@@ -228,16 +230,18 @@ export class Founding {
   }
 
   /**
-   * Another gateway may be running the same call: waits for its answer; null if that takes too long or the gateway
-   * has died.
+   * Another gateway may be running the same call: waits for its answer for as long as one lives, however slow it is. Null
+   * if none lives, the call failed there, or it takes too long.
    */
   async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
-    const { logins } = this.#deps.control;
-    const endsAt = performance.now() + OTHER_GATEWAY_MS;
+    const { areOthersAlive, control } = this.#deps;
+    const endsAt = performance.now() + ANSWERED_WITHIN_MS;
     for (;;) {
+      // Before the look: it may store the answer and end in between.
+      const isWaiting = areOthersAlive() && performance.now() <= endsAt;
+      const login = await control.logins.find(use.idHash);
       const kept = await this.#storedResponse(use, repeatHash);
-      if (kept !== null || performance.now() > endsAt) return kept;
-      if ((await logins.find(use.idHash))?.repeat_hash !== repeatHash) return null;
+      if (kept !== null || !isWaiting || login?.repeat_hash !== repeatHash) return kept;
       await sleep(LOOK_AGAIN_MS);
     }
   }

@@ -1,11 +1,14 @@
+import { EventEmitter, once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Databases, type RemoteStore } from '../../../gateway/store/databases.ts';
 import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
+import { hurryTime } from '../../helpers/hurried-time.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
 import { refused } from '../approvals/people.ts';
 import { Person } from '../auth/sign-in/person.ts';
@@ -46,6 +49,23 @@ describe('the rate of a key', () => {
   });
 });
 
+/** A gateway that has reserved a project when it `begun`, and makes it on `go`. */
+function slowFounding({ gateway: { projects } }: TestGateway) {
+  const find = projects.find.bind(projects);
+  const gate = new EventEmitter();
+  const begun = once(gate, 'begun');
+  projects.find = async (id) => {
+    gate.emit('begun');
+    await once(gate, 'go');
+    return find(id);
+  };
+  const go = (): void => {
+    projects.find = find;
+    gate.emit('go');
+  };
+  return { begun, go };
+}
+
 describe('signing in over two gateways', () => {
   let pair: Pair;
   let clock: FakeClock;
@@ -74,6 +94,23 @@ describe('signing in over two gateways', () => {
       const { body } = await gateway.call<{ items: unknown[] }>('GET', '/v1/keys', { key });
       expect(body.items).toHaveLength(1);
     }
+  });
+
+  it('answers both alike, however long the first one takes', async () => {
+    const [onA, onB] = [pair.a, pair.b].map((gateway) => new Person(gateway, 'ana@example.com'));
+    if (!onA || !onB) throw new Error('There are two.');
+    const login = await onA.confirmed();
+    const repeatable = { headers: { 'idempotency-key': 'once' } };
+    hurryTime(4);
+    const { begun, go } = slowFounding(pair.a);
+    const first = onA.create(login, {}, repeatable);
+    await begun;
+    const second = onB.create(login, {}, repeatable);
+    await sleep(5000);
+    go();
+    const [made, again] = await Promise.all([first, second]);
+    expect([made.status, again.status]).toEqual([201, 201]);
+    expect(again.text).toBe(made.text);
   });
 
   it('without an Idempotency-Key uses the sign-in up once', async () => {
