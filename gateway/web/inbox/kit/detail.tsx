@@ -11,13 +11,12 @@ export type FactRow = readonly [name: Child, value: Child];
 
 interface FactsProps {
   readonly facts: readonly (FactRow | false | null)[];
-  readonly class?: string;
 }
 
 /** Names and values, in two columns. */
-export function Facts({ facts, class: names = 'facts' }: FactsProps): JSX.Element {
+export function Facts({ facts }: FactsProps): JSX.Element {
   return (
-    <dl class={names}>
+    <dl class="facts">
       {facts.map(
         (fact) =>
           fact && (
@@ -36,7 +35,7 @@ export function FactsCard({
   title,
   label,
   children,
-  ...facts
+  facts,
 }: FactsProps & {
   readonly title?: string;
   readonly label?: string;
@@ -46,7 +45,7 @@ export function FactsCard({
   return (
     <section class={children ? 'card stack' : 'card'} aria-label={title ?? label}>
       {title !== undefined && <h2>{title}</h2>}
-      <Facts {...facts} />
+      <Facts facts={facts} />
       {children}
     </section>
   );

@@ -55,12 +55,17 @@ export function due({ now }: Clock, at: Moment | null, none = 'never'): Child {
   );
 }
 
+/** Such as `4 min ago`. */
+export function age({ now }: Clock, at: string): JSX.Element {
+  return <Age at={at} now={now} />;
+}
+
 /** Such as `last used 4 min ago`; `none` if there is no time. */
-export function last({ now }: Clock, what: string, at: string | null, none = ''): Child {
+export function last(context: Clock, what: string, at: string | null, none = ''): Child {
   if (at === null) return none;
   return (
     <>
-      {what} <Age at={at} now={now} />
+      {what} {age(context, at)}
     </>
   );
 }

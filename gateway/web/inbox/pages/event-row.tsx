@@ -2,16 +2,9 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { plainLine } from '../../pages/text.ts';
 import { lengthOfTime } from '../../pages/time.ts';
-import {
-  addressText,
-  Age,
-  EventStatusChip,
-  mailOf,
-  Verified,
-  waitsForText,
-} from '../event-copy.tsx';
+import { addressText, EventStatusChip, mailOf, Verified, waitsForText } from '../event-copy.tsx';
 import type { ListedEvent } from '../event-list-queries.ts';
-import { dotted, exact, line } from '../kit/text.tsx';
+import { age, dotted, exact, line } from '../kit/text.tsx';
 import type { PageContext } from '../page-context.ts';
 
 /** An event in a list, with a line of its content. `mayPick`: whether it can be selected. */
@@ -49,7 +42,7 @@ function metaOf(context: PageContext, event: ListedEvent['event']): JSX.Element 
         line(from ? `from ${addressText(from)}` : source),
         <Verified event={event} />,
         event.suspected_replay && 'may be a duplicate',
-        <Age at={event.received_at} now={context.now} />,
+        age(context, event.received_at),
         attempts > 0 && pluralize(attempts, 'failed attempt'),
         waitingFor ? `waits for ${waitsForText(waitingFor)}` : null,
         retryAt !== null && `again in ${lengthOfTime(Date.parse(retryAt) - context.now)}`,

@@ -3,7 +3,7 @@ import { plainLine } from '../../pages/text.ts';
 import { Time } from '../../pages/request-copy.tsx';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { PageHeading } from '../kit/list.tsx';
-import { last, line } from '../kit/text.tsx';
+import { age, line } from '../kit/text.tsx';
 import { Form, Problem, Table, type Column } from '../parts.tsx';
 import { confirm } from '../confirm.tsx';
 import { fieldsOf } from '../refusal.ts';
@@ -95,7 +95,7 @@ function shown(
 }
 
 function columnsOf(context: PageContext): Column<Listed>[] {
-  const when = (at: number): Child => last(context, '', new Date(at).toISOString(), '');
+  const when = (at: number): Child => age(context, new Date(at).toISOString());
   return [
     {
       title: 'Who',

@@ -3,7 +3,7 @@ import type { EmailStatus } from '../../../../../shared/store/emails.ts';
 import { digitsOf } from '../../../pages/number.ts';
 import { addressText } from '../../event-copy.tsx';
 import { listPage, type ListPage, type ListRow } from '../../kit/list.tsx';
-import { last, line } from '../../kit/text.tsx';
+import { age, line } from '../../kit/text.tsx';
 import {
   countSent,
   kindsFor,
@@ -99,7 +99,7 @@ function sentRow(context: PageContext, mail: SentMail, href: string): ListRow {
     href,
     what: line(mail.subject || '(no subject)'),
     states: [stateOf(mail)],
-    meta: [<>to {line(recipientsText(mail))}</>, last(context, '', mail.at)],
+    meta: [<>to {line(recipientsText(mail))}</>, age(context, mail.at)],
   };
 }
 
@@ -120,7 +120,7 @@ function threadRow(context: PageContext, thread: ThreadLine): ListRow {
         {from === null ? 'a mail' : <>from {from}</>}
         {verified === 0 && ', not verified'}
       </>,
-      last(context, '', at),
+      age(context, at),
       words !== null && line(words.trim()),
     ],
   };

@@ -3,7 +3,7 @@ import { isNotification, type OutboxMessage } from '../../../../../shared/host/o
 import { Fields, type FieldSpec } from '../../kit/form.tsx';
 import { listPage, type ListRow } from '../../kit/list.tsx';
 import { filledIn } from '../../kit/query.ts';
-import { last, line } from '../../kit/text.tsx';
+import { age, line } from '../../kit/text.tsx';
 import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from '../../outbox-queries.ts';
 import { Filters, Pager } from '../../parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
@@ -94,7 +94,7 @@ function rowOf(context: PageContext, message: OutboxMessage): ListRow {
     states: [[isNotification({ id }) ? 'To a person' : 'From an agent', 'calm']],
     meta: [
       <>to {line(deliveredTo ?? to)}</>,
-      last(context, '', sentAt),
+      age(context, sentAt),
       attachments.length > 0 && 'has files',
       words !== '' && line(words),
     ],
