@@ -3,7 +3,6 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { PUSH_TEST_EVERY_MS, PUSH_TESTS_MAX } from '../../../lib/push/test-budget.ts';
 import { plainLine } from '../../pages/text.ts';
 import { lengthOfTime } from '../../pages/time.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
 import {
   addBrowser,
   browsersOf,
@@ -13,9 +12,9 @@ import {
   testBrowser,
   type Browser,
 } from '../browser-queries.ts';
-import { Age } from '../event-copy.tsx';
 import { Field } from '../fields.tsx';
 import { openFlash, sealFlash } from '../flash.ts';
+import { age, line } from '../kit/text.tsx';
 import { Chip, Form, Heading, Nothing, Problem, Table, UpLink, type Column } from '../parts.tsx';
 import { fieldsOf, isAddressRejected } from '../refusal.ts';
 import { TestResult, type SentTest } from './push-test.tsx';
@@ -104,8 +103,7 @@ async function shown(
   { status = 200, problem = null }: FormError = {},
 ): Promise<PageResult> {
   const key = context.query('add') === undefined ? null : await pushKeyOf(context);
-  const content =
-    key === null ? await list(context, problem) : <AddThis context={context} pushKey={key} />;
+  const content = key === null ? await list(context, problem) : addThis(context, key);
   return { title: 'Browser notices', content, status };
 }
 
@@ -149,10 +147,9 @@ async function list(context: PageContext, problem: string | null): Promise<JSX.E
 }
 
 function columnsOf(context: PageContext): Column<Browser>[] {
-  const { now } = context;
-  const age = (at: string | null): Child => (at === null ? 'never' : <Age at={at} now={now} />);
+  const when = (at: string | null): Child => (at === null ? 'never' : age(context, at));
   return [
-    { title: 'Browser', cell: ({ name }) => <AgentText text={name} reading="line" /> },
+    { title: 'Browser', cell: ({ name }) => line(name) },
     {
       title: 'State',
       cell: ({ gone_at }) =>
@@ -162,8 +159,8 @@ function columnsOf(context: PageContext): Column<Browser>[] {
           <Chip text="Unreachable: add it again" tone="bad" />
         ),
     },
-    { title: 'Added', cell: ({ created_at }) => age(created_at) },
-    { title: 'Last notice', cell: ({ last_sent_at }) => age(last_sent_at) },
+    { title: 'Added', cell: ({ created_at }) => when(created_at) },
+    { title: 'Last notice', cell: ({ last_sent_at }) => when(last_sent_at) },
     {
       title: 'Test it',
       cell: ({ id, name, gone_at }) =>
@@ -192,13 +189,7 @@ function columnsOf(context: PageContext): Column<Browser>[] {
   ];
 }
 
-function AddThis({
-  context,
-  pushKey,
-}: {
-  readonly context: PageContext;
-  readonly pushKey: string;
-}): JSX.Element {
+function addThis(context: PageContext, pushKey: string): JSX.Element {
   const { root, project, csrf } = context;
   return (
     <>

@@ -10,7 +10,7 @@ import { ago, exact, line, ours } from '../../kit/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 import { linkTable } from './links.tsx';
 import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';
-import { downloadUrl, picturesFrom, Preview, type ReadFile } from './preview.tsx';
+import { downloadUrl, picturesFrom, previewOf, type ReadFile } from './preview.tsx';
 
 /** The answer of `file_get`. */
 interface Answer extends ReadFile {
@@ -48,7 +48,7 @@ async function detail(context: PageContext, file: Answer): Promise<Detail> {
   return {
     title: 'File',
     heading: exact(file.path),
-    main: <Preview context={context} file={file} />,
+    main: previewOf(context, file),
     side: { title: 'About this file', lines: about(context, file) },
     below: links.length > 0 && (
       <section class="about" aria-labelledby="links">
