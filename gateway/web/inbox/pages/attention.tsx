@@ -5,6 +5,8 @@ import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { requestList } from '../../../../shared/operations/request/list.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
 import { usage } from '../../../../shared/operations/usage.ts';
+import type { Repositories } from '../../../../shared/store/repositories.ts';
+import type { RouteRow } from '../../../../shared/store/routes.ts';
 import { digitsOf } from '../../pages/number.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
@@ -26,6 +28,8 @@ const REQUESTS_SHOWN = 3;
 const COUNTED_MAX = 50;
 /** So many dead events count as this many and more. */
 const DEAD_MAX = 1000;
+/** So many deliveries of a route that were given up count as this many and more. */
+const GIVEN_UP_MAX = 100;
 /** Requests that expire this soon are highlighted. */
 const URGENT_MS = 3_600_000;
 
@@ -109,21 +113,10 @@ async function waitingRequests(context: PageContext): Promise<Matter[]> {
 async function stuckEvents(context: PageContext): Promise<Matter[]> {
   const { dead, routes } = await context.access.project.store.read(async (store) => ({
     dead: await store.activity.dead(DEAD_MAX),
-    routes: (await store.routes.list()).filter(({ enabled }) => enabled === 0),
+    routes: await stuckRoutes(store, context.now),
   }));
-  const disabled = routes.map(({ id, callback_url, disabled_reason }): Matter => ({
-    href: context.at('routes', id),
-    what: (
-      <>
-        Route to <AgentText text={hostOf(callback_url)} reading="exact" class="mono" />
-      </>
-    ),
-    chip: ['Disabled', 'bad'],
-    ...(disabled_reason !== null && {
-      more: <AgentText text={disabled_reason} reading="line" />,
-    }),
-  }));
-  if (dead === 0) return disabled;
+  const stuck = routes.map((route) => stuckRoute(context, route));
+  if (dead === 0) return stuck;
   const many = dead === DEAD_MAX ? `${digitsOf(dead)} or more events` : pluralize(dead, 'event');
   const first: Matter = {
     href: `${context.at('events')}?status=dead`,
@@ -131,7 +124,42 @@ async function stuckEvents(context: PageContext): Promise<Matter[]> {
     chip: ['Dead', 'bad'],
     more: 'No agent gets them until someone requeues them.',
   };
-  return [first, ...disabled];
+  return [first, ...stuck];
+}
+
+interface StuckRoute {
+  readonly route: RouteRow;
+  /** How many deliveries it gave up that can be sent again. */
+  readonly givenUp: number;
+}
+
+/** The routes that are disabled, or that gave up deliveries. */
+async function stuckRoutes(store: Repositories, now: number): Promise<StuckRoute[]> {
+  const all: StuckRoute[] = [];
+  for (const route of await store.routes.list()) {
+    const givenUp = (await store.deliveries.revivable(route.id, now, GIVEN_UP_MAX)).length;
+    if (route.enabled === 0 || givenUp > 0) all.push({ route, givenUp });
+  }
+  return all;
+}
+
+function stuckRoute(
+  context: PageContext,
+  { route: { id, callback_url: url, enabled, disabled_reason: reason }, givenUp }: StuckRoute,
+): Matter {
+  const href = context.at('routes', id);
+  const what = (
+    <>
+      Route to <AgentText text={hostOf(url)} reading="exact" class="mono" />
+    </>
+  );
+  if (enabled === 0) {
+    const more = reason !== null && <AgentText text={reason} reading="line" />;
+    return { href, what, chip: ['Disabled', 'bad'], ...(more && { more }) };
+  }
+  const many = givenUp === GIVEN_UP_MAX ? `${givenUp} or more` : givenUp.toString();
+  const more = 'Its receiver didn’t take them. You can send them again.';
+  return { href, what, chip: [`${many} given up`, 'bad'], more };
 }
 
 /** The bot and the mailbox belong to the gateway; why one is away is for its operator to read. */

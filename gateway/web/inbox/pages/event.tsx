@@ -37,11 +37,15 @@ async function detail(context: PageContext, seen: SeenEvent): Promise<Detail> {
     title: 'Event',
     heading: mail?.subject ? 'Mail received' : exact(event.type),
     ...(gist !== '' && { lead: line(gist) }),
-    main: contentOf(context, seen),
+    main: (
+      <>
+        {remarks(seen)}
+        {contentOf(context, seen)}
+      </>
+    ),
     side: { state: STATUSES[event.status], lines: progressOf(context, seen) },
     below: (
       <div class="about stack">
-        {remarks(seen)}
         {questions}
         {about(context, seen)}
         {historyOf(context, timeline, event.id)}

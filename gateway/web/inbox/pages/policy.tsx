@@ -30,6 +30,8 @@ export const policyPage: UiPage = {
   act,
 };
 
+const JSON_MAX_CHARS = 30_000;
+
 /** The policy as `policy_get` returns it. */
 interface Policy {
   /** 0 means that there is no policy. */
@@ -109,15 +111,23 @@ async function showPolicy(context: PageContext, policy: Policy): Promise<PageRes
       {suggestedRules(context, await suggestionsOf(context))}
       {versionOf(context, policy, names.get(channelIn(policy)))}
       {ruleList(policy.rules, names)}
-      <details class="card">
-        <summary>As JSON</summary>
-        <pre class="agent mono code" translate="no" tabindex={0}>
-          <AgentText text={jsonOf(policy)} reading="prose" />
-        </pre>
-      </details>
+      {json(jsonOf(policy))}
     </>
   );
   return { title: 'Policy', content };
+}
+
+/** A long document stands in the editor only: with its rules it would be too much for one page. */
+function json(text: string): JSX.Element | null {
+  if (text.length > JSON_MAX_CHARS) return null;
+  return (
+    <details class="card">
+      <summary>As JSON</summary>
+      <pre class="agent mono code" translate="no" tabindex={0}>
+        <AgentText text={text} reading="prose" />
+      </pre>
+    </details>
+  );
 }
 
 function channelIn({ approved_by: by }: Policy): string {

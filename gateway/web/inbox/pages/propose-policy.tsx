@@ -3,6 +3,7 @@ import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { POLICY_NOTE_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { isSigned } from '../../../../shared/kernel/links.ts';
 import { isObject } from '../../../../shared/lib/guards.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { policyDiff } from '../../../../shared/operations/policy/diff.ts';
 import { policyGet } from '../../../../shared/operations/policy/get.ts';
 import { policySet } from '../../../../shared/operations/policy/set.ts';
@@ -16,6 +17,7 @@ import { plainLine } from '../../pages/text.ts';
 import { Fields, type FieldSpec } from '../kit/form.tsx';
 import { line, ours } from '../kit/text.tsx';
 import { Form, Heading, Note, Problem, UpLink } from '../parts.tsx';
+import { shownChanges } from '../policy-changes.ts';
 import { pastRequests, type PastRequest } from '../policy-queries.ts';
 import { NO_REFUSAL, fieldsOf, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, PageContext } from '../page-context.ts';
@@ -105,6 +107,7 @@ function fieldsFor({ policy, note }: Written): readonly FieldSpec[] {
 }
 
 function changesOf({ changed, lines, version, warnings }: Diff): JSX.Element {
+  const { lines: shown, left } = shownChanges(lines);
   return (
     // This answers a form, so refreshing the URL would remove it.
     <section class="card" aria-labelledby="changes" role="status" data-keep>
@@ -113,7 +116,13 @@ function changesOf({ changed, lines, version, warnings }: Diff): JSX.Element {
           ? `Changes from version ${version}: + added, - removed`
           : `Same as version ${version}: nothing to propose`}
       </h2>
-      {changed && <DiffLines lines={lines} />}
+      {changed && <DiffLines lines={shown} />}
+      {left > 0 && (
+        <p class="soft">
+          {pluralize(left, 'more changed line')}. The request shows them all to the people who
+          decide.
+        </p>
+      )}
       {warnings.map(({ rule, message }) => (
         <Note tone="warn">
           {ours(rule)}: {line(message)}

@@ -107,10 +107,10 @@ function columnsOf(context: PageContext): Column<Listed>[] {
       ),
     },
     {
-      title: 'Came in',
+      title: 'Signed in',
       cell: ({ session }) => (session.holder.kind === 'key' ? 'by key' : 'by mail'),
     },
-    { title: 'Begun', cell: ({ session }) => when(session.begunAt) },
+    { title: 'Started', cell: ({ session }) => when(session.begunAt) },
     { title: 'Last used', cell: ({ session }) => when(session.usedAt) },
     {
       title: 'Until',

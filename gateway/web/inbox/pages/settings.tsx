@@ -19,16 +19,18 @@ function show(context: PageContext): Promise<PageResult> {
   const content = (
     <>
       <Heading title="Settings" />
-      {settingsOf(context.pages).map(([section, pages]) => (
-        <ListSection
-          title={section}
-          rows={pages.map(({ path, title, setting }) => ({
-            href: context.at(path),
-            what: title,
-            meta: [setting?.about],
-          }))}
-        />
-      ))}
+      <div class="sections">
+        {settingsOf(context.pages).map(([section, pages]) => (
+          <ListSection
+            title={section}
+            rows={pages.map(({ path, title, setting }) => ({
+              href: context.at(path),
+              what: title,
+              meta: [setting?.about],
+            }))}
+          />
+        ))}
+      </div>
     </>
   );
   return Promise.resolve({ title: 'Settings', content });

@@ -126,7 +126,7 @@ function Events({ events }: Pick<Usage, 'events'>): JSX.Element {
           limit={limits.stored_bytes}
           text={bytesText}
         >
-          {limited === null ? 'Takes events.' : 'It has reached a limit: senders must wait.'}
+          {limited !== null && 'It has reached a limit: senders must wait.'}
         </Quota>
       ))}
     </Group>
@@ -182,7 +182,7 @@ function Quota({
         )}
       </p>
       {part !== null && <Bar part={part} tone={toneOf(part)} />}
-      <p class="soft">{children}</p>
+      {children && <p class="soft">{children}</p>}
     </div>
   );
 }

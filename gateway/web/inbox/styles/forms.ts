@@ -16,5 +16,8 @@ input[aria-invalid],select[aria-invalid]{border-color:var(--bad-ink)!important}
 input[type=checkbox]:not([type=hidden]){flex:none;width:1.125rem;height:1.125rem;min-height:0;margin:0;accent-color:var(--yes);transform:translateY(.1875rem)}
 textarea.mono{font-size:.8125rem;line-height:1.5;min-height:8rem;tab-size:2}
 textarea[aria-invalid]{border-color:var(--bad-ink)}
-@media (pointer:fine){.btn.small{min-height:2rem}}
+@media (pointer:fine){
+  .btn.small{min-height:2rem}
+  .act>.btn:not(.small),.act>form>.btn:not(.small){min-height:2.5rem;font-size:.9375rem;padding-block:.375rem}
+}
 `;

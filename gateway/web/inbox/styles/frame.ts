@@ -21,6 +21,7 @@ export const FRAME_STYLE = `
 #nav a[aria-current]{color:var(--ink);font-weight:620;border-color:var(--yes)}
 #nav a:focus-visible{outline-offset:-3px}
 #nav .second{border-top:1px solid var(--line)}
+@media (min-width:40.0625rem){#nav ul{margin-inline:-.625rem}}
 #nav .second a[aria-current]{border-color:transparent}
 #side{display:none}
 #side ul{list-style:none;padding:0;margin-bottom:1rem}

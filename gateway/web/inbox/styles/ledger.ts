@@ -7,7 +7,7 @@ export const LEDGER_STYLE = `
 .rows.entries .meta:last-child{grid-area:1/3;text-align:end}
 .rows.entries .chip{margin-inline-end:.5rem}
 @media (min-width:56rem){
-  .rows.entries a{grid-template-columns:3.5rem minmax(0,1fr) minmax(0,1.1fr) minmax(0,1.3fr) 14rem;padding-block:.25rem;
+  .rows.entries a{grid-template-columns:3.5rem minmax(0,1fr) minmax(0,.8fr) minmax(0,1.5fr) 12.5rem;padding-block:.25rem;
     min-height:2.25rem;align-items:center}
   .rows.entries .what,.rows.entries .meta{grid-column:auto;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
   .rows.entries .agent{white-space:nowrap}

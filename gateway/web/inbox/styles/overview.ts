@@ -2,7 +2,7 @@
 export const OVERVIEW_STYLE = `
 :root{--c1:#2f6fb3;--c2:#b4631a;--c3:#6b4fa3;--c4:#0f7b7b;--c5:#77726a}
 @media (prefers-color-scheme:dark){:root{--c1:#7ab0e8;--c2:#e3a15c;--c3:#b6a0ea;--c4:#5cc4c0;--c5:#a39d93}}
-.charts{display:grid;gap:1rem;grid-template-columns:minmax(0,1fr);align-items:start}
+.charts{display:grid;gap:1rem;grid-template-columns:minmax(0,1fr)}
 .listhead+.note{margin-bottom:.75rem}
 .chart .line{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.125rem 1rem;align-items:baseline}
 .chart .headline{color:var(--soft);font-size:.8125rem;font-variant-numeric:tabular-nums}
@@ -24,12 +24,14 @@ export const OVERVIEW_STYLE = `
 .legend strong{color:var(--ink);font-weight:620;font-variant-numeric:tabular-nums}
 .legend .ink{flex:none;width:.625rem;height:.625rem;border-radius:.125rem}
 .legend a{display:inline-flex;align-items:center;min-height:2.75rem;min-width:2.75rem}
-.numbers{margin-top:.25rem}
-.numbers summary{color:var(--soft);font-size:.8125rem}
+.chart{display:flex;flex-direction:column}
+.chart .empty{flex:1}
+.numbers{margin:.25rem 0 -.5rem}
+.numbers summary{color:var(--soft);font-size:.8125rem;font-weight:450;width:fit-content}
 .numbers table{font-size:.8125rem}
 .numbers td,.numbers th{white-space:nowrap;padding:.25rem .5rem}
 @media (min-width:56rem){.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.charts .numbers[open]{overflow-x:auto}
   .chart .empty{min-height:11.25rem}}
 @media (max-width:40rem){td>.chip{justify-self:start}}
-@media (pointer:fine){.legend a{min-height:1.5rem}}
+@media (pointer:fine){.legend a{min-height:1.5rem}.numbers summary{min-height:2rem}}
 `;

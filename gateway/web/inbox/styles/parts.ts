@@ -1,6 +1,7 @@
 /** Headings, chips, notes, steps and other parts inside a page. */
 export const PARTS_STYLE = `
 .heading{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:flex-end;gap:.5rem 1rem}
+.heading>div:first-child{flex:1 1 18rem;min-width:0}
 section>h2{margin-bottom:.5rem}
 .chip{font-size:.75rem;font-weight:600;line-height:1.25rem;padding:.0625rem .5rem;border-radius:.625rem;white-space:nowrap}
 .chip.good{background:var(--good);color:var(--good-ink)}
@@ -31,11 +32,13 @@ p.ways a{display:inline-flex;align-items:center;min-height:2.75rem}
 .steps{margin:0;padding-inline-start:1.25rem;color:var(--soft);font-size:.9375rem}
 .steps li+li{margin-top:.25rem}
 blockquote{margin:.5rem 0 0}
+main>.about.stack>*+*{margin-top:1.25rem}
 details.card{padding-block:.25rem}
 details.card>pre,details.card>.stack{margin:0 0 .75rem}
 .uses dd+dt{margin-top:.5rem}
 code.mono{overflow-wrap:anywhere}
 @media (max-width:40rem){
+  .facts .mono{font-size:.78125rem}
   .uses{grid-template-columns:minmax(0,1fr)}
   .facts dd a{display:inline-flex;align-items:center;min-height:2.75rem}
   .note a,.steps a,p.soft a{display:inline-flex;align-items:center;min-height:2.75rem}

@@ -69,10 +69,13 @@ export class Tab {
     return new Tab(context, await context.newPage());
   }
 
-  /** What axe finds against WCAG 2.2 AA and good practice, each with the element it is about. */
-  async violations(): Promise<string[]> {
-    await this.page.evaluate(AXE);
-    return this.page.evaluate<string[]>(RUN_AXE);
+  /**
+   * What axe finds against WCAG 2.2 AA and good practice, or against one rule, each with the element it is about.
+   */
+  async violations(rule?: string): Promise<string[]> {
+    if (!(await this.page.evaluate<boolean>('"axe" in window'))) await this.page.evaluate(AXE);
+    const options = rule === undefined ? {} : { runOnly: [rule] };
+    return this.page.evaluate<string[]>(`(${RUN_AXE})(${JSON.stringify(options)})`);
   }
 
   /** What can be tapped and is lower or narrower than a finger, 44 px. */
@@ -106,7 +109,7 @@ export class Tab {
 }
 
 // These run in the page. They are texts, as the types of a browser are not those of a server.
-const RUN_AXE = `axe.run().then(({ violations }) =>
+const RUN_AXE = `(options) => axe.run(options).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
 const SMALL_TARGETS = `[...document.querySelectorAll('button, a, summary, textarea')]
   .filter((one) => {

@@ -121,7 +121,7 @@ function threadRow(context: PageContext, thread: ThreadLine): ListRow {
         {verified === 0 && ', not verified'}
       </>,
       age(context, at),
-      words !== null && line(words.trim()),
+      words !== null && line(words.replaceAll(/\s+/g, ' ').trim()),
     ],
   };
 }

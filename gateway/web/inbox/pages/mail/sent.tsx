@@ -8,6 +8,9 @@ import { diskUrl } from '../disk/parts.tsx';
 import { PartOfText } from '../part-of-text.tsx';
 import { States } from './states.tsx';
 
+/** The browser gets no more of the HTML, as it has the text already. */
+const HTML_SHOWN_CHARS = 60_000;
+
 /** One mail that an agent sent: all of it, and what became of it. */
 export async function showSentMail(context: PageContext, id: string): Promise<PageResult> {
   const mail = await findSent(context, id);
@@ -36,7 +39,12 @@ export async function showSentMail(context: PageContext, id: string): Promise<Pa
         {content?.html && (
           <details>
             <summary>The HTML that most readers see, as code</summary>
-            <LongText text={content.html} mono />
+            <LongText text={content.html.slice(0, HTML_SHOWN_CHARS).toWellFormed()} mono />
+            {content.html.length > HTML_SHOWN_CHARS && (
+              <p class="soft">
+                This is the beginning. It has {digitsOf(content.html.length)} characters.
+              </p>
+            )}
           </details>
         )}
       </figure>
