@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { PUSH_TEST_EVERY_MS, PUSH_TESTS_MAX } from '../../../lib/push/test-budget.ts';
+import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { plainLine } from '../../pages/text.ts';
-import { lengthOfTime } from '../../pages/time.ts';
 import {
   addBrowser,
   browsersOf,
@@ -25,7 +25,7 @@ const FORM_MAX_BYTES = 16_384;
 const MINUTE_MS = 60_000;
 /** What the result of a test is about, in the URL after it. */
 const ABOUT = 'push test';
-const LIMIT = `You can send ${PUSH_TESTS_MAX} tests at once, then one every ${lengthOfTime(PUSH_TEST_EVERY_MS)}.`;
+const LIMIT = `You can send ${PUSH_TESTS_MAX} tests at once, then one every ${PUSH_TEST_EVERY_MS / MINUTE_MS} minutes.`;
 
 /** The browsers that show the visitor what agents ask them. */
 export const browsersPage: UiPage = {
@@ -91,8 +91,11 @@ async function test(context: PageContext, id: string): Promise<ActionResult> {
     return shown(context, { status: 404, problem: 'That browser can’t get notices any more.' });
   }
   if (answer.kind === 'limited') {
-    const wait = lengthOfTime(Math.ceil(answer.waitMs / MINUTE_MS) * MINUTE_MS);
-    return shown(context, { status: 429, problem: `${LIMIT} The next one can go in ${wait}.` });
+    const wait = pluralize(Math.ceil(answer.waitMs / MINUTE_MS), 'minute');
+    return shown(context, {
+      status: 429,
+      problem: `${LIMIT} You can send the next one in ${wait}.`,
+    });
   }
   const sent: SentTest = { name: browser.name, answer };
   return { to: `${context.at('browsers')}?told=${sealFlash(context, ABOUT, sent)}` };

@@ -161,7 +161,7 @@ describe('a browser', () => {
     await add(browser.json, 'Tested <b>one</b>');
     const { html } = await owner.get(page);
     const id = /name="id" value="(brw_\w+)"/.exec(html)?.[1] ?? '';
-    expect(html).toContain('You can send 5 tests at once, then one every 2 min.');
+    expect(html).toContain('You can send 5 tests at once, then one every 2 minutes.');
     const before = service.pushed.length;
     const test = async (): Promise<Page> => {
       await owner.get(page);
@@ -203,7 +203,7 @@ describe('a browser', () => {
     const limited = await owner.post(page, { fields: { act: 'test', id: again } });
     expect([limited.status, limited.html]).toEqual([
       429,
-      expect.stringContaining('The next one can go in 2 min.'),
+      expect.stringContaining('You can send the next one in 2 minutes.'),
     ]);
     expect(service.pushed).toHaveLength(sent);
     clock.advance(120_000);
