@@ -1,8 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { S3Client } from '../../../gateway/blobs/s3-client.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { hasSwift, Swift } from '../../helpers/swift.ts';
+import { placeOf } from '../web/inbox/places.ts';
+import { WebVisitor } from '../web/inbox/web-visitor.ts';
 
 const TYPE = 'text/plain; charset=utf-8';
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
@@ -14,6 +21,13 @@ async function send(upload: Json, bytes: Uint8Array<ArrayBuffer>): Promise<numbe
   const headers = upload['upload_headers'] as Record<string, string>;
   const url = String(upload['upload_url']);
   return (await fetch(url, { method: 'PUT', headers, body: bytes })).status;
+}
+
+/** Bytes in buffers that somebody still holds. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().arrayBuffers;
 }
 
 describe.skipIf(!hasSwift())('files of a project in a bucket', () => {
@@ -88,6 +102,31 @@ describe.skipIf(!hasSwift())('files of a project in a bucket', () => {
     ]);
     const usage = await gateway.call<{ transfer: { used_bytes: number } }>('GET', '/v1/usage');
     expect(usage.body.transfer.used_bytes).toBe(2 * LARGE + 10);
+  });
+
+  it('that are pictures come through the gateway for a page, piece by piece', async () => {
+    const size = 12_000_000;
+    const bytes = new Uint8Array(randomBytes(size));
+    const declared = { upload: { size, content_type: 'image/png' } };
+    const upload = (await file('a.png', declared)).body;
+    expect(await send(upload, bytes)).toBe(200);
+    await file('a.png', { complete: upload['upload_id'] });
+    const visitor = await WebVisitor.withKey(gateway);
+    const place = await placeOf(gateway, 'disk', 'files');
+    const { html } = await visitor.get(`${place}?path=a.png`);
+    const src = /<img[^>]* src="([^"]+)"/.exec(html)?.[1] ?? '';
+    const before = heldBytes();
+    const readers = await Promise.all(
+      Array.from({ length: 8 }, () => new Promise<IncomingMessage>((resolve) => get(src, resolve))),
+    );
+    await sleep(1000);
+    // Eight readers that take nothing would hold 96 MB if the gateway read ahead.
+    expect(heldBytes() - before).toBeLessThan(size);
+    const [reader, ...others] = readers;
+    for (const other of others) other.destroy();
+    if (!reader) throw new Error('There are eight.');
+    expect(reader.statusCode).toBe(200);
+    expect(hash('sha256', await buffer(reader))).toBe(hash('sha256', bytes));
   });
 
   it('are not lost when completing them is refused', async () => {
