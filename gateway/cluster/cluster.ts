@@ -180,7 +180,7 @@ export class Cluster {
     // The answer that told us we were declared dead may have been lost, and this may be the next one.
     const wasSilent = asked.steady - this.#lastHeartbeat.steady > this.#deadAfterMs;
     const isLost = this.#hasBegun && (wasGone || wasSilent);
-    // From the moment on that this heartbeat counts, what it says of others must count, too.
+    // Note the others first: once this heartbeat counts, it must also say who else is there.
     const dead = this.#dead(others);
     this.#comeback.note(beat, isLost);
     this.#lastHeartbeat = asked;

@@ -25,7 +25,7 @@ export class Comeback {
 
   /** Call it for each heartbeat. `isLost`: the others have declared this gateway dead, or may have. */
   note({ wasGone, before, others }: Beat, isLost: boolean): void {
-    // The answer that said so may have been lost. Its row is a new one then, and counts from the beginning.
+    // The answer that said so may have been lost. In that case its row is new and counts from 1.
     const isNew = isLost && (wasGone || (before ?? 0) < this.#answered);
     if (isNew && others.length > 0) this.#beatsUntilKnown = KNOWN_AFTER_BEATS + 1;
     else if (this.#beatsUntilKnown > 0) this.#beatsUntilKnown -= 1;

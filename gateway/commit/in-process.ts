@@ -77,7 +77,10 @@ export class InProcessWriters implements Writers {
       },
     };
     const queue = await openWriter(location, 'project', options);
-    const ledgerKey = await loadLedgerKey(queue, project, this.#vault);
+    const ledgerKey = await loadLedgerKey(queue, project, this.#vault).catch(async (error) => {
+      await queue.close();
+      throw error;
+    });
     onCommitted([{ kind: 'committed', replication: queue.replication }]);
     const ledgerWriter = new LedgerWriter(ledgerKey);
     const parts = { project: info, server, vault: this.#vault, ledgerWriter, bodies, routing };

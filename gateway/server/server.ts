@@ -170,7 +170,7 @@ export class GatewayServer {
       log,
       metrics: this.#metrics,
       onFatal: (error) => {
-        log.fatal({ err: error }, 'the data in use is not to be relied on');
+        log.fatal({ err: error }, "the gateway can't rely on its data any more");
         onFatal();
       },
     });

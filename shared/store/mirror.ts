@@ -128,7 +128,7 @@ export class Mirror {
     try {
       this.#connection.run(LAST_GROUP_SQL, ['outdated']);
     } catch {
-      // The disk may be full. When it is next opened, it may take a write to show once more that it's outdated.
+      // The disk may be full. Then the mirror looks sound when it's next opened, until a write fails again.
     }
   }
 

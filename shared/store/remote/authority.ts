@@ -76,8 +76,7 @@ export class RemoteAuthority implements Authority {
       this.#hasSettled = false;
       return outcome;
     }
-    // The empty group is in the log like any other one, and the caller's group can be tried after it, but only once:
-    // the server may never take it.
+    // The caller's group can be tried again after the empty one, but only once, because the server may never take it.
     this.#hasSettled = !this.#hasSettled;
     if (this.#hasSettled) return 'overtaken';
     throw unavailable(
@@ -193,7 +192,7 @@ export class RemoteAuthority implements Authority {
       } catch {
         if (await budget.lasts()) continue;
       }
-      // Nobody could be asked, or the log has lost the group after this place, and that may be this one.
+      // The server didn't answer, or its log no longer has the group after this place, which may have been this one.
       throw new CommitUncertain(cause);
     }
   }

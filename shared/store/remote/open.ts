@@ -166,7 +166,7 @@ async function migrateWithin(transaction: Transaction, family: Family): Promise<
   const missing = missingMigrations(family, Number(rows[0]?.['user_version']));
   if (!missing) return false;
   for (const text of missing) await transaction.executeMultiple(text);
-  // Their statements are for the tables as they were: a mirror that lacks them is copied again.
+  // Logged statements fit the old tables, so a mirror that lacks some must be copied again.
   await transaction.executeMultiple(`${CREATE_LOG_SQL}; DELETE FROM ${LOG_TABLE};`);
   await transaction.commit();
   return true;
