@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import { Icon } from '../pages/icons.tsx';
-import { AgentText } from '../pages/request-copy.tsx';
+import { exact, line } from './kit/text.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
 import { Problem } from './parts.tsx';
 
@@ -121,8 +121,7 @@ export function EnterPage(shown: EnterProps): JSX.Element {
         <ul>
           {projects.map(({ name, slug }) => (
             <li>
-              <AgentText text={name} reading="line" />{' '}
-              <AgentText text={slug} reading="exact" class="mono soft" />
+              {line(name)} {exact(slug, 'mono soft')}
             </li>
           ))}
         </ul>
@@ -158,8 +157,8 @@ export function ProjectsPage({
           {projects.map(({ name, slug }) => (
             <li>
               <a href={`${frame.root}/p/${slug}`} data-row>
-                <AgentText text={name} reading="line" class="what" />
-                <AgentText text={slug} reading="exact" class="mono soft" />
+                {line(name, 'what')}
+                {exact(slug, 'mono soft')}
               </a>
             </li>
           ))}

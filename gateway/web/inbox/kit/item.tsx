@@ -112,15 +112,12 @@ function readAct<T>(
   return sent && names.every((name) => sent.value(name) !== undefined) ? sent : null;
 }
 
-async function leadOn<T>(
-  context: PageContext,
-  { kind, id, item }: Found<T>,
-  done: Done,
-): Promise<ActionResult> {
+async function leadOn<T>(context: PageContext, found: Found<T>, done: Done): Promise<ActionResult> {
+  const { kind, id } = found;
   if (done === null) return { to: kind.up(context, id)[0] };
   if ('problem' in done) {
     const refusal = { status: 409, text: done.problem, fields: {} };
-    return shown(context, { kind, id, item }, refusal);
+    return shown(context, found, refusal);
   }
   if (!('flash' in done)) return done;
   return { to: `${kind.urlOf(context, id)}?told=${sealFlash(context, id, done.flash)}` };

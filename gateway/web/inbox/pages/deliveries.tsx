@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
-import { AgentText, Time } from '../../pages/request-copy.tsx';
-import { dotted, line, time } from '../kit/text.tsx';
+import { AgentText } from '../../pages/request-copy.tsx';
+import { dotted, exact, line, time } from '../kit/text.tsx';
 import { Chip, Filters, Form, Nothing, Pager, Table, type Column, type Tone } from '../parts.tsx';
 import {
   deliveriesOf,
@@ -81,7 +81,7 @@ function DeliveryCard({
       <details>
         <summary data-row>
           <span class="cells">
-            <AgentText text={type} reading="exact" class="what mono" />
+            {exact(type, 'what mono')}
             <Chip text={text} tone={tone} />
             <span class="meta">
               {dotted([
@@ -122,10 +122,10 @@ function DeliveryCard({
   );
 }
 
-function columnsOf({ now }: PageContext): Column<Attempt>[] {
+function columnsOf(context: PageContext): Column<Attempt>[] {
   return [
     { title: 'Attempt', numeric: true, cell: ({ attempt }) => attempt.toString() },
-    { title: 'When', cell: ({ at }) => <Time at={Date.parse(at)} now={now} /> },
+    { title: 'When', cell: ({ at }) => time(context, at) },
     {
       title: 'Status',
       cell: (one) => (

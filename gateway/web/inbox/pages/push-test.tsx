@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { resultOf, type PushAnswer } from '../../../lib/push/push-answer.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
+import { line, mono } from '../kit/text.tsx';
 import { Note } from '../parts.tsx';
 
 /** A test that was sent, as the page after it tells of it. */
@@ -21,7 +21,7 @@ export function TestResult({ test }: { readonly test: SentTest }): JSX.Element {
     <Note tone={isSent ? 'good' : 'warn'} isAlert>
       <strong>
         {isSent ? 'Test sent to ' : 'The test didn’t reach '}
-        <AgentText text={name} reading="line" />.
+        {line(name)}.
       </strong>{' '}
       {wordsOf(answer)}
     </Note>
@@ -33,7 +33,7 @@ function wordsOf(answer: PushAnswer): Child {
   if (answer.kind === 'failed') {
     return (
       <>
-        {exact(host)} gave no answer. {answer.reason}
+        {mono(host)} gave no answer. {answer.reason}
       </>
     );
   }
@@ -41,14 +41,8 @@ function wordsOf(answer: PushAnswer): Child {
   const said = text.slice(0, SHOWN_CHARS).replaceAll(/\s+/g, ' ').toWellFormed().trim();
   return (
     <>
-      {exact(host)} answered {status}: {meaningOf(answer)}
-      {resultOf(answer) !== 'sent' && said !== '' && (
-        <>
-          {' '}
-          It says: “
-          <AgentText text={said} reading="line" />”
-        </>
-      )}
+      {mono(host)} answered {status}: {meaningOf(answer)}
+      {resultOf(answer) !== 'sent' && said !== '' && <> It says: “{line(said)}”</>}
     </>
   );
 }
@@ -70,8 +64,4 @@ function meaningOf({
   }
   if (status >= 500) return 'it has trouble of its own. Try again later.';
   return 'it refused the notice.';
-}
-
-function exact(text: string): JSX.Element {
-  return <AgentText text={text} reading="exact" class="mono" />;
 }
