@@ -164,22 +164,6 @@ export function Bar({
   );
 }
 
-/** An entry of `dl.facts`. */
-export function Fact({
-  name,
-  children,
-}: {
-  readonly name: Child;
-  readonly children?: Child;
-}): JSX.Element {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
-
 /** A list of links that the keys `j` and `k` step through. */
 export function Rows({
   label,

@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
@@ -8,20 +7,12 @@ import { usage } from '../../../../shared/operations/usage.ts';
 import type { Repositories } from '../../../../shared/store/repositories.ts';
 import type { RouteRow } from '../../../../shared/store/routes.ts';
 import { digitsOf } from '../../pages/number.ts';
-import { AgentText } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import { hostOf } from '../route-queries.ts';
-import { Chip, Nothing, Row, Rows, type Tone } from '../parts.tsx';
+import { ListRows, type ListRow } from '../kit/list.tsx';
+import { line, mono } from '../kit/text.tsx';
 import type { PageContext } from '../page-context.ts';
 import { NEAR, type Usage } from './usage.tsx';
-
-/** Something that somebody should look at. */
-interface Matter {
-  readonly href: string;
-  readonly what: Child;
-  readonly chip: readonly [text: string, tone: Tone];
-  readonly more?: Child;
-}
 
 /** Requests beyond these are only counted. */
 const REQUESTS_SHOWN = 3;
@@ -34,7 +25,7 @@ const GIVEN_UP_MAX = 100;
 const URGENT_MS = 3_600_000;
 
 /** Everything that needs attention and that the visitor's scopes let them see, the most urgent first. */
-export async function attentionOf(context: PageContext): Promise<Matter[]> {
+export async function attentionOf(context: PageContext): Promise<ListRow[]> {
   const { scopes } = context.access;
   return [
     ...(mayCall(scopes, requestList.scope) ? await waitingRequests(context) : []),
@@ -49,32 +40,26 @@ export function Attention({
   found,
 }: {
   readonly context: PageContext;
-  readonly found: readonly Matter[];
+  readonly found: readonly ListRow[];
 }): JSX.Element {
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
-      {found.length === 0 ? (
-        <Nothing>
-          Nothing needs you.{' '}
-          {mayCall(context.access.scopes, 'approvals') && 'Requests appear here on their own.'}
-        </Nothing>
-      ) : (
-        <Rows label="Needs attention">
-          {found.map(({ href, what, chip: [text, tone], more }) => (
-            <Row href={href}>
-              <span class="what">{what}</span>
-              <Chip text={text} tone={tone} />
-              {more !== undefined && <span class="meta">{more}</span>}
-            </Row>
-          ))}
-        </Rows>
-      )}
+      <ListRows
+        label="Needs attention"
+        rows={found}
+        empty={
+          <>
+            Nothing needs you.{' '}
+            {mayCall(context.access.scopes, 'approvals') && 'Requests appear here on their own.'}
+          </>
+        }
+      />
     </section>
   );
 }
 
-async function waitingRequests(context: PageContext): Promise<Matter[]> {
+async function waitingRequests(context: PageContext): Promise<ListRow[]> {
   const { items } = (await context.call(requestList, {
     status: 'pending',
     limit: COUNTED_MAX,
@@ -82,35 +67,27 @@ async function waitingRequests(context: PageContext): Promise<Matter[]> {
   const soonest = items
     .toReversed()
     .toSorted((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at));
-  const shown = soonest.slice(0, REQUESTS_SHOWN).map((request): Matter => {
+  const shown = soonest.slice(0, REQUESTS_SHOWN).map((request): ListRow => {
     const left = Date.parse(request.expires_at) - context.now;
     const by = request.requested_by.agent;
     return {
       href: context.at('requests', request.request_id),
-      what: <AgentText text={request.summary || (request.question ?? '')} reading="line" />,
-      chip: [`${lengthOfTime(left)} left`, left < URGENT_MS ? 'warn' : 'calm'],
-      more: (
-        <>
-          Waits for a decision
-          {request.risk === 'high' && (
-            <>
-              {' · '}
-              <span class="risk high">high risk</span>
-            </>
-          )}
-          {' · '}
-          {by === null ? 'an agent' : <AgentText text={by} reading="line" />}
-        </>
-      ),
+      what: line(request.summary || (request.question ?? '')),
+      states: [[`${lengthOfTime(left)} left`, left < URGENT_MS ? 'warn' : 'calm']],
+      meta: [
+        'Waits for a decision',
+        request.risk === 'high' && <span class="risk high">high risk</span>,
+        by === null ? 'an agent' : line(by),
+      ],
     };
   });
   const rest = items.length - shown.length;
   if (rest <= 0) return shown;
   const what = `${pluralize(rest, 'more request waits', 'more requests wait')} for a decision`;
-  return [...shown, { href: context.at('requests'), what, chip: ['Waiting', 'calm'] }];
+  return [...shown, { href: context.at('requests'), what, states: [['Waiting', 'calm']] }];
 }
 
-async function stuckEvents(context: PageContext): Promise<Matter[]> {
+async function stuckEvents(context: PageContext): Promise<ListRow[]> {
   const { dead, routes } = await context.access.project.store.read(async (store) => ({
     dead: await store.activity.dead(DEAD_MAX),
     routes: await stuckRoutes(store, context.now),
@@ -118,11 +95,11 @@ async function stuckEvents(context: PageContext): Promise<Matter[]> {
   const stuck = routes.map((route) => stuckRoute(context, route));
   if (dead === 0) return stuck;
   const many = dead === DEAD_MAX ? `${digitsOf(dead)} or more events` : pluralize(dead, 'event');
-  const first: Matter = {
+  const first: ListRow = {
     href: `${context.at('events')}?status=dead`,
     what: `${many} failed for good`,
-    chip: ['Dead', 'bad'],
-    more: 'No agent gets them until someone requeues them.',
+    states: [['Dead', 'bad']],
+    meta: ['No agent gets them until someone requeues them.'],
   };
   return [first, ...stuck];
 }
@@ -146,30 +123,26 @@ async function stuckRoutes(store: Repositories, now: number): Promise<StuckRoute
 function stuckRoute(
   context: PageContext,
   { route: { id, callback_url: url, enabled, disabled_reason: reason }, givenUp }: StuckRoute,
-): Matter {
+): ListRow {
   const href = context.at('routes', id);
-  const what = (
-    <>
-      Route to <AgentText text={hostOf(url)} reading="exact" class="mono" />
-    </>
-  );
+  const what = <>Route to {mono(hostOf(url))}</>;
   if (enabled === 0) {
-    const more = reason !== null && <AgentText text={reason} reading="line" />;
-    return { href, what, chip: ['Disabled', 'bad'], ...(more && { more }) };
+    const meta = reason === null ? [] : [line(reason)];
+    return { href, what, states: [['Disabled', 'bad']], meta };
   }
   const many = givenUp === GIVEN_UP_MAX ? `${givenUp} or more` : givenUp.toString();
-  const more = 'Its receiver didn’t take them. You can send them again.';
-  return { href, what, chip: [`${many} given up`, 'bad'], more };
+  const meta = ['Its receiver didn’t take them. You can send them again.'];
+  return { href, what, states: [[`${many} given up`, 'bad']], meta };
 }
 
 /** The bot and the mailbox belong to the gateway; why one is away is for its operator to read. */
-function awayServices(context: PageContext): Matter[] {
+function awayServices(context: PageContext): ListRow[] {
   const { bot, mailbox } = context.inbox.health();
-  const of = (what: string, more: string): Matter => ({
+  const of = (what: string, more: string): ListRow => ({
     href: context.at('channels'),
     what,
-    chip: ['Away', 'bad'],
-    more,
+    states: [['Away', 'bad']],
+    meta: [more],
   });
   return [
     ...(bot === false
@@ -181,7 +154,7 @@ function awayServices(context: PageContext): Matter[] {
   ];
 }
 
-async function quotas(context: PageContext): Promise<Matter[]> {
+async function quotas(context: PageContext): Promise<ListRow[]> {
   const { disk, keys, transfer, emails, events } = (await context.call(usage, {})) as Usage;
   const href = context.at('usage');
   const shares: readonly (readonly [name: string, used: number, limit: number | null])[] = [
@@ -192,26 +165,23 @@ async function quotas(context: PageContext): Promise<Matter[]> {
     ['Mail this month', emails.this_month, emails.month_limit],
     ['Stored events', events.stored_bytes, events.limit_bytes],
   ];
-  const near = shares.flatMap(([what, used, limit]): Matter[] => {
+  const near = shares.flatMap(([what, used, limit]): ListRow[] => {
     const part = limit === null ? 0 : used / limit;
     if (part < NEAR) return [];
-    return [{ href, what, chip: [`${Math.floor(part * 100)} % used`, part >= 1 ? 'bad' : 'warn'] }];
+    const text = `${Math.floor(part * 100)} % used`;
+    return [{ href, what, states: [[text, part >= 1 ? 'bad' : 'warn']] }];
   });
   const limited = events.sources
     .filter(({ limited: why }) => why !== null)
-    .map(({ name }): Matter => ({
+    .map(({ name }): ListRow => ({
       href,
-      what: (
-        <>
-          Source <AgentText text={name} reading="exact" class="mono" />
-        </>
-      ),
-      chip: ['At its limit', 'warn'],
-      more: 'Its senders must wait.',
+      what: <>Source {mono(name)}</>,
+      states: [['At its limit', 'warn']],
+      meta: ['Its senders must wait.'],
     }));
-  const blocked: Matter[] =
+  const blocked: ListRow[] =
     emails.blocked === null
       ? []
-      : [{ href, what: 'This project can’t send email', chip: ['Blocked', 'bad'] }];
+      : [{ href, what: 'This project can’t send email', states: [['Blocked', 'bad']] }];
   return [...blocked, ...near, ...limited];
 }

@@ -1,8 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { digitsOf } from '../../../pages/number.ts';
-import { AgentText, LongText, Time } from '../../../pages/request-copy.tsx';
+import { LongText } from '../../../pages/request-copy.tsx';
+import { Facts, Said } from '../../kit/detail.tsx';
+import { FileList } from '../../kit/files.tsx';
+import { line, time } from '../../kit/text.tsx';
 import { findSent, type SentMail } from '../../mail-queries.ts';
-import { Fact, UpLink } from '../../parts.tsx';
+import { UpLink } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { diskUrl } from '../disk/parts.tsx';
 import { PartOfText } from '../part-of-text.tsx';
@@ -21,21 +24,18 @@ export async function showSentMail(context: PageContext, id: string): Promise<Pa
       <UpLink href={isThreaded ? context.at('mail', threadId) : context.at('mail')}>
         {isThreaded ? 'The thread' : 'Mail'}
       </UpLink>
-      <h1>
-        <AgentText text={mail.subject || '(no subject)'} reading="line" />
-      </h1>
+      <h1>{line(mail.subject || '(no subject)')}</h1>
       <States context={context} mail={mail} />
-      <figure class="said">
-        <figcaption>Written by an agent</figcaption>
-        <SentHead context={context} mail={mail} />
+      <Said by="Written by an agent">
+        {sentHead(context, mail)}
         <div class="text">
           {content === null ? (
-            <NoContent mail={mail} />
+            noContent(mail)
           ) : (
             <PartOfText context={context} text={content.text} writer="the agent" />
           )}
         </div>
-        <Attached context={context} mail={mail} />
+        {sentFiles(context, mail)}
         {content?.html && (
           <details>
             <summary>The HTML that most readers see, as code</summary>
@@ -47,51 +47,44 @@ export async function showSentMail(context: PageContext, id: string): Promise<Pa
             )}
           </details>
         )}
-      </figure>
+      </Said>
     </>
   );
   return { title: 'Sent mail', content: page };
 }
 
-export function SentHead({
-  context,
-  mail,
-}: {
-  readonly context: PageContext;
-  readonly mail: SentMail;
-}): JSX.Element {
+export function sentHead(context: PageContext, mail: SentMail): JSX.Element {
+  const isPending = mail.status === 'pending';
   const answers = mail.content?.answers ?? null;
   return (
-    <dl class="facts">
-      <Fact name="From">
-        <AgentText text={mail.from} reading="line" />
-      </Fact>
-      <Fact name={mail.status === 'pending' ? 'Asked' : 'Date'}>
-        <Time at={Date.parse(mail.at)} now={context.now} />
-      </Fact>
-      {mail.requestId !== null && (
-        <Fact name="Approval">
+    <Facts
+      facts={[
+        ['From', line(mail.from)],
+        [isPending ? 'Asked' : 'Date', time(context, mail.at)],
+        mail.requestId !== null && [
+          'Approval',
           <a href={context.at('requests', mail.requestId)}>
-            {mail.status === 'pending' ? 'waits for a decision' : 'the request'}
-          </a>
-        </Fact>
-      )}
-      {answers !== null && (
-        <Fact name="Answers">
-          <a href={context.at('events', answers.event_id)}>
-            <AgentText text={answers.subject || '(no subject)'} reading="line" />
-          </a>
-          {!answers.verified && ', not verified'}
-        </Fact>
-      )}
-    </dl>
+            {isPending ? 'waits for a decision' : 'the request'}
+          </a>,
+        ],
+        answers !== null && [
+          'Answers',
+          <>
+            <a href={context.at('events', answers.event_id)}>
+              {line(answers.subject || '(no subject)')}
+            </a>
+            {!answers.verified && ', not verified'}
+          </>,
+        ],
+      ]}
+    />
   );
 }
 
-export function NoContent({ mail }: { readonly mail: SentMail }): JSX.Element {
+export function noContent({ isForgotten }: SentMail): JSX.Element {
   return (
     <p class="soft">
-      {mail.isForgotten
+      {isForgotten
         ? 'The text and the files are deleted by now.'
         : 'This key doesn’t see the text and files of other keys’ mail.'}
     </p>
@@ -99,30 +92,14 @@ export function NoContent({ mail }: { readonly mail: SentMail }): JSX.Element {
 }
 
 /** The files that went with a mail, as they were then. */
-export function Attached({
-  context,
-  mail,
-}: {
-  readonly context: PageContext;
-  readonly mail: SentMail;
-}): JSX.Element | null {
-  const attachments = mail.content?.attachments ?? [];
-  if (attachments.length === 0) return null;
+export function sentFiles(context: PageContext, { content }: SentMail): JSX.Element {
+  const files = content?.attachments ?? [];
   return (
-    <div class="text">
-      <h2>Files</h2>
-      <ul class="plain">
-        {attachments.map(({ path, name, content_type: type, size_bytes: size }) => (
-          <li>
-            <a class="go" href={diskUrl(context, 'files', { path })}>
-              <AgentText text={name} reading="line" />
-            </a>{' '}
-            <span class="soft">
-              <AgentText text={type} reading="line" />, {digitsOf(size)} bytes
-            </span>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <FileList
+      files={files.map((file) => ({
+        ...file,
+        url: diskUrl(context, 'files', { path: file.path }),
+      }))}
+    />
   );
 }

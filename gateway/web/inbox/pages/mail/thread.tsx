@@ -9,7 +9,7 @@ import { line, time } from '../../kit/text.tsx';
 import { UpLink } from '../../parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { EventFiles } from '../event-mail.tsx';
-import { Attached, NoContent, SentHead } from './sent.tsx';
+import { noContent, sentFiles, sentHead } from './sent.tsx';
 import { States, StatesChip } from './states.tsx';
 
 /** How much of each mail's text a thread shows. */
@@ -106,14 +106,14 @@ function sent(context: PageContext, mail: SentMail): JSX.Element {
       <h2 class="headed">
         Sent by an agent <StatesChip mail={mail} />
       </h2>
-      <SentHead context={context} mail={mail} />
+      {sentHead(context, mail)}
       <div class="text">
-        {mail.content === null ? <NoContent mail={mail} /> : beginning(mail.content.text)}
+        {mail.content === null ? noContent(mail) : beginning(mail.content.text)}
         <p class="ways">
           <a href={context.at('mail', mail.id)}>Open this mail</a>
         </p>
       </div>
-      <Attached context={context} mail={mail} />
+      {sentFiles(context, mail)}
       <States context={context} mail={mail} />
     </article>
   );
