@@ -65,7 +65,8 @@ export class InProcessWriters implements Writers {
       },
       onUndone: () => bodies.undo(),
       // The commit may have happened: waiting callers read the rows again, and due work runs.
-      onUncertain: () => onCommitted([{ kind: 'foreign' }, { kind: 'due', at: 0 }]),
+      onUncertain: () =>
+        onCommitted([{ kind: 'uncertain' }, { kind: 'foreign' }, { kind: 'due', at: 0 }]),
       onOutdated: () => onCommitted([{ kind: 'outdated' }]),
       mayBlock: () => this.#ownsThread && this.#busy <= 1,
       replication: {

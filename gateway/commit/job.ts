@@ -16,6 +16,8 @@ export type Effect =
   | { readonly kind: 'foreign' }
   /** The mirror of its database must be closed, and copied again. */
   | { readonly kind: 'outdated' }
+  /** A commit may be at the server and not here, so the next read must ask. */
+  | { readonly kind: 'uncertain' }
   | WriteEffect;
 
 /** What a command works with: the open transaction of one project, and everything it needs to write. */

@@ -76,6 +76,8 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   #isIdle: boolean;
   #beginning: Promise<void> | null = null;
   #ledgerKey: Uint8Array | null = null;
+  /** Names the last commit that may be at the server and not here; null once we have asked. */
+  #uncertain: object | null = null;
 
   /** `isIdle`: an earlier run left the project idle. */
   constructor(deps: ProjectDatabaseDeps, isIdle: boolean) {
@@ -113,7 +115,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   read: Reader['read'] = (fn) =>
     this.#deps.gate.read(() =>
       this.#use(async ({ reader }) => {
-        if (this.#deps.mayBeForeign()) await this.#deps.writers.catchUp(this.#deps.info.id);
+        if (this.#uncertain || this.#deps.mayBeForeign()) await this.#takeIn();
         return reader.read(fn);
       }),
     );
@@ -123,8 +125,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     this.#deps.gate.read(() => this.#use(async ({ reader }) => reader.read(fn)));
 
   catchUp(): Promise<void> {
-    const { gate, info, writers } = this.#deps;
-    return gate.read(() => this.#use(() => writers.catchUp(info.id)));
+    return this.#deps.gate.read(() => this.#use(() => this.#takeIn()));
   }
 
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
@@ -151,6 +152,11 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   rotate(): Promise<void> {
     const { info, writers } = this.#deps;
     return this.#use(() => writers.rotate(info.id));
+  }
+
+  /** A commit may be at the server and not here, so the next read asks. */
+  noteUncertain(): void {
+    this.#uncertain = {};
   }
 
   /** There is work to record although nothing was written here. */
@@ -184,6 +190,12 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       this.#calls -= 1;
       if (this.#calls === 0) this.#unused();
     }
+  }
+
+  async #takeIn(): Promise<void> {
+    const uncertain = this.#uncertain;
+    await this.#deps.writers.catchUp(this.#deps.info.id);
+    if (this.#uncertain === uncertain) this.#uncertain = null;
   }
 
   #enter(open: Open): Open {

@@ -387,6 +387,7 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#replication = effect.replication;
       else if (effect.kind === 'outdated') void this.#database.evict();
+      else if (effect.kind === 'uncertain') this.#database.noteUncertain();
       else applyEffect(this, effect);
       this.#countPace.note(effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();

@@ -8,7 +8,7 @@ import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
 import type { Effect } from '../../../gateway/commit/job.ts';
 import { openWriter } from '../../../shared/store/open.ts';
-import { temporaryFolder } from '../../helpers/gateway.ts';
+import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
 import { writeTo } from '../../helpers/writers.ts';
@@ -97,11 +97,43 @@ it('what may have been committed is looked for: waits look again, and what it ma
     code: 'UNAVAILABLE',
     hint: expect.stringContaining('It may have happened all the same.'),
   });
-  expect(effects.map(({ kind }) => kind)).toEqual(['foreign', 'due']);
+  expect(effects.map(({ kind }) => kind)).toEqual(['uncertain', 'foreign', 'due']);
   expect(effects.at(-1)).toEqual({ kind: 'due', at: 0 });
   faults.drops = drops;
   faults.failNext(0);
   const found = await writeTo(writers, PROJECT.id, (store) => store.channels.owner());
   expect(found?.id).toBe(owner.channelId);
   await writers.closeProject(PROJECT.id);
+});
+
+it('whoever looks afterwards sees what was committed, though no other gateway is there', async () => {
+  const { store, masterKeyFile } = shared;
+  const gateway = await TestGateway.start({ store, masterKeyFile, folder: `${folder.path}/a` });
+  const project = await gateway.gateway.projects.find(gateway.projectId);
+  if (!project) throw new Error('There is no project.');
+  // Nothing is written meanwhile: a write would find out.
+  await gateway.gateway.endWaits();
+  const { server } = shared;
+  const { faults } = server;
+  const database = gateway.projectId.replace('_', '-');
+  const drops = faults.drops.bind(faults);
+  const { transactions } = server.counters(database);
+  faults.drops = (hasCommitted) => {
+    const isLost = hasCommitted && server.counters(database).transactions > transactions;
+    if (isLost) faults.failNext(1_000_000);
+    return isLost;
+  };
+  const key = { id: 'key_00000000000000000000000001', hash: 'abc', last4: 'abcd', now: 1 };
+  await expect(project.writes.run('adminKey', key)).rejects.toMatchObject({
+    hint: expect.stringContaining('look first'),
+  });
+  faults.drops = drops;
+  faults.failNext(0);
+  // Once a heartbeat has shown that it's alone, it asks the server for nothing that it could know itself.
+  const beats = () => server.counters('svc-control').requests;
+  const before = beats();
+  await expect.poll(beats, { interval: 1, timeout: 5000 }).toBeGreaterThan(before + 2);
+  const found = await project.store.read((one) => one.keys.find(key.id));
+  expect(found?.last4).toBe(key.last4);
+  await gateway.stop();
 });
