@@ -13,8 +13,8 @@ const ROUNDS = Number(process.env['SVC_DRILL_ROUNDS'] ?? 1);
 const NOTICED_MS = 20_000;
 /** Longer than a gateway tries before it refuses. */
 const WITHOUT_STORE_MS = 8000;
-/** Leases of 30 s, claims of 60 s and requests of a minute are over by then. */
-const DRAINED_WITHIN_MS = 180_000;
+/** Leases of 30 s, claims of 60 s and requests of a minute are over by then, so work that gets no less until then never will. */
+const STUCK_AFTER_MS = 180_000;
 /** A push not recorded by then was cut short by something other than a kill. */
 const RECORDED_WITHIN_MS = 5000;
 /** Claimed deliveries still go out for this long after the store dies. */
@@ -67,9 +67,10 @@ interface Left {
   readonly others: readonly Push[];
 }
 
-/** Waits until no work is left, and returns any that remains. It waits long only for failed pushes. */
+/** Waits until no work is left, for as long as it gets less, and returns any that remains. */
 async function drained(loads: readonly DrillLoad[]): Promise<Left> {
   const began = performance.now();
+  let [least, lessAt] = [Number.POSITIVE_INFINITY, began];
   for (;;) {
     const all = await Promise.all(loads.map(leftOf));
     const work = all.flatMap((one) => one.work);
@@ -79,10 +80,12 @@ async function drained(loads: readonly DrillLoad[]): Promise<Left> {
       (one) => !overdue.includes(one) && one.log.some(({ error }) => error !== null),
     );
     const others = pushes.filter((one) => !overdue.includes(one) && !retrying.includes(one));
-    const tookMs = performance.now() - began;
-    const isSlow = tookMs > DRAINED_WITHIN_MS && work.length + others.length > 0;
+    const [now, left] = [performance.now(), work.length + others.length];
+    if (left < least) [least, lessAt] = [left, now];
+    const isStuck = left > 0 && now - lessAt > STUCK_AFTER_MS;
     const isDone = work.length + pushes.length === 0;
-    if (isDone || isSlow || overdue.length > 0 || tookMs > RETRIED_WITHIN_MS) {
+    const isLate = left === 0 && now - began > RETRIED_WITHIN_MS;
+    if (isDone || isStuck || overdue.length > 0 || isLate) {
       return { work, overdue, retrying, others };
     }
     await sleep(1000);
@@ -172,7 +175,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
 
     it(
       `${ROUNDS} times`,
-      { timeout: ROUNDS * 90_000 + DRAINED_WITHIN_MS + RETRIED_WITHIN_MS },
+      { timeout: ROUNDS * 150_000 + STUCK_AFTER_MS + RETRIED_WITHIN_MS },
       async () => {
         const all = [...loads.values()];
         for (const load of all) load.begin();
