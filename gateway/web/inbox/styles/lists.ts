@@ -10,7 +10,7 @@ export const LISTS_STYLE = `
 .rows .meta{grid-column:1/-1;color:var(--soft);font-size:.8125rem;line-height:1.45}
 .rows .meta .risk.high{font-weight:620}
 .nothing{color:var(--soft);background:var(--card);border:1px dashed var(--line);border-radius:.75rem;padding:1.25rem 1rem;text-align:center}
-.sections{display:grid;gap:1rem;align-items:start}
+.sections>section{break-inside:avoid;padding-bottom:1.25rem}
 .listhead{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 1rem;margin-bottom:.375rem}
 /* The text of the first link stands above that of the list, or that of the last one. */
 .filters{margin-inline-start:-.5rem}
@@ -39,11 +39,12 @@ export const LISTS_STYLE = `
 @media (max-width:40rem){
   .finer{flex-basis:100%}
   .rows a,.rows.folded .cells{grid-template-columns:minmax(0,1fr) fit-content(8.5rem)}
+  .rows .what{-webkit-line-clamp:3}
   .rows .chip{white-space:normal;text-align:center}
   .listhead>.filters{margin-inline:-.5rem}
 }
 @media (min-width:56rem){
-  .sections{display:grid;grid-template-columns:1fr 1fr;gap:1.5rem}
+  .sections{columns:2;column-gap:1.5rem}
   .rows a{padding:.5rem 1rem}
 }
 @media (pointer:fine){.filters a,.pager a{min-height:2rem}}

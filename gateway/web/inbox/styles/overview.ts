@@ -30,8 +30,7 @@ export const OVERVIEW_STYLE = `
 .numbers summary{color:var(--soft);font-size:.8125rem;font-weight:450;width:fit-content}
 .numbers table{font-size:.8125rem}
 .numbers td,.numbers th{white-space:nowrap;padding:.25rem .5rem}
-@media (min-width:56rem){.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.charts .numbers[open]{overflow-x:auto}
-  .chart .empty{min-height:11.25rem}}
+@media (min-width:56rem){.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.charts .numbers[open]{overflow-x:auto}}
 @media (max-width:40rem){td>.chip{justify-self:start}}
 @media (pointer:fine){.legend a{min-height:1.5rem}.numbers summary{min-height:2rem}}
 `;

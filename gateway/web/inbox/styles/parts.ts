@@ -14,6 +14,7 @@ section>h2{margin-bottom:.5rem}
 .mark.good{color:var(--good-ink)}
 .mark.warn{color:var(--warn-ink);margin-inline-start:.5rem}
 .act>.btn.small,.really>.btn.small{width:fit-content}
+.act>a.btn.small{display:inline-flex;margin-inline-end:.375rem}
 .code{font-size:.8125rem;line-height:1.5}
 .said>.code{margin-top:.25rem}
 .stack>[type=hidden]:first-child+*{margin-top:0}

@@ -28,6 +28,8 @@ const SCHEMES = ['light', 'dark'] as const;
 /** A picture of each page goes here, and how much each weighs. */
 const PICTURES = process.env['SVC_PICTURES'];
 const HOUR_MS = 3_600_000;
+/** Some minutes where other programs run as well. */
+const WALK = { timeout: 600_000 };
 
 /** These load with other pages, or lead on to them at once. */
 const NO_PAGES = new Set([
@@ -159,7 +161,7 @@ describe.skipIf(!hasChromium())('every page of the web inbox', () => {
   });
   afterAll(() => browser.close());
 
-  it('is light, accessible and fits, in a project that is used', async () => {
+  it('is light, accessible and fits, in a project that is used', WALK, async () => {
     const full = await FullProject.filled();
     const { gateway, owner: visitor, states } = full;
     const project = await gateway.gateway.projects.find(gateway.projectId);
@@ -182,37 +184,41 @@ describe.skipIf(!hasChromium())('every page of the web inbox', () => {
     await full.stop();
   });
 
-  it('is light, accessible and fits, in a project that is new, and outside of projects', async () => {
-    const clock = new FakeClock(Date.now());
-    const team = await Team.found(clock);
-    const { gateway } = team;
-    await team.joined('ben@example.com', 'member');
-    const person = new Person(gateway, ANA);
-    clock.advance(HOUR_MS);
-    const empty = await person.project({ slug: 'empty', name: 'Side project' });
-    const app = await RawApp.registered(gateway, { client_name: 'Trip Planner' });
-    clock.advance(HOUR_MS);
-    const visitor = await team.owner();
-    const invitation = await team.inviteFrom(visitor, 'mia@example.com', 'approver');
-    const before = tokensOf(gateway.folder, 'ui/sign-in').length;
-    const stranger = new WebVisitor(gateway);
-    await stranger.get('/ui/sign-in');
-    await stranger.post('/ui/sign-in', { fields: { email: ANA } });
-    const link = await linkToken(gateway.folder, 'ui/sign-in', before + 1);
-    const paths = [
-      // Its mail is sent.
-      ...(await allPages(visitor, `/ui/p/${empty.project.slug}/`, { without: ['outbox'] })),
-      ...(await walk(visitor, team.page('members'), [team.page('members')])),
-      '/ui',
-      '/ui/sign-in',
-      `/ui/sign-in/${link}`,
-      invitation,
-      app.url(),
-    ];
-    const wrong = await wrongWith(browser, { gateway, visitor, paths, name: 'new' });
-    expect(wrong).toEqual([]);
-    await team.stop();
-  });
+  it(
+    'is light, accessible and fits, in a project that is new, and outside of projects',
+    WALK,
+    async () => {
+      const clock = new FakeClock(Date.now());
+      const team = await Team.found(clock);
+      const { gateway } = team;
+      await team.joined('ben@example.com', 'member');
+      const person = new Person(gateway, ANA);
+      clock.advance(HOUR_MS);
+      const empty = await person.project({ slug: 'empty', name: 'Side project' });
+      const app = await RawApp.registered(gateway, { client_name: 'Trip Planner' });
+      clock.advance(HOUR_MS);
+      const visitor = await team.owner();
+      const invitation = await team.inviteFrom(visitor, 'mia@example.com', 'approver');
+      const before = tokensOf(gateway.folder, 'ui/sign-in').length;
+      const stranger = new WebVisitor(gateway);
+      await stranger.get('/ui/sign-in');
+      await stranger.post('/ui/sign-in', { fields: { email: ANA } });
+      const link = await linkToken(gateway.folder, 'ui/sign-in', before + 1);
+      const paths = [
+        // Its mail is sent.
+        ...(await allPages(visitor, `/ui/p/${empty.project.slug}/`, { without: ['outbox'] })),
+        ...(await walk(visitor, team.page('members'), [team.page('members')])),
+        '/ui',
+        '/ui/sign-in',
+        `/ui/sign-in/${link}`,
+        invitation,
+        app.url(),
+      ];
+      const wrong = await wrongWith(browser, { gateway, visitor, paths, name: 'new' });
+      expect(wrong).toEqual([]);
+      await team.stop();
+    },
+  );
 
   it('was visited', () => {
     const inbox = { publicUrl: 'http://svc.test', oauth: () => Promise.reject(new Error()) };
