@@ -7,12 +7,12 @@ import { Gateways } from '../helpers/gateways.ts';
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
 
-/** Each round takes a minute, and kills each gateway and the store. `SVC_DRILL_ROUNDS=20` for the long version. */
+/** Each round takes a minute: the store dies once, and each gateway twice. `SVC_DRILL_ROUNDS=20` for the long version. */
 const ROUNDS = Number(process.env['SVC_DRILL_ROUNDS'] ?? 1);
 /** A gateway that is silent for 15 s is taken for dead by the others. */
 const NOTICED_MS = 20_000;
-/** Longer than a gateway tries before it refuses. */
-const WITHOUT_STORE_MS = 8000;
+/** Longer than a gateway tries before it refuses: 5 s, and as long again for a write that was under way. */
+const WITHOUT_STORE_MS = 12_000;
 /** Leases of 30 s, claims of 60 s and requests of a minute are over by then, so work that gets no less until then never will. */
 const STUCK_AFTER_MS = 180_000;
 /** A push not recorded by then was cut short by something other than a kill. */
