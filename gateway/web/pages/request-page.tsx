@@ -19,6 +19,8 @@ interface Asked {
   readonly recorded?: boolean;
   /** The last submission, so that nobody has to write it again. */
   readonly form: Form;
+  /** The page of the agent's key, if the visitor may open it. */
+  readonly keyHref?: string | null;
 }
 
 /** A request that waits for a decision. */
@@ -55,7 +57,7 @@ export function RequestProps(asked: Asked): JSX.Element {
         <NeedsContext {...asked} />
         <Mute {...asked} />
       </section>
-      <About opened={asked.opened} />
+      <About opened={asked.opened} keyHref={asked.keyHref ?? null} />
     </>
   );
 }

@@ -208,10 +208,37 @@ function classOfLine(line: string): string {
   return line.startsWith('-') ? 'cut' : 'same';
 }
 
+/** What the agent says of itself. */
+function Claimed({ label, platform }: Opened['request']['agent']): JSX.Element {
+  return (
+    <>
+      {label === null ? (
+        'an unnamed agent'
+      ) : (
+        <>
+          calls itself <AgentText text={label} reading="line" />
+        </>
+      )}
+      {platform !== 'unknown' && (
+        <>
+          , on <AgentText text={platform} reading="line" />
+        </>
+      )}
+    </>
+  );
+}
+
 /** Where the request comes from and how to recognize it; separates proven facts from the agent's claims. */
-export function About({ opened }: { readonly opened: Opened }): JSX.Element {
+export function About({
+  opened,
+  keyHref = null,
+}: {
+  readonly opened: Opened;
+  /** The page of the agent's key, if the visitor may open it. */
+  readonly keyHref?: string | null;
+}): JSX.Element {
   const { request, channel, now } = opened;
-  const { agent } = request;
+  const key = <AgentText text={request.keyName} reading="line" />;
   return (
     <section class="about card" aria-labelledby="about">
       <h2 id="about">About this request</h2>
@@ -222,23 +249,10 @@ export function About({ opened }: { readonly opened: Opened }): JSX.Element {
         </dd>
         <dt>By</dt>
         <dd>
-          {agent.label === null ? (
-            'an unnamed agent'
-          ) : (
-            <>
-              calls itself <AgentText text={agent.label} reading="line" />
-            </>
-          )}
-          {agent.platform !== 'unknown' && (
-            <>
-              , on <AgentText text={agent.platform} reading="line" />
-            </>
-          )}
+          <Claimed {...request.agent} />
         </dd>
         <dt>Key</dt>
-        <dd>
-          <AgentText text={request.keyName} reading="line" />
-        </dd>
+        <dd>{keyHref === null ? key : <a href={keyHref}>{key}</a>}</dd>
         {request.event !== null && (
           <>
             <dt>Event</dt>

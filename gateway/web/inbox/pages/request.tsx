@@ -128,7 +128,8 @@ async function shown(
   const { kind } = opened.request;
   const current = statusAt(opened.request, opened.now);
   const isPending = current === 'pending';
-  const common = { opened, csrf: context.csrf, problem: problem ?? null, form };
+  const asked = { opened, csrf: context.csrf, problem: problem ?? null, form };
+  const keyHref = keyPage(context, opened.request.keyId);
   const verb = context.query('late');
   const content = (
     <>
@@ -140,7 +141,11 @@ async function shown(
       )}
       {isPending && !mayDecide(context, seen) && undecidable(context, seen)}
       {isPending && mayDecide(context, seen) && (
-        <RequestProps {...common} recorded={context.query('recorded') !== undefined} />
+        <RequestProps
+          {...asked}
+          keyHref={keyHref}
+          recorded={context.query('recorded') !== undefined}
+        />
       )}
       {await requestBackground(context, record)}
     </>
@@ -160,7 +165,8 @@ const WHY_NOT = {
 } as const;
 
 /** For a visitor who may look but not decide: the request, and how to get a decision. */
-function undecidable({ access, root }: PageContext, { opened }: Overseen): JSX.Element {
+function undecidable(context: PageContext, { opened }: Overseen): JSX.Element {
+  const { access, root } = context;
   return (
     <>
       <div class="stack">
@@ -180,7 +186,12 @@ function undecidable({ access, root }: PageContext, { opened }: Overseen): JSX.E
           </a>
         )}
       </section>
-      <About opened={opened} />
+      <About opened={opened} keyHref={keyPage(context, opened.request.keyId)} />
     </>
   );
+}
+
+/** The page of a key, if the visitor may open it. */
+function keyPage(context: PageContext, id: string): string | null {
+  return context.pages.some(({ path }) => path === 'keys') ? context.at('keys', id) : null;
 }

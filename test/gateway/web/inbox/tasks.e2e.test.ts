@@ -102,9 +102,8 @@ describe.skipIf(!hasChromium())('what people come for', () => {
       await person.page.getByText('A new one would take nine days').first().waitFor();
     },
     'Stop the deploy bot.': async () => {
-      await person.open(person.link('Settings'), 'Settings');
-      await person.open(person.link(/^Keys/), 'Keys');
-      await person.open(person.link(/^deploy-bot/), 'deploy-bot');
+      await person.open(person.link(/Deploy shop v2\.41/), 'Approve this action?');
+      await person.open(person.link('deploy-bot'), 'deploy-bot');
       await person.open(person.link('Revoke…'), 'Revoke this key?');
       await person.open(person.button('Yes, revoke it'), 'Keys');
     },
