@@ -138,6 +138,7 @@ const WITHOUT_LATER_RELEASES = `
   DROP INDEX event_mail;
   DROP INDEX event_thread_time;
   DROP INDEX email_batch_thread;
+  DROP INDEX email_message_status;
   DROP TABLE activity;
   DROP INDEX event_finished;
   DROP INDEX delivery_finished;
