@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Hosted } from '../gateway/server/hosted.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { freePort } from '../helpers/programs.ts';
@@ -25,6 +25,11 @@ beforeAll(async () => {
   hosted = await start();
   const { body } = await call('/v1/sources', { type: 'webhook', name: 'load' });
   hook = String(body['url']);
+});
+beforeEach(async () => {
+  // A thread that is torn down may take the whole process with it, and the next try needs a new one.
+  const { exitCode, signalCode } = hosted.child;
+  if (exitCode !== null || signalCode !== null) hosted = await start();
 });
 afterAll(async () => {
   await hosted.end('SIGKILL');
