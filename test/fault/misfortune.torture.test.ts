@@ -96,16 +96,19 @@ const misfortunes: readonly (readonly [
   what: string,
   signal: NodeJS.Signals,
   endsInOrder: boolean,
+  /** Null: ended by a signal. */
+  codes: readonly (number | null)[],
 ])[] = [
-  ['whose writing thread ends', 'SIGUSR2', true],
-  ['with a rejection that nobody handles', 'SIGHUP', false],
-  ['that aborts in native code', 'SIGABRT', false],
+  // A thread that ends in the middle of native code may take the process along.
+  ['whose writing thread ends', 'SIGUSR2', true, [1, null]],
+  ['with a rejection that nobody handles', 'SIGHUP', false, [1]],
+  ['that aborts in native code', 'SIGABRT', false, [null]],
 ];
 
 describe('a gateway', () => {
   it.each(misfortunes)(
     '%s leaves nobody waiting, ends, and is back under its service manager with all it took',
-    async (_what, signal, endsInOrder) => {
+    async (_what, signal, endsInOrder, codes) => {
       const waits = Array.from({ length: 5 }, () =>
         call('/v1/inbox/wait?type=none&timeout_seconds=100').catch(() => null),
       );
@@ -117,7 +120,8 @@ describe('a gateway', () => {
       const code = await hosted.exited;
       const began = performance.now();
       await Promise.all([...senders, ...waits]);
-      expect(code).toBe(signal === 'SIGABRT' ? null : 1);
+      expect(codes).toContain(code);
+      const isAborted = code === null;
       const accepted = answers.filter(({ status }) => status === 200);
       expect(accepted.length).toBeGreaterThan(SENDERS);
       // Every other answer says to come again.
@@ -127,10 +131,10 @@ describe('a gateway', () => {
         expect(body).toMatchObject({ error: { code: 'UNAVAILABLE' } });
       }
       const fatal = hosted.log.filter(({ level }) => level === 60 || level === 'fatal');
-      expect(fatal.length > 0).toBe(signal !== 'SIGABRT');
+      expect(fatal.length > 0).toBe(!isAborted);
       // A process that still can answers open calls.
       const isTold = answers.some(({ status }) => status === 503);
-      expect(isTold || !endsInOrder).toBe(true);
+      expect(isTold || isAborted || !endsInOrder).toBe(true);
 
       await sleep(RESTART_MS);
       hosted = await start();
