@@ -16,7 +16,7 @@ interface Settings {
 
 /**
  * What to tell the operator if SVC_BLOBS has changed and files are left where this gateway no longer looks; null if there
- * are none. It looks into folders. It can't look into a former bucket, so that one may have files.
+ * are none. A former bucket can't be searched, so the warning says that it may still have files.
  */
 export async function formerFilesWarning(
   { dataFolder, blobs }: Settings,

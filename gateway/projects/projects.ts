@@ -164,7 +164,7 @@ export class Projects {
     this.takeOn(await this.#idleMarkers.all());
   }
 
-  /** Deletes mirrors that nobody needs: what was deleted since is still in them. */
+  /** Deletes mirrors that nobody uses, because they still contain data that was deleted later. */
   async dropStaleMirrors(): Promise<void> {
     const { clock, databases } = this.#deps;
     const projectIds = new Set((await this.#control.projects()).map(({ id }) => id));

@@ -29,8 +29,8 @@ export class KeptMail {
   }
 
   /**
-   * The whole mail or a file of it, as a download, by a link like that of a file: project, path, version, expiry and
-   * signature. Null if it's another link. NOT_FOUND if it has expired or the mail is gone.
+   * Opens a download link for a whole mail or one of its files. The link has the parts of a file's link: project, path,
+   * version, expiry and signature. Null if it's for something else. NOT_FOUND if it has expired or the mail is gone.
    */
   file(link: readonly string[], { head }: { readonly head: boolean }): FileAnswer | null {
     const [project = '', encoded = '', , expires = '', signature = ''] = link;
@@ -45,7 +45,7 @@ export class KeptMail {
       : attachedFile(folder, messageId, kept.part);
   }
 
-  /** The HTML of a mail, by the parts of a link like that of a received mail. Null and NOT_FOUND as above. */
+  /** Opens a link to a mail's HTML: project, message, expiry and signature. Null and NOT_FOUND as for `file`. */
   html(link: readonly string[]): Uint8Array | null {
     const [project = '', messageId = '', expires = '', signature = ''] = link;
     const folder = this.#opened(project, { messageId, part: 'html' }, expires, signature);

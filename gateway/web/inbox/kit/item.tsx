@@ -40,7 +40,7 @@ export interface Detail {
   /** The second column: its title, a state, and what that means; the buttons follow. */
   readonly side: { readonly title?: string; readonly state?: State; readonly lines?: Child };
   readonly below?: Child;
-  /** True if the item has moved on, so that what came of the last form no longer holds. */
+  /** True if the item has changed since the last form, so that the form's result no longer applies. */
   readonly isPast?: boolean;
   readonly picturesFrom?: string | undefined;
 }
