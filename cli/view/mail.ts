@@ -46,10 +46,13 @@ function headPairs(payload: Fields, { now }: Look): Pair[] {
   return pairs.filter(([, value]) => value !== '');
 }
 
-/** The service's own checks: `DKIM pass, DMARC pass`. */
+/** The service's own checks: `DKIM pass, DMARC pass`, and what the sender's signature leaves open. */
 function checksText(authentication: unknown): string {
   if (!isObject(authentication)) return '';
-  return `DKIM ${plainText(authentication['dkim'])}, DMARC ${plainText(authentication['dmarc'])}`;
+  const { dkim, dmarc, unsigned } = authentication;
+  const open = Array.isArray(unsigned) ? unsigned.map((part) => plainText(part)) : [];
+  const left = open.length > 0 ? `; not signed: ${open.join(', ').replaceAll('_', ' ')}` : '';
+  return `DKIM ${plainText(dkim)}, DMARC ${plainText(dmarc)}${left}`;
 }
 
 /** The files that can be fetched. No command contains a file name, because a stranger chose it. */

@@ -17,7 +17,23 @@ export interface MailAuthentication {
   readonly from_domain: string | null;
   /** A DKIM signature that passed is from the domain of From, or from its organization (RFC 7489 section 3.1). */
   readonly aligned: boolean;
+  /**
+   * What the mail has that no such signature covers, so that anybody could have changed it on the way; `content_type`
+   * decides how `text`, the HTML and the attachments are read. Null unless DKIM and DMARC passed: then nothing is proven.
+   */
+  readonly unsigned: readonly UnsignedPart[] | null;
 }
+
+export type UnsignedPart =
+  | 'message_id'
+  | 'to'
+  | 'cc'
+  | 'reply_to'
+  | 'subject'
+  | 'date'
+  | 'in_reply_to'
+  | 'references'
+  | 'content_type';
 
 /**
  * The payload of `email.received`. Dates are ISO 8601 in UTC; ids have their angle brackets. A list of addresses has at

@@ -1,8 +1,8 @@
-import { domainToASCII } from 'node:url';
 import { addressParser, decodeWords, type Header } from 'postal-mime';
 import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail-address.ts';
 import type { MailAddress, MailPayload } from '../read-mail.ts';
 import { withoutInnerComments } from './address-comments.ts';
+import { onlyAddress, signableDomain } from './sender-address.ts';
 import { cleanLine } from './texts.ts';
 
 const SUBJECT_MAX_CHARS = 2000;
@@ -54,17 +54,18 @@ export class MailHeader {
     };
   }
 
-  /** The domain of From in ASCII, as `a@domain`, and how many addresses From has: only a single one can be checked. */
+  /**
+   * The domain of From in ASCII, as `a@domain`, and how many addresses From has: only a single one can be checked. The
+   * address is null if another reader could see another sender than the payload names.
+   */
   claim(): { readonly address: string | null; readonly froms: number } {
-    const fields = this.#all('from').length;
+    const fields = this.#all('from');
     const addresses = this.#addresses('from');
-    const froms = Math.max(fields, addresses.length);
-    const only = addresses[0]?.address ?? '';
-    const at = only.lastIndexOf('@');
-    const domain = domainToASCII(only.slice(at + 1));
-    // The part before the `@` may be anything; only the domain matters.
-    const readable = at > 0 && !/[\s<>,;]/.test(only) && isMailAddress(`a@${domain}`);
-    return { address: froms === 1 && readable ? `a@${domain}` : null, froms };
+    const froms = Math.max(fields.length, addresses.length);
+    const only = onlyAddress(fields[0] ?? '');
+    const isSure = froms === 1 && only === addresses[0]?.address;
+    const domain = isSure && only !== null ? signableDomain(only) : null;
+    return { address: domain === null ? null : `a@${domain}`, froms };
   }
 
   /** The topmost of each trace field, from the top: a sender's own fields can only come below. */

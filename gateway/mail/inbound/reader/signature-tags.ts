@@ -10,6 +10,8 @@ export interface Signature {
   readonly identityDomain: string;
   /** `b=`, without blanks. */
   readonly value: string;
+  /** `h=`, in lower case. */
+  readonly fields: readonly string[];
 }
 
 /** Why a signature doesn't count, in the terms of RFC 8601 section 2.7.1. */
@@ -43,11 +45,12 @@ export function readSignature(line: string, now: number): Signature | Refusal {
   const identity = (tags.get('i') ?? `@${domain}`).toLowerCase();
   const identityDomain = identity.slice(identity.lastIndexOf('@') + 1);
   if (identityDomain !== domain && !identityDomain.endsWith(`.${domain}`)) return 'permerror';
-  return { domain, identityDomain, value: (tags.get('b') ?? '').replace(/\s/g, '') };
+  const value = (tags.get('b') ?? '').replace(/\s/g, '');
+  return { domain, identityDomain, value, fields: fieldsOf(tags) };
 }
 
 function isComplete(tags: ReadonlyMap<string, string>): boolean {
-  const fields = (tags.get('h') ?? '').split(':').map((field) => field.trim().toLowerCase());
+  const fields = fieldsOf(tags);
   const canonicalization = tags.get('c') ?? 'simple';
   return (
     tags.get('v') === '1' &&
@@ -58,6 +61,10 @@ function isComplete(tags: ReadonlyMap<string, string>): boolean {
     fields.includes('from') &&
     (tags.get('q') ?? 'dns/txt').split(':').some((method) => method.trim() === 'dns/txt')
   );
+}
+
+function fieldsOf(tags: ReadonlyMap<string, string>): string[] {
+  return (tags.get('h') ?? '').split(':').map((field) => field.trim().toLowerCase());
 }
 
 function isExpired(tags: ReadonlyMap<string, string>, now: number): boolean {

@@ -9,7 +9,7 @@ export function unverified(
   dkim: MailAuthentication['dkim'],
   dmarc: MailAuthentication['dmarc'],
 ): MailAuthentication {
-  return { dkim, dmarc, spf: 'none', from_domain: null, aligned: false };
+  return { dkim, dmarc, spf: 'none', from_domain: null, aligned: false, unsigned: null };
 }
 
 /** A mail whose header could not be read either: we keep the mail as it is, and say nothing about it. */

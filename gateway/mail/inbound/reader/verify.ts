@@ -3,7 +3,7 @@ import { DkimVerifier, type DkimResult, type HeaderRows } from 'mailauth/lib/dki
 import { dmarc } from 'mailauth/lib/dmarc/index.js';
 import { getAlignment } from 'mailauth/lib/tools.js';
 import { domainOf } from '../../../../shared/rules/mail-address.ts';
-import type { MailAuthentication } from '../read-mail.ts';
+import type { MailAuthentication, UnsignedPart } from '../read-mail.ts';
 import type { TxtRecords, TxtResolver } from './dns.ts';
 import { keyRefusal, readSignature, type Refusal, type Signature } from './signature-tags.ts';
 import { unverified } from './unread.ts';
@@ -31,6 +31,20 @@ const ONCE = [
   'content-transfer-encoding',
 ];
 
+/** The fields that decide what the parts of a payload say. */
+const PARTS: readonly (readonly [field: string, part: UnsignedPart])[] = [
+  ['message-id', 'message_id'],
+  ['to', 'to'],
+  ['cc', 'cc'],
+  ['reply-to', 'reply_to'],
+  ['subject', 'subject'],
+  ['date', 'date'],
+  ['in-reply-to', 'in_reply_to'],
+  ['references', 'references'],
+  ['content-type', 'content_type'],
+  ['content-transfer-encoding', 'content_type'],
+];
+
 type DkimVerdict = MailAuthentication['dkim'];
 type DmarcVerdict = MailAuthentication['dmarc'];
 
@@ -48,6 +62,14 @@ const BY_WEIGHT: readonly DkimVerdict[] = [
 interface Checked {
   readonly domain: string;
   readonly verdict: DkimVerdict;
+  /** The fields it covers. */
+  readonly fields: readonly string[];
+}
+
+interface CheckedMail {
+  readonly signatures: readonly Checked[];
+  /** The fields the mail has. */
+  readonly fields: ReadonlySet<string>;
 }
 
 /** `froms` is the number of addresses in From; `address` is null unless there is exactly one. */
@@ -68,7 +90,7 @@ export async function verifyMail(
 ): Promise<MailAuthentication> {
   const { resolver, end } = records.forOneMail();
   try {
-    const checked = await checkSignatures(bytes, now, resolver);
+    const { signatures: checked, fields } = await checkSignatures(bytes, now, resolver);
     const verdict = BY_WEIGHT.find((one) => checked.some((by) => by.verdict === one)) ?? 'none';
     if (address === null) {
       return unverified(verdict, froms > 1 ? 'permerror' : 'none');
@@ -79,13 +101,14 @@ export async function verifyMail(
     const waiting = checked.some(
       (one) => one.verdict === 'temperror' && isAligned(domain, one.domain),
     );
-    const policy = await applyPolicy(address, passed, resolver);
+    const { policy, counting } = await applyPolicy(address, aligned, resolver);
     return {
       dkim: verdict,
       dmarc: policy === 'fail' && waiting ? 'temperror' : policy,
       spf: 'none',
       from_domain: domain,
       aligned: aligned.length > 0,
+      unsigned: policy === 'pass' ? unsignedParts(fields, counting) : null,
     };
   } finally {
     end();
@@ -96,16 +119,16 @@ async function checkSignatures(
   bytes: Buffer,
   now: number,
   resolver: TxtResolver,
-): Promise<readonly Checked[]> {
+): Promise<CheckedMail> {
   const verifier = new Verifier(now, resolver);
   try {
     // In one piece: mailauth would scan a long line again for every piece of it.
     verifier.end(withCrLf(bytes));
     await finished(verifier);
   } catch {
-    return [{ domain: '', verdict: 'permerror' }];
+    return { signatures: [{ domain: '', verdict: 'permerror', fields: [] }], fields: new Set() };
   }
-  return verifier.checked();
+  return { signatures: verifier.checked(), fields: verifier.fields };
 }
 
 /** Shows mailauth only the signatures that may count, and the whole header to check them against. */
@@ -113,14 +136,21 @@ class Verifier extends DkimVerifier {
   readonly #now: number;
   readonly #accepted: Signature[] = [];
   readonly #refused: Refusal[] = [];
+  #fields: ReadonlySet<string> = new Set();
 
   constructor(now: number, resolver: TxtResolver) {
     super({ resolver, minBitLength: RSA_MIN_BITS, curTime: new Date(now) });
     this.#now = now;
   }
 
+  /** The fields of the header, in lower case. */
+  get fields(): ReadonlySet<string> {
+    return this.#fields;
+  }
+
   override async messageHeaders(headers: HeaderRows): Promise<void> {
     const signed = headers.parsed.filter(({ key }) => key === 'dkim-signature');
+    this.#fields = new Set(headers.parsed.map(({ key }) => key ?? ''));
     const doubtful = isDoubtful(headers);
     const shown = signed.slice(0, SIGNATURES_MAX).filter(({ line }) => {
       const read = doubtful ? 'policy' : readSignature(line.toString('latin1'), this.#now);
@@ -133,10 +163,11 @@ class Verifier extends DkimVerifier {
   }
 
   checked(): readonly Checked[] {
-    const refused = this.#refused.map((verdict) => ({ domain: '', verdict }));
+    const refused = this.#refused.map((verdict) => ({ domain: '', verdict, fields: [] }));
     const accepted = this.#accepted.map((signature, index) => ({
       domain: signature.domain,
       verdict: verdictOn(signature, this.results[index]),
+      fields: signature.fields,
     }));
     return [...accepted, ...refused];
   }
@@ -157,21 +188,34 @@ function verdictOn(signature: Signature, result: DkimResult | undefined): DkimVe
   return keyRefusal(result.rr ?? '', signature) ?? 'pass';
 }
 
+interface Applied {
+  readonly policy: DmarcVerdict;
+  /** The signatures that the policy accepts. */
+  readonly counting: readonly Checked[];
+}
+
 /** mailauth ignores `adkim=s`, so we use its result only to see whether there is a policy. */
 async function applyPolicy(
   address: string,
-  passed: readonly Checked[],
+  aligned: readonly Checked[],
   resolver: TxtResolver,
-): Promise<DmarcVerdict> {
+): Promise<Applied> {
   const found = await dmarc({ headerFrom: address, spfDomains: [], dkimDomains: [], resolver });
-  if (found === false || found.status.result === 'none') return 'none';
-  if (found.status.result === 'temperror') return 'temperror';
-  const domain = domainOf(address);
+  if (found === false || found.status.result === 'none') return { policy: 'none', counting: [] };
+  if (found.status.result === 'temperror') return { policy: 'temperror', counting: [] };
   const strict = /(?:^|;)\s*adkim\s*=\s*s\s*(?:;|$)/i.test(found.rr ?? '');
-  const passes = passed.some((one) =>
-    strict ? one.domain === domain : isAligned(domain, one.domain),
-  );
-  return passes ? 'pass' : 'fail';
+  const counting = aligned.filter((one) => !strict || one.domain === domainOf(address));
+  return { policy: counting.length > 0 ? 'pass' : 'fail', counting };
+}
+
+/** What each signature alone would leave to anybody is safe if another one covers it. */
+function unsignedParts(
+  fields: ReadonlySet<string>,
+  counting: readonly Checked[],
+): readonly UnsignedPart[] {
+  const isOpen = ([field]: (typeof PARTS)[number]): boolean =>
+    fields.has(field) && !counting.some((one) => one.fields.includes(field));
+  return [...new Set(PARTS.filter(isOpen).map(([, part]) => part))];
 }
 
 function isAligned(domain: string, signer: string): boolean {

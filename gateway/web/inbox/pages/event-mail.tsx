@@ -22,7 +22,9 @@ export function mailContent(
   event: Envelope,
   mail: Partial<MailPayload>,
 ): JSX.Element {
-  const { from, to, cc = [], date } = mail;
+  const { from, to, cc = [], date, authentication } = mail;
+  // A mail of an earlier release doesn't say.
+  const unsigned = (authentication?.unsigned ?? []).join(', ').replaceAll('_', ' ');
   return (
     <>
       <p class="summary">{line(mail.subject || '(no subject)')}</p>
@@ -32,6 +34,7 @@ export function mailContent(
           ['To', line(addresses(to))],
           cc.length > 0 && ['Cc', line(addresses(cc))],
           date ? ['Date', time(context, date)] : null,
+          unsigned !== '' && ['Not signed by the sender', unsigned],
         ]}
       />
       {mailText(context, event, mail)}

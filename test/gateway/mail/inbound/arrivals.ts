@@ -52,6 +52,7 @@ export function mailWith(
         spf: 'none',
         from_domain: 'example.com',
         aligned: true,
+        unsigned: [],
       },
       auto_submitted: false,
       incomplete: null,

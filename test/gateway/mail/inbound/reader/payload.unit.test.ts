@@ -38,6 +38,7 @@ describe('the payload of a mail', () => {
         spf: 'none',
         from_domain: null,
         aligned: false,
+        unsigned: null,
       },
       auto_submitted: false,
       incomplete: null,
