@@ -1530,7 +1530,7 @@ export interface RequestWithdrawAnswer {
 export interface Resumed {
   /** How often it was parked. */
   readonly parks: number;
-  /** What woke it: an id, a time, or `requeued`. */
+  /** What woke it: an id, a time, `now`, or `requeued`. */
   readonly because: string;
   /** What it waited for. */
   readonly waited_for: readonly {

@@ -28,6 +28,19 @@ interface EventTies {
   readonly awaited: boolean;
 }
 
+const COLUMNS = 'p.parks, p.parked_at, p.wakes_on_any, p.conditions, p.state, p.because';
+
+function shown(row: ParkColumns): ParkRow {
+  return {
+    parks: row.parks,
+    parkedAt: row.parked_at,
+    wakesOnAny: row.wakes_on_any === 1,
+    conditions: JSON.parse(row.conditions) as Condition[],
+    state: row.state,
+    because: row.because,
+  };
+}
+
 /** Events that wait, or waited, for an answer. */
 export class ParkRepository {
   readonly #tx: Tx;
@@ -37,19 +50,19 @@ export class ParkRepository {
   }
 
   async find(seq: number): Promise<ParkRow | null> {
+    const row = await this.#tx.get<ParkColumns>(`SELECT ${COLUMNS} FROM park p WHERE p.seq = ?`, [
+      seq,
+    ]);
+    return row ? shown(row) : null;
+  }
+
+  /** The newest park of this event, or null. */
+  async newestOf(eventId: string): Promise<ParkRow | null> {
     const row = await this.#tx.get<ParkColumns>(
-      'SELECT parks, parked_at, wakes_on_any, conditions, state, because FROM park WHERE seq = ?',
-      [seq],
+      `SELECT ${COLUMNS} FROM event e JOIN park p ON p.seq = e.seq WHERE e.id = ?`,
+      [eventId],
     );
-    if (!row) return null;
-    return {
-      parks: row.parks,
-      parkedAt: row.parked_at,
-      wakesOnAny: row.wakes_on_any === 1,
-      conditions: JSON.parse(row.conditions) as Condition[],
-      state: row.state,
-      because: row.because,
-    };
+    return row ? shown(row) : null;
   }
 
   async save(seq: number, park: ParkRow): Promise<void> {
@@ -103,15 +116,6 @@ export class ParkRepository {
       [seq],
     );
     return row?.id ?? null;
-  }
-
-  /** How often an event has been parked. */
-  async timesParked(eventId: string): Promise<number> {
-    const row = await this.#tx.get<{ parks: number }>(
-      'SELECT p.parks FROM event e JOIN park p ON p.seq = e.seq WHERE e.id = ?',
-      [eventId],
-    );
-    return row?.parks ?? 0;
   }
 
   async remove(seq: number): Promise<void> {

@@ -93,6 +93,21 @@ describe('svc ask --park', () => {
     expect(parsedLine(second.out)).toMatchObject({ request_id: id, status: 'approved' });
   });
 
+  it('says the same again, with 6, when its answer was lost', async () => {
+    const work = await claimed();
+    const line = [...ASK, '--park', '--bind', '{"sha":"3f2a"}', '--state', '{"step":2}'];
+    const first = await svc(line, { work });
+    expect(await svc(line, { work })).toEqual(first);
+    expect(first.code).toBe(6);
+    const told = await svc(line, { work, terminal: true });
+    expect([told.code, told.out]).toEqual([6, expect.stringContaining(`Parked: ${work.id} waits`)]);
+    const other = [...ASK, '--park', '--bind', '{"sha":"other"}'];
+    expect(await svc(other, { work })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The event is waiting.'),
+    });
+  });
+
   it('ends with 5 where the person denied', async () => {
     const work = await claimed();
     await people.decide(await parked(work), { verb: 'deny', comment: 'not today' });
@@ -175,6 +190,24 @@ describe('svc inbox park', () => {
     const again = await claim(work.id);
     const now = await svc(['inbox', 'park', '--until', 'now'], { work: again, terminal: true });
     expect(now.out).toBe(`✓ ${work.id} is pending again.\n`);
+  });
+
+  it('gives back with now and a state, which the next run gets', async () => {
+    const work = await claimed();
+    const line = ['inbox', 'park', '--until', 'now', '--state', '{"page":4}'];
+    expect(await svc(line, { work })).toMatchObject({ code: 0 });
+    expect((await claim(work.id)).resumed).toMatchObject({ because: 'now', state: { page: 4 } });
+  });
+
+  it.each([
+    [['--reason', 'busy', '--state', '{"page":4}'], '--state: Only with `until`'],
+    [['--reason', 'busy', '--any'], '--any: Only with `until`.'],
+    [['--until', '+1h', '--retry', 'false'], '--retry: With `until` the event comes back'],
+  ])('of svc inbox nack says which flag it cannot honour: %j', async (flags, message) => {
+    const { id } = await claimed();
+    const { code, err } = await svc(['inbox', 'nack', id, ...flags]);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(await event(id)).toMatchObject({ status: 'claimed' });
   });
 
   it('refuses what no event can wait for, a lease of somebody else, and a line without an end', async () => {

@@ -92,6 +92,28 @@ class Fakes(unittest.TestCase):
         self.assertEqual([one.outcome for one in finished], ["acked", "acked"])
         self.assertEqual(finished[0].event["resumed"]["state"], {"step": 2})
 
+    def test_a_state_left_with_now_comes_back(self) -> None:
+        event_id = self.fake.deliver("shop", "order.paid")
+        inbox = self.fake.svc.inbox
+        inbox.claim(event_id)
+        inbox.nack(event_id, until=["now"], state={"step": 1})
+        resumed = inbox.claim(event_id)["resumed"]
+        self.assertEqual((resumed["state"], resumed["because"], resumed["parks"]), ({"step": 1}, "now", 0))
+        inbox.nack(event_id, until=["now"])
+        self.assertEqual(inbox.claim(event_id)["resumed"]["state"], {"step": 1})
+
+    def test_asking_again_finds_the_question_of_a_parked_event(self) -> None:
+        event_id = self.fake.deliver("shop", "order.paid")
+        self.fake.svc.inbox.claim(event_id)
+        ask = {"event_id": event_id, "bind": {"n": 1}, "park": True}
+        first = self.fake.svc.ask.approval("order.ship", "Ship it", **ask)
+        again = self.fake.svc.ask.approval("order.ship", "Ship it", **ask)
+        self.assertEqual((first.request_id, first.status), (again.request_id, "pending"))
+        self.assertEqual(self.fake.event(event_id)["status"], "waiting")
+        with self.assertRaises(SvcError) as raised:
+            self.fake.svc.ask.approval("order.ship", "Ship it", **{**ask, "bind": {"n": 2}})
+        self.assertEqual(raised.exception.code, "EVENT_NOT_CLAIMABLE")
+
     def test_a_handler_that_sleeps_too_long_loses_its_lease(self) -> None:
         event_id = self.fake.deliver("shop", "order.paid")
         lost = []

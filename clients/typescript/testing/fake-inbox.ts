@@ -145,9 +145,9 @@ export class FakeInbox {
     return { ...shown, ...(resumed && { resumed }) };
   }
 
-  #held({ shown }: Kept, { lease_id: lease }: Fields): void {
-    if (shown.status !== 'claimed') throw refused(409, 'EVENT_NOT_CLAIMABLE');
-    if (lease !== undefined && lease !== shown.lease_id) throw refused(409, 'LEASE_NOT_HELD');
+  #held(kept: Kept, body: Fields): void {
+    const fault = faultOf(kept, body);
+    if (fault !== null) throw refused(409, fault);
   }
 
   #ack(kept: Kept, body: Fields): unknown {
@@ -168,11 +168,17 @@ export class FakeInbox {
     const { shown } = kept;
     this.#held(kept, body);
     const until = Array.isArray(body['until']) ? body['until'].map(String) : null;
-    if (until?.[0] === 'now') shown.status = 'pending';
+    if (until?.[0] === 'now') this.#release(kept, body['state']);
     else if (until) this.#park(kept, until, { any: body['any'] === true, state: body['state'] });
     else this.#fail(kept, body);
     const { status, attempts, retry_at } = shown;
     return { event_id: shown.id, status, attempts, retry_at };
+  }
+
+  #release(kept: Kept, state: unknown): void {
+    const none = { parks: kept.parks, because: 'now', waited_for: [], answers: [] };
+    kept.shown.status = 'pending';
+    if (state !== undefined) kept.resumed = { ...(kept.resumed ?? none), state };
   }
 
   #fail(kept: Kept, { reason, retry }: Fields): void {
@@ -195,7 +201,8 @@ export class FakeInbox {
     const times = until.filter((one) => one.startsWith('+'));
     const due = new Map(times.map((one) => [one, now + spanMs(one.slice(1))]));
     kept.parks += 1;
-    kept.parked = { until, any, state: state ?? null, due };
+    const earlier = kept.resumed?.['state'] ?? null;
+    kept.parked = { until, any, state: state === undefined ? earlier : state, due };
     kept.shown.attempts = 0;
     kept.shown.status = kept.parks > PARKS_MOST ? 'dead' : 'waiting';
   }
@@ -203,11 +210,21 @@ export class FakeInbox {
   /** Asks about a held event, and parks it if nobody has decided; or asks about nothing. */
   #asked(body: Fields): unknown {
     const kept = body['event_id'] === undefined ? null : this.#find(textOf(body, 'event_id'));
-    if (kept) this.#held(kept, body);
+    if (kept && faultOf(kept, body) !== null) return this.#askedBefore(kept, body);
     const request = this.#people.asked(body);
     if (!kept || body['park'] !== true || request.status !== 'pending') return { ...request };
     this.#park(kept, [request.request_id], { any: false, state: body['state'] });
     return { ...request, parked: true };
+  }
+
+  /** Asking again finds the question, whoever has the event now. */
+  #askedBefore(kept: Kept, body: Fields): unknown {
+    const request = this.#people.askedBefore(body);
+    if (!request) return this.#held(kept, body);
+    const { status, request_id: id } = request;
+    const waits = kept.shown.status === 'waiting' && kept.parked?.until.includes(id) === true;
+    const isParked = body['park'] === true && waits && status === 'pending';
+    return { ...request, ...(isParked && { parked: true }) };
   }
 
   #wake(kept: Kept): void {
@@ -239,6 +256,12 @@ export class FakeInbox {
     if (event !== undefined) return event === 'done' || event === 'dead' ? event : 'pending';
     return (due.get(id) ?? 0) <= this.#time.now() ? 'reached' : 'pending';
   }
+}
+
+/** Why a caller with this lease doesn't hold the event, or null. */
+function faultOf({ shown }: Kept, { lease_id: lease }: Fields): string | null {
+  if (shown.status !== 'claimed') return 'EVENT_NOT_CLAIMABLE';
+  return lease !== undefined && lease !== shown.lease_id ? 'LEASE_NOT_HELD' : null;
 }
 
 function hasType({ type }: FakeEvent, wanted: string | undefined): boolean {

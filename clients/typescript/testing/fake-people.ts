@@ -75,16 +75,17 @@ export class FakePeople {
 
   /** The question with these words about its event, or a new one. */
   asked(fields: Fields): FakeRequest {
-    const same = 'question' in fields ? ['question'] : ['action', 'bind'];
-    const identity = JSON.stringify(['event_id', ...same].map((name) => fields[name] ?? null));
-    const live = this.#kept.find(
-      ({ shown, identity: other }) =>
-        shown.event_id !== null &&
-        other === identity &&
-        shown.status !== 'needs_context' &&
-        shown.hint === null,
-    );
-    return live?.shown ?? this.#open(fields, identity);
+    const found = this.askedBefore(fields);
+    const isOver = found?.status === 'needs_context' || (found && found.hint !== null);
+    return found && !isOver ? found : this.#open(fields);
+  }
+
+  /** The newest question with these words about its event. */
+  askedBefore(fields: Fields): FakeRequest | undefined {
+    const identity = identityOf(fields);
+    return this.#kept.findLast(
+      ({ shown, identity: other }) => shown.event_id !== null && other === identity,
+    )?.shown;
   }
 
   routes({ method, parts: [noun, id, verb], body }: FakeCall): unknown {
@@ -131,7 +132,7 @@ export class FakePeople {
     }
   }
 
-  #open(fields: Fields, identity: string): FakeRequest {
+  #open(fields: Fields): FakeRequest {
     const text = (name: string): string | null =>
       typeof fields[name] === 'string' ? fields[name] : null;
     for (const { shown } of this.#kept) {
@@ -161,7 +162,7 @@ export class FakePeople {
       spent_at: null,
       expires_at: this.#time.iso(expiresMs),
     };
-    this.#kept.push({ shown, identity, expiresMs });
+    this.#kept.push({ shown, identity: identityOf(fields), expiresMs });
     const status = this.#policy({ ...shown });
     if (status !== null) this.#end(shown, status, { by: 'policy:test' });
     return shown;
@@ -186,6 +187,11 @@ export class FakePeople {
     Object.assign(request, { status, decision, comment, hint, decided_by: by });
     request.decided_at = this.#time.iso();
   }
+}
+
+function identityOf(fields: Fields): string {
+  const same = 'question' in fields ? ['question'] : ['action', 'bind'];
+  return JSON.stringify(['event_id', ...same].map((name) => fields[name] ?? null));
 }
 
 export function page(items: readonly unknown[]): Fields {

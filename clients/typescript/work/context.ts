@@ -123,6 +123,8 @@ export class Run implements WorkContext {
     const { run, event } = this.#deps;
     const answer: AskAnswer = await run(PLACES[name], input, this.#calls());
     if (answer.parked) throw this.#park(new Parked(event.id, [answer.request_id]));
+    // The question was found, but the event is another's now: this says whose.
+    if (answer.status === 'pending') return this.park(answer.request_id);
     return answer;
   }
 

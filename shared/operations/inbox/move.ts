@@ -46,7 +46,7 @@ export async function moveEvent<V>(
 }
 
 /** What to do next depends on where the event is. */
-function refusal(code: EventStateCode, { status, due_at }: EventQueueRow): ServiceError {
+export function refusal(code: EventStateCode, { status, due_at }: EventQueueRow): ServiceError {
   if (code !== 'EVENT_NOT_CLAIMABLE') return new ServiceError(code);
   const again =
     status === 'failed' && due_at !== null ? ` It comes back at ${isoTime(due_at)}.` : '';

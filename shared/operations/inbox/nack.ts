@@ -1,13 +1,11 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { NACK_REASON_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { giveBack, nack } from '../../rules/event-state.ts';
-import { cutUtf8 } from '../../lib/text.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { LEASE_ERRORS, moveEvent } from './move.ts';
-import { parkedEvent, parkEvent, parkState } from './park.ts';
+import { keepReason, keepState, parkedEvent, parkEvent, parkState } from './park.ts';
 import { NOW, until } from './until.ts';
 
 const input = z
@@ -27,7 +25,22 @@ const input = z
   .refine(({ reason, until: parked }) => reason !== undefined || parked !== undefined, {
     path: ['reason'],
     error: 'Give `reason`, or `until` to park it.',
+  })
+  .refine(({ any, until: parked }) => !any || parked !== undefined, {
+    path: ['any'],
+    error: 'Only with `until`.',
+  })
+  // A failure keeps no state: an event that's dead has no next run.
+  .refine(({ state, until: parked }) => state === undefined || parked !== undefined, {
+    path: ['state'],
+    error: 'Only with `until`; state_save keeps a state too.',
+  })
+  .refine(({ retry, until: parked }) => retry || parked === undefined, {
+    path: ['retry'],
+    error: 'With `until` the event comes back: leave out one of them.',
   });
+
+type Given = z.output<typeof input>;
 
 export const inboxNack = defineOperation({
   name: 'inbox_nack',
@@ -64,25 +77,20 @@ export const inboxNack = defineOperation({
 }).write({
   commit: async (context, given) => {
     if (given.until === undefined) return fail(context, given);
-    const { event_id, lease_id, until: conditions, any, state } = given;
-    const lease = { eventId: event_id, leaseId: lease_id };
-    if (conditions.length === 1 && conditions[0] === NOW) return release(context, lease);
-    const call = { ...lease, until: conditions, wakesOnAny: any, state };
-    return { event_id, ...(await parkEvent(context, call)), retry_at: null };
+    const { event_id, lease_id, reason, until: conditions, any, state } = given;
+    if (conditions.length === 1 && conditions[0] === NOW) return release(context, given);
+    const call = { eventId: event_id, leaseId: lease_id, until: conditions, wakesOnAny: any };
+    return { event_id, ...(await parkEvent(context, { ...call, reason, state })), retry_at: null };
   },
 });
 
 /** A failure, which counts. */
-async function fail(
-  context: WriteContext,
-  { event_id, lease_id, reason = '', retry }: z.output<typeof input>,
-) {
-  const { caller, store, now } = context;
+async function fail(context: WriteContext, { event_id, lease_id, reason, retry }: Given) {
+  const { caller, now } = context;
   const { row, verdict } = await moveEvent(context, event_id, (queued) =>
     nack(queued, { now, keyId: caller.keyId, leaseId: lease_id, retry }),
   );
-  const stored = JSON.stringify(cutUtf8(reason, NACK_REASON_MAX_BYTES));
-  await store.events.setRemark(row.seq, 'reason', stored);
+  await keepReason(context, row, reason);
   const { status, attempts, due_at } = verdict.next;
   return {
     event_id,
@@ -92,15 +100,14 @@ async function fail(
   };
 }
 
-async function release(
-  context: WriteContext,
-  lease: { readonly eventId: string; readonly leaseId: string | undefined },
-) {
+/** Back in the queue at once, with what the agent leaves for the next run. */
+async function release(context: WriteContext, { event_id, lease_id, reason, state }: Given) {
   const { caller, now, emit } = context;
-  const { eventId: event_id } = lease;
   const { row, verdict } = await moveEvent(context, event_id, (queued) =>
-    giveBack(queued, { now, keyId: caller.keyId, leaseId: lease.leaseId }),
+    giveBack(queued, { now, keyId: caller.keyId, leaseId: lease_id }),
   );
+  await keepReason(context, row, reason);
+  if (state !== undefined) await keepState(context, row, state);
   emit({ kind: 'event_ready', source: row.source, type: row.type });
   const { attempts } = verdict.next;
   return { event_id, status: 'pending' as const, attempts, retry_at: null };

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { shownCondition } from '../../kernel/envelope.ts';
-import { PARK_STATE_MAX_BYTES } from '../../lib/limits.ts';
+import { NACK_REASON_MAX_BYTES, PARK_STATE_MAX_BYTES } from '../../lib/limits.ts';
+import { cutUtf8 } from '../../lib/text.ts';
 import { nack, park } from '../../rules/event-state.ts';
 import { judgePark, PARKS_MAX, wakesAt } from '../../rules/park.ts';
 import type { EventRow } from '../../store/events.ts';
@@ -10,7 +11,7 @@ import type { ParkRow } from '../../store/parks.ts';
 import { jsonText } from '../fields.ts';
 import { withdrawQuestionsOf } from '../request/withdrawal.ts';
 import { moveEvent } from './move.ts';
-import { conditionsOf } from './until.ts';
+import { conditionsOf, NOW } from './until.ts';
 import { saveResumed } from './wake.ts';
 
 /** What the agent leaves for its next run, as JSON text. */
@@ -44,7 +45,8 @@ interface ParkCall {
   readonly leaseId: string | undefined;
   readonly until: readonly string[];
   readonly wakesOnAny: boolean;
-  /** JSON text. */
+  readonly reason?: string | undefined;
+  /** JSON text. Without it, what an earlier park left stays. */
   readonly state: string | undefined;
 }
 
@@ -59,7 +61,8 @@ export async function parkEvent(
   const { caller, now } = context;
   const { eventId, leaseId, wakesOnAny } = call;
   const conditions = await conditionsOf(context, eventId, call.until);
-  const parks = (await context.store.parks.timesParked(eventId)) + 1;
+  const last = await context.store.parks.newestOf(eventId);
+  const parks = (last?.parks ?? 0) + 1;
   const isTooMany = parks > PARKS_MAX;
   const verdict = judgePark({ conditions, wakesOnAny }, now);
   const lease = { now, keyId: caller.keyId, leaseId };
@@ -72,11 +75,11 @@ export async function parkEvent(
     wakesOnAny,
     parks,
     parkedAt: isoTime(now),
-    state: call.state ?? null,
+    state: call.state ?? last?.state ?? null,
     because,
   };
-  if (isTooMany) await refuseMore(context, row);
-  else await keepPark(context, row, parked);
+  await keepReason(context, row, isTooMany ? TOO_OFTEN : call.reason);
+  if (!isTooMany) await keepPark(context, row, parked);
   return {
     status: isTooMany ? 'dead' : because === null ? 'waiting' : 'pending',
     attempts: moved.next.attempts,
@@ -86,8 +89,28 @@ export async function parkEvent(
   };
 }
 
-async function refuseMore({ store }: WriteContext, row: EventRow): Promise<void> {
-  await store.events.setRemark(row.seq, 'reason', `"The event was parked ${PARKS_MAX} times."`);
+const TOO_OFTEN = `The event was parked ${PARKS_MAX} times.`;
+
+/** Stores why an agent gave an event back. Without a reason, the one before stays. */
+export async function keepReason(
+  { store }: WriteContext,
+  { seq }: EventRow,
+  reason: string | undefined,
+): Promise<void> {
+  if (reason === undefined) return;
+  const stored = JSON.stringify(cutUtf8(reason, NACK_REASON_MAX_BYTES));
+  await store.events.setRemark(seq, 'reason', stored);
+}
+
+/** Keeps a state for the next claim of an event that is given back at once, beside what its last park brought. */
+export async function keepState(
+  { store, now }: WriteContext,
+  { seq }: EventRow,
+  state: string,
+): Promise<void> {
+  const last = await store.parks.find(seq);
+  const none = { conditions: [], wakesOnAny: false, parks: 0, parkedAt: isoTime(now) };
+  await store.parks.save(seq, { ...(last ?? none), state, because: last?.because ?? NOW });
 }
 
 async function keepPark(context: WriteContext, row: EventRow, parked: ParkRow): Promise<void> {

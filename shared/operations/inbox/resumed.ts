@@ -19,7 +19,7 @@ export const resumedSchema = named(
   z
     .object({
       parks: z.int().describe('How often it was parked.'),
-      because: z.string().describe('What woke it: an id, a time, or `requeued`.'),
+      because: z.string().describe('What woke it: an id, a time, `now`, or `requeued`.'),
       waited_for: z
         .array(
           z.object({

@@ -2,26 +2,29 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import type { LongContext, WriteContext } from '../../kernel/context.ts';
-import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
+import { invalid, notFound, scopeMissing } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
+import { effective, type EventStateCode } from '../../rules/event-state.ts';
 import { withdrawnBecause } from '../../rules/request-state.ts';
+import type { EventRow } from '../../store/events.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { eventId, leaseId } from '../fields.ts';
-import { holdFault } from '../inbox/move.ts';
+import { holdFault, refusal } from '../inbox/move.ts';
 import { parkEvent, parkState } from '../inbox/park.ts';
 import { openRequest, type Judgement, type RequestDraft } from './open.ts';
 import { requestAnswer, toAnswer } from './record.ts';
 import { waitForDecision } from './wait.ts';
 import { withdraw } from './withdrawal.ts';
 
-/** The decision in time, or how the request stands at the end of it. A parked event's agent has left: nobody waits. */
+/** The decision in time, or how the request stands at the end of it. With `park` the agent leaves: nobody waits. */
 export async function answerInTime(
   context: LongContext,
   { park, wait_seconds }: { readonly park: boolean; readonly wait_seconds: number },
   asked: z.output<typeof askAnswer>,
 ): Promise<z.output<typeof askAnswer>> {
-  if (park) return asked;
+  if (park || asked.status !== 'pending') return asked;
   const row = await waitForDecision(context, asked.request_id, wait_seconds);
   return context.read((store) => toAnswer(store, row, context.now));
 }
@@ -48,6 +51,7 @@ export const askAnswer = named(
 
 const PARKED_HINT =
   'The event waits for the answer. Take another one; claim this one again once it is pending, and start from the top.';
+const NOT_HELD_HINT = "You don't hold the event: claim it before you work on it.";
 
 interface AskCall {
   readonly event_id?: string | undefined;
@@ -58,7 +62,8 @@ interface AskCall {
 
 /**
  * Asks, in one transaction with all that hangs on it: about an event the same question is asked once, and the event is
- * parked on it where the caller wants that and nobody has decided yet.
+ * parked on it where the caller wants that and nobody has decided yet. Asking again finds the question even when the
+ * event isn't the caller's any more, as after a park whose answer was lost.
  */
 export async function askQuestion(
   context: WriteContext,
@@ -67,41 +72,64 @@ export async function askQuestion(
   judge: () => Promise<Judgement>,
 ): Promise<z.output<typeof askAnswer>> {
   const { store, now } = context;
-  const { event_id: id, park } = call;
+  const { event_id: id, park, state } = call;
+  if (!park && state !== undefined) throw invalid({ path: 'state', message: 'Only with park.' });
   if (id === undefined) {
     if (park) throw invalid({ path: 'event_id', message: 'Name the event to park.' });
     return toAnswer(store, await openRequest(context, draft, await judge()), now);
   }
-  await requireLease(context, id, call.lease_id);
+  const event = await eventOf(context, id);
   const identity = identityOf(draft);
   const asked = await store.requests.findQuestion(id, identity);
+  const fault = holdFault(context, event, call.lease_id);
+  if (fault !== null) return askedBefore(context, { event, asked, fault, park });
   const row =
     asked && isAnswerable(asked)
       ? asked
       : await openAbout(context, { ...draft, eventId: id, identity }, judge);
   const answer = await toAnswer(store, row, now);
   if (!park || answer.status !== 'pending') return answer;
-  const { lease_id: lease, state } = call;
-  const wait = { eventId: id, leaseId: lease, until: [row.id], wakesOnAny: false, state };
+  const wait = { eventId: id, leaseId: call.lease_id, until: [row.id], wakesOnAny: false, state };
   const { status } = await parkEvent(context, wait);
   // Parked too often, the event is dead, and its question withdrawn.
   if (status === 'dead') return toAnswer(store, (await store.requests.find(row.id)) ?? row, now);
-  return { ...answer, hint: PARKED_HINT, poll_after_seconds: null, parked: true };
+  return parkedAnswer(answer);
 }
 
-/** Only the agent that works on an event asks about it: a question in other words would stand for its own. */
-async function requireLease(
-  context: WriteContext,
-  id: string,
-  lease: string | undefined,
-): Promise<void> {
-  if (!mayCall(context.caller.scopes, 'inbox:write')) {
-    throw scopeMissing('inbox:write');
-  }
-  const row = await context.store.events.find(id);
+async function eventOf({ caller, store }: WriteContext, id: string): Promise<EventRow> {
+  if (!mayCall(caller.scopes, 'inbox:write')) throw scopeMissing('inbox:write');
+  const row = await store.events.find(id);
   if (!row) throw notFound(`event ${id}`);
-  const code = holdFault(context, row, lease);
-  if (code !== null) throw new ServiceError(code);
+  return row;
+}
+
+interface AskedBefore {
+  readonly event: EventRow;
+  readonly asked: RequestRow | undefined;
+  /** Why the caller doesn't hold the event. */
+  readonly fault: EventStateCode;
+  readonly park: boolean;
+}
+
+/**
+ * The answer about an event that the caller doesn't hold: the question that was asked, as it stands. Only who works on
+ * an event asks something new about it: a question in other words would stand for the first one.
+ */
+async function askedBefore(
+  { store, now }: WriteContext,
+  { event, asked, fault, park }: AskedBefore,
+): Promise<z.output<typeof askAnswer>> {
+  const current = effective(queueRow(event), now);
+  if (!asked) throw refusal(fault, current);
+  const answer = await toAnswer(store, asked, now);
+  const waits = current.status === 'waiting' ? await store.parks.find(event.seq) : null;
+  const isParked = waits?.conditions.some(({ id }) => id === asked.id) === true;
+  if (park && isParked && answer.status === 'pending') return parkedAnswer(answer);
+  return { ...answer, hint: answer.hint ?? NOT_HELD_HINT };
+}
+
+function parkedAnswer(answer: z.output<typeof askAnswer>): z.output<typeof askAnswer> {
+  return { ...answer, hint: PARKED_HINT, poll_after_seconds: null, parked: true };
 }
 
 /** More was to be said, or the question was taken back: that is asked anew. */

@@ -103,6 +103,10 @@ async function life(server: Server): Promise<unknown> {
   await tell(dead);
   seen.push(await codeOf(svc.inbox.claim({ event_id: dead })));
   seen.push(await codeOf(svc.inbox.ack({ event_id: yes, result: 1 })));
+  const left = { event_id: await server.deliver() };
+  await svc.inbox.claim(left);
+  await svc.inbox.nack({ ...left, until: ['now'], state: { step: 1 } });
+  seen.push((await svc.inbox.claim(left)).resumed);
   return seen;
 }
 

@@ -263,8 +263,11 @@ class FakeSvc:
         until = fields.get("until")
         if until == ["now"]:
             event["status"] = "pending"
+            if "state" in fields:
+                none = {"parks": event["_parks"], "because": "now", "waited_for": [], "answers": []}
+                event["_resumed"] = {**event.get("_resumed", none), "state": fields["state"]}
         elif until is not None:
-            self._park(event, until, fields.get("any", False), fields.get("state"))
+            self._park(event, until, fields.get("any", False), fields)
         else:
             event["attempts"] += 1
             event["reason"] = fields.get("reason")
@@ -277,7 +280,8 @@ class FakeSvc:
                 event["retry_at"] = self._iso(event["_due"])
         return {name: event[name] for name in ("status", "attempts", "retry_at")}
 
-    def _park(self, event: Dict[str, Any], until: List[str], any: bool, state: Any) -> None:
+    def _park(self, event: Dict[str, Any], until: List[str], any: bool, fields: Mapping[str, Any]) -> None:
+        state = fields.get("state", event.get("_resumed", {}).get("state"))
         event["_parks"] += 1
         event["attempts"] = 0
         event["status"] = "dead" if event["_parks"] > PARKS_MOST else "waiting"
@@ -299,17 +303,28 @@ class FakeSvc:
         return self._record(one)
 
     def _asked(self, fields: Mapping[str, Any]) -> Any:
-        event = self._held(fields) if fields.get("event_id") else None
+        event = self._event(fields["event_id"]) if fields.get("event_id") else None
         same = ("question",) if "question" in fields else ("action", "bind")
         identity = json.dumps([fields.get(name) for name in ("event_id", *same)], sort_keys=True)
         found = [one for one in self._requests.values() if event and one["_identity"] == identity]
+        fault = event and self._fault(event, fields)
+        if event and fault:
+            if not found:
+                raise Refusal(409, fault)
+            return self._asked_before(event, found[-1], fields)
         live = [one for one in found if one["status"] != "needs_context" and not one["hint"]]
         one = live[0] if live else self._open(fields, identity)
         answer = self._record(one)
         if event is None or not fields.get("park") or one["status"] != "pending":
             return answer
-        self._park(event, [one["request_id"]], False, fields.get("state"))
+        self._park(event, [one["request_id"]], False, fields)
         return {**answer, "parked": True}
+
+    def _asked_before(self, event: Dict[str, Any], one: Dict[str, Any], fields: Mapping[str, Any]) -> Any:
+        """Asking again finds the question, whoever has the event now."""
+        waits = event["status"] == "waiting" and one["request_id"] in event["_waits"]["until"]
+        is_parked = fields.get("park") and waits and one["status"] == "pending"
+        return {**self._record(one), **({"parked": True} if is_parked else {})}
 
     def _open(self, fields: Mapping[str, Any], identity: str) -> Dict[str, Any]:
         for other in self._requests.values():
@@ -494,11 +509,16 @@ class FakeSvc:
 
     def _held(self, fields: Mapping[str, Any]) -> Dict[str, Any]:
         event = self._event(fields["event_id"])
-        if event["status"] != "claimed":
-            raise Refusal(409, "EVENT_NOT_CLAIMABLE")
-        if fields.get("lease_id") not in (None, event["lease_id"]):
-            raise Refusal(409, "LEASE_NOT_HELD")
+        fault = self._fault(event, fields)
+        if fault:
+            raise Refusal(409, fault)
         return event
+
+    def _fault(self, event: Mapping[str, Any], fields: Mapping[str, Any]) -> Optional[str]:
+        """Why a caller with this lease doesn't hold the event."""
+        if event["status"] != "claimed":
+            return "EVENT_NOT_CLAIMABLE"
+        return "LEASE_NOT_HELD" if fields.get("lease_id") not in (None, event["lease_id"]) else None
 
     def _request(self, request_id: str) -> Dict[str, Any]:
         if request_id not in self._requests:

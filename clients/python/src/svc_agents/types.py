@@ -499,7 +499,7 @@ class Resumed(TypedDict):
 
     #: How often it was parked.
     parks: int
-    #: What woke it: an id, a time, or `requeued`.
+    #: What woke it: an id, a time, `now`, or `requeued`.
     because: str
     #: What it waited for.
     waited_for: List[ResumedWaitedForItem]

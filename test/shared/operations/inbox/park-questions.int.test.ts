@@ -154,7 +154,7 @@ describe('an event parked on a question', () => {
       status: 'expired',
       hint: 'withdrawn: its event is done.',
     });
-    const late = await stage.people.ask({ event_id: id });
+    const late = await stage.people.ask({ event_id: id, bind: { n: 1 } });
     expect(late.body.error?.code).toBe('EVENT_NOT_CLAIMABLE');
   });
 
