@@ -17,7 +17,7 @@ import { httpApp } from './http/app.ts';
 import { Databases } from './store/databases.ts';
 import type { DiskSpace } from './projects/disk-space.ts';
 import type { ApprovalService } from './lib/approvals.ts';
-import { MemberDirectory } from './auth/member-directory.ts';
+import { openPeople, type People } from './compose-people.ts';
 import { watchIngress, type IngressWatch } from './compose-ingress.ts';
 import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
@@ -31,7 +31,7 @@ import { openControl } from './projects/open-control.ts';
 import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
-import { Cluster } from './cluster/cluster.ts';
+import { Cluster, type LeaderTask } from './cluster/cluster.ts';
 import { gatewayIdIn } from './cluster/gateway-id.ts';
 import { KeptMail } from './http/links/kept-mail.ts';
 import { MailCeilings } from './projects/mail-ceilings.ts';
@@ -65,6 +65,8 @@ export interface Components {
   readonly cluster: Cluster | null;
   readonly signIn: SignIn | null;
   readonly approvals: ApprovalService;
+  /** Notes the Telegram chats of projects that an earlier release made; null without a bot. */
+  readonly noting: LeaderTask | null;
   readonly operator: OperatorService;
   readonly keyUse: KeyUse;
   readonly disk: DiskSpace;
@@ -103,10 +105,11 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const watch = watchIngress(ingress, { ...store, ...folders, clock, log });
   const kept = { dataFolder, databases, bucket, blobsFolder, disk: watch.disk };
   const inDoubt = { isInDoubt: () => isInDoubt };
-  const directory = new MemberDirectory(control.memberships, vault, { isUsed: options.signIn });
+  const people = openPeople(options, { control, vault, clock });
   const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits);
   const sending = { callbacks, messaging, mailCeilings };
-  const deps = { ...kept, ...inDoubt, ...sending, clock, writers, admission, metrics, directory };
+  const common = { clock, writers, admission, metrics, directory: people };
+  const deps = { ...kept, ...inDoubt, ...sending, ...common };
   const { projects, cluster } = openProjects(options, store, deps);
   const mail = new InboundMail({
     ...watch,
@@ -119,12 +122,19 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   });
   const core = { clock, vault, server, databases, projects, messaging, mail, watch };
   const signIn = options.signIn
-    ? openSignIn(options, { ...core, control, directory, cluster })
+    ? openSignIn(options, { ...core, control, directory: people.members, cluster })
     : null;
-  const http = await openHttp(options, { ...core, control, signIn, admission });
+  const http = await openHttp(options, {
+    ...core,
+    chats: people.chats,
+    control,
+    signIn,
+    admission,
+  });
   const operator = openOperator(options, { ...core, control });
   const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
-  return { ...inner, ...watch, signIn, operator, ...http };
+  const noting = config.telegram ? people.chats.noting(projects) : null;
+  return { ...inner, ...watch, signIn, operator, noting, ...http };
 }
 
 function ingressOf({ ingress = LOCAL_INGRESS }: GatewayOptions): IngressConfig {
@@ -276,7 +286,7 @@ function signUpOf({ signUp }: GatewayOptions): SignUpRule {
 
 interface SignInCore extends Services {
   readonly control: ControlStore;
-  readonly directory: MemberDirectory;
+  readonly directory: People['members'];
   readonly cluster: Cluster | null;
 }
 
@@ -308,14 +318,17 @@ function openOperator(
   });
 }
 
+interface HttpCore extends Services {
+  readonly control: ControlStore;
+  readonly chats: People['chats'];
+  readonly signIn: SignIn | null;
+  readonly admission: Admission;
+}
+
 /** Assembles everything between HTTP and the projects. */
 async function openHttp(
   options: GatewayOptions,
-  core: Services & {
-    readonly control: ControlStore;
-    readonly signIn: SignIn | null;
-    readonly admission: Admission;
-  },
+  core: HttpCore,
 ): Promise<Pick<Components, 'executor' | 'approvals' | 'app'>> {
   const { log } = options;
   const { clock, vault, server, projects, messaging, mail, signIn } = core;
@@ -331,7 +344,7 @@ async function openHttp(
     checkAnswers: options.checkAnswers ?? false,
   });
   const oauth = signIn !== null && mayOfferOAuth(server.urls.api) ? openOAuth(options, core) : null;
-  const approvals = new ProjectApprovals({ projects, vault, clock });
+  const approvals = new ProjectApprovals({ projects, chats: core.chats, vault, clock });
   await messaging.connect(approvals);
   const mailIn = { mailReader: mail.reader, mailDomain: server.mail.domain };
   const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn });

@@ -45,12 +45,12 @@ export class Gateway {
   }
 
   async #start(): Promise<void> {
-    const { disk, mail, cluster, messaging, projects, signIn } = this.#deps;
+    const { disk, mail, cluster, messaging, noting, projects, signIn } = this.#deps;
     await disk.look();
     // Start the cluster before anything asks where a project is: see `MoveStore`.
     if (cluster) {
       // First add the tasks that only one gateway runs.
-      for (const leaderTask of [mail.leaderTask, messaging.leaderTask])
+      for (const leaderTask of [mail.leaderTask, messaging.leaderTask, noting])
         if (leaderTask) cluster.add(leaderTask);
       await cluster.start();
     }
@@ -59,7 +59,9 @@ export class Gateway {
     // If the server is away, the next time will do.
     const tidy = (): void => void projects.dropStaleMirrors().catch(() => undefined);
     this.#tidying = setInterval(tidy, TIDY_MS).unref();
-    if (!cluster) await mail.leaderTask?.start();
+    if (cluster) return;
+    await mail.leaderTask?.start();
+    await noting?.start();
   }
 
   /** No start fails because of it. */
@@ -183,13 +185,14 @@ export class Gateway {
       mail,
       cluster,
       messaging,
+      noting,
       projects,
       writers,
     } = this.#deps;
     clearInterval(this.#tidying);
     await projects.endWaits();
     await cluster?.endTasks();
-    await Promise.all([callbacks.close(), messaging.close(), mail.close()]);
+    await Promise.all([callbacks.close(), messaging.close(), mail.close(), noting?.stop()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();

@@ -75,6 +75,7 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['admin'],
     [
       'compose-ingress.ts',
+      'compose-people.ts',
       'compose-messaging.ts',
       'compose.ts',
       'gateway.ts',

@@ -160,6 +160,7 @@ async function copyAll(
     () => undefined,
   );
   await store.idleMarkers.endAll();
+  await store.chats.doubtAll();
   await store.close();
 }
 

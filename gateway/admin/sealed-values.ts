@@ -8,6 +8,7 @@ import { routeAad } from '../../shared/operations/route/view.ts';
 import { sourceAad } from '../../shared/operations/source/view.ts';
 import { comparableAddress } from '../../shared/rules/mail-address.ts';
 import { replyTokenOf, reportToken } from '../../shared/operations/email/project-address.ts';
+import { chatAad, chatHashText } from '../approvals/chat-directory.ts';
 import type { Row } from '../../shared/store/driver.ts';
 import type { SealedColumn } from '../store/sealed-store.ts';
 import { idempotencyAad } from '../commit/idempotency.ts';
@@ -61,6 +62,13 @@ export const CONTROL_VALUES: readonly SealedValue[] = [
     beside: ['address_hash'],
     aad: (row) => membershipAad(String(row['project_id']), String(row['member_id'])),
     signed: (address) => ({ address_hash: accountHashText(address) }),
+  },
+  {
+    table: 'telegram_chat',
+    column: 'chat',
+    key: ['project_id', 'chat_hash'],
+    aad: ({ project_id }) => chatAad(String(project_id)),
+    signed: (chat) => ({ chat_hash: chatHashText(chat) }),
   },
   {
     table: 'login',

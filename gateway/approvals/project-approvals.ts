@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
 import { parseToken } from '../../shared/lib/ids.ts';
-import { channelAad } from '../../shared/operations/channel/view.ts';
+import { chatOf } from '../lib/telegram-chat.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { MUTE_MS } from '../../shared/rules/notice-budget.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
@@ -18,10 +19,12 @@ import type {
   Opened,
   TelegramChat,
 } from '../lib/approvals.ts';
+import type { ChatDirectory } from './chat-directory.ts';
 import { channelViewFor, openedFor } from './view.ts';
 
 interface ProjectApprovalsDeps {
   readonly projects: Projects;
+  readonly chats: ChatDirectory;
   readonly vault: Vault;
   readonly clock: Clock;
 }
@@ -96,11 +99,13 @@ export class ProjectApprovals implements ApprovalService {
   }
 
   async tokenOfMessage(chatId: number, messageId: number): Promise<string | null> {
-    for (const info of await this.#deps.projects.list()) {
-      const project = await this.#deps.projects.find(info.id);
+    const { projectIds, isComplete } = await this.#deps.chats.projectsOf(chatId);
+    for (const id of projectIds) {
+      const project = await this.#deps.projects.find(id);
       const token = project && (await this.#tokenIn(project, chatId, String(messageId)));
       if (token) return token;
     }
+    if (!isComplete) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
     return null;
   }
 
@@ -108,7 +113,6 @@ export class ProjectApprovals implements ApprovalService {
     const { vault } = this.#deps;
     return project.store.read(async (store) => {
       for (const channel of await store.channels.list()) {
-        if (channel.kind !== 'telegram') continue;
         if (this.#chatOf(project, channel)?.chatId !== chatId) continue;
         const notice = await store.notices.findByMessage(channel.id, messageId);
         if (!notice?.token) continue;
@@ -151,6 +155,11 @@ export class ProjectApprovals implements ApprovalService {
   async #confirm(token: string, telegram: TelegramChat | null): Promise<ChannelView | null> {
     const project = await this.#projectOf(token);
     if (!project) return null;
+    if (telegram) {
+      const channel = await project.store.read((store) => this.#channelOf(store, token));
+      if (channel?.kind !== 'telegram') return null;
+      await this.#deps.chats.add(project.info.id, telegram.chatId);
+    }
     const now = this.#deps.clock.now();
     const confirmation = { tokenHash: hash('sha256', token), telegram, now };
     const channelId = await project.writes.run('confirmChannel', confirmation);
@@ -159,10 +168,7 @@ export class ProjectApprovals implements ApprovalService {
     return channel ? channelViewFor(channel, project.info) : null;
   }
 
-  #chatOf(project: Project, channel: ChannelRow): { chatId: number; userId: number } | null {
-    if (!channel.address) return null;
-    const place = channelAad(project.info.id, channel.id);
-    const text = Buffer.from(this.#deps.vault.open(place, channel.address)).toString('utf8');
-    return JSON.parse(text) as { chatId: number; userId: number };
+  #chatOf({ info }: Project, channel: ChannelRow): ReturnType<typeof chatOf> {
+    return chatOf(this.#deps.vault, info.id, channel);
   }
 }

@@ -278,6 +278,7 @@ export const confirmChannel: Command<Confirmation, string | null> = {
       await store.channels.setAddress(channel.id, { address: sealed, addressHash, masked: null });
     }
     await store.channels.setVerified(channel.id, isoTime(now));
+    if (telegram) job.emit({ kind: 'members_changed' });
     await ledgerWriter.record(store, { op: 'channel.verified', subject: channel.id }, now);
     await askOwner(job, channel, { name: telegram?.name ?? null, now });
     return channel.id;

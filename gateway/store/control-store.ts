@@ -1,4 +1,5 @@
 import { AccountStore } from './control/accounts.ts';
+import { ChatStore } from './control/chats.ts';
 import { DeletionStore } from './control/deletions.ts';
 import { GatewayStore } from './control/gateways.ts';
 import { InvitationStore } from './control/invitations.ts';
@@ -34,6 +35,7 @@ const ALL = `SELECT ${COLUMNS} FROM project ORDER BY created_at, id`;
  */
 export class ControlStore {
   readonly accounts: AccountStore;
+  readonly chats: ChatStore;
   readonly deletions: DeletionStore;
   readonly gateways: GatewayStore;
   readonly invitations: InvitationStore;
@@ -51,6 +53,7 @@ export class ControlStore {
     this.#reader = reader;
     this.#writer = writer;
     this.accounts = new AccountStore(this.#reader, this.#writer);
+    this.chats = new ChatStore(this.#reader, this.#writer);
     this.deletions = new DeletionStore(this.#writer);
     this.gateways = new GatewayStore(this.#reader, this.#writer);
     this.invitations = new InvitationStore(this.#reader, this.#writer);

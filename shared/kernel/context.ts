@@ -260,7 +260,7 @@ export type WriteEffect =
   /** An event must be pushed to this destination. */
   | { readonly kind: 'delivery_due'; readonly destination: string }
   | { readonly kind: 'blob_dropped'; readonly digest: string }
-  /** Somebody joined or left, or has another role. */
+  /** Somebody joined or left, or has another role, or a chat is or was somebody's channel. */
   | { readonly kind: 'members_changed' }
   /** The project was renamed or deleted. */
   | { readonly kind: 'project_changed' }

@@ -1,4 +1,4 @@
--- control, schema 11
+-- control, schema 12
 
 CREATE TABLE account (
   id TEXT PRIMARY KEY,
@@ -82,7 +82,7 @@ CREATE TABLE project (
   name TEXT NOT NULL,
   state TEXT NOT NULL,
   created_at TEXT NOT NULL
-, account_id TEXT REFERENCES account (id), moved_to TEXT) STRICT, WITHOUT ROWID;
+, account_id TEXT REFERENCES account (id), moved_to TEXT, has_chats_noted INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE project_rest (
   project_id TEXT PRIMARY KEY REFERENCES project (id) ON DELETE CASCADE,
@@ -95,6 +95,14 @@ CREATE TABLE project_work (
   working INTEGER NOT NULL,
   next_due_at INTEGER,
   PRIMARY KEY (gateway_id, project_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE telegram_chat (
+  project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  chat_hash TEXT NOT NULL,
+  chat BLOB NOT NULL,
+  added_at INTEGER NOT NULL,
+  PRIMARY KEY (project_id, chat_hash)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ui_link (
@@ -135,6 +143,8 @@ CREATE INDEX membership_address ON membership (address_hash);
 CREATE INDEX project_account ON project (account_id) WHERE account_id IS NOT NULL;
 
 CREATE INDEX project_work_project ON project_work (project_id);
+
+CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 

@@ -27,7 +27,14 @@ export class DeletionStore {
   /** Deletes all that is known of a project whose data is gone, which frees its slug. */
   async finish(projectId: string): Promise<void> {
     await this.#writer.write(async (tx) => {
-      for (const table of ['project_rest', 'project_work', 'membership', 'ui_link', 'ui_session']) {
+      for (const table of [
+        'project_rest',
+        'project_work',
+        'membership',
+        'telegram_chat',
+        'ui_link',
+        'ui_session',
+      ]) {
         await tx.put(`DELETE FROM ${table} WHERE project_id = ?`, [projectId]);
       }
       await tx.put("DELETE FROM project WHERE id = ? AND state = 'deleting'", [projectId]);

@@ -15,6 +15,7 @@ const KEYED = [
   'login.rate_hash',
   'member.address_hash',
   'membership.address_hash',
+  'telegram_chat.chat_hash',
   'ui_link.rate_hash',
 ];
 /** They count starts of the last hour by network: the next ones count anew. */
@@ -49,6 +50,6 @@ it('every keyed hash is made anew', () => {
   );
   expect(made.toSorted()).toEqual(KEYED);
   // The others that end so are of addresses, too, or are of secrets and not keyed.
-  const named = columnsLike(/^((?:address|mailbox|network|rate)_hash) /);
+  const named = columnsLike(/^((?:address|chat|mailbox|network|rate)_hash) /);
   expect(named.toSorted()).toEqual([...KEYED, ...BRIEF].toSorted());
 });

@@ -1,0 +1,108 @@
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Vault } from '../../shared/kernel/context.ts';
+import { chatOf } from '../lib/telegram-chat.ts';
+import type { LeaderTask } from '../cluster/cluster.ts';
+import type { Project } from '../projects/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { ChatRow, ChatStore } from '../store/control/chats.ts';
+
+/** The additional data that seals a chat in the control database. */
+export function chatAad(projectId: string): string {
+  return `telegram_chat|${projectId}|chat`;
+}
+
+/** The text that we sign to find the projects of a chat. */
+export function chatHashText(chatId: string): string {
+  return `telegram_chat|1|${chatId}`;
+}
+
+interface ChatDirectoryDeps {
+  readonly store: ChatStore;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  /** Gets a project whose chats could not be read; null if the control database couldn't. */
+  readonly onError: (projectId: string | null, error: unknown) => void;
+}
+
+/** The projects of a chat, and whether there may be others that nobody has looked into yet. */
+interface ChatProjects {
+  readonly projectIds: readonly string[];
+  readonly isComplete: boolean;
+}
+
+/** Finds the projects of a Telegram chat without opening any, from rows that follow the projects' own. */
+export class ChatDirectory {
+  readonly #deps: ChatDirectoryDeps;
+  /** Projects that couldn't be read; whoever opens them next notes their chats. */
+  readonly #unreadable = new Set<string>();
+  #isComplete = false;
+
+  constructor(deps: ChatDirectoryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Before the channel is confirmed, so that after a crash the chat is found too. */
+  async add(projectId: string, chatId: number): Promise<void> {
+    await this.#deps.store.add(projectId, this.#row(projectId, chatId));
+  }
+
+  async projectsOf(chatId: number): Promise<ChatProjects> {
+    const { store, vault } = this.#deps;
+    const projectIds = await store.projectsOf(vault.sign(chatHashText(String(chatId))));
+    // Once all are noted, those that come later are noted as they come.
+    this.#isComplete ||= (await store.unnoted()).every((id) => this.#unreadable.has(id));
+    return { projectIds, isComplete: this.#isComplete };
+  }
+
+  /** Takes over which chats are channels now. */
+  async follow({ info, store }: Pick<Project, 'info' | 'store'>): Promise<void> {
+    const channels = await store.read((repositories) => repositories.channels.list());
+    const rows = channels.flatMap((channel) => {
+      const chat = chatOf(this.#deps.vault, info.id, channel);
+      return chat ? [this.#row(info.id, chat.chatId)] : [];
+    });
+    await this.#deps.store.replace(info.id, rows, this.#deps.clock.now());
+  }
+
+  /** Looks once into each project whose chats nobody has noted, one after the other. */
+  noting(projects: Projects): LeaderTask {
+    let ending = new AbortController();
+    let work: Promise<void> = Promise.resolve();
+    return {
+      name: 'chats',
+      start: async () => {
+        ending = new AbortController();
+        work = this.#noteAll(projects, ending.signal).catch((error: unknown) =>
+          this.#deps.onError(null, error),
+        );
+      },
+      stop: () => {
+        ending.abort();
+        return work;
+      },
+    };
+  }
+
+  async #noteAll(projects: Projects, signal: AbortSignal): Promise<void> {
+    for (const id of await this.#deps.store.unnoted()) {
+      if (signal.aborted) return;
+      try {
+        // The opening notes them.
+        await (await projects.find(id))?.members.run();
+      } catch (error) {
+        this.#unreadable.add(id);
+        this.#deps.onError(id, error);
+      }
+    }
+  }
+
+  #row(projectId: string, chatId: number): ChatRow {
+    const { vault, clock } = this.#deps;
+    const chat = String(chatId);
+    return {
+      chat_hash: vault.sign(chatHashText(chat)),
+      chat: vault.seal(chatAad(projectId), chat),
+      added_at: clock.now(),
+    };
+  }
+}
