@@ -2,7 +2,7 @@ import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
 import { openReadOnly } from './read-only.ts';
 import { snapshot } from './snapshot.ts';
-import { copyTables, type CopyOptions } from '../../shared/store/table-copy.ts';
+import { copyTables, openCopy, type CopyOptions } from '../../shared/store/table-copy.ts';
 
 /**
  * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others
@@ -25,7 +25,7 @@ export async function copyRows(
   const to = { kind: 'file', path } as const;
   const source = await openReadOnly(from);
   try {
-    const writer = await openWriter(to, 'project', { onFatal: () => undefined });
+    const writer = openCopy(path, 'project', { onFatal: () => undefined });
     try {
       const copy = await openReader(to);
       try {

@@ -1,6 +1,8 @@
 import type { Reader, Row, Tx, Writer } from './driver.ts';
 import { POSITION_QUERY } from './meta.ts';
+import { migrate } from './migrate.ts';
 import { exact, portionsOf, quoted, type Table } from './table-portions.ts';
+import { EmbeddedWriter, type WriterOptions } from './writer.ts';
 
 /** Values that one statement binds; this limits the rows it inserts. */
 const VALUES_MAX = 1000;
@@ -48,6 +50,21 @@ interface Plan {
   readonly tables: readonly Table[];
   /** Rows of each table. */
   readonly counts: ReadonlyMap<string, number>;
+}
+
+/**
+ * A new file for the rows of another database. Their references were checked there, so they may come in any order, and a
+ * copy has what its original has.
+ */
+export function openCopy(
+  path: string,
+  family: 'project' | 'control',
+  options: Pick<WriterOptions, 'onFatal'>,
+): EmbeddedWriter {
+  return new EmbeddedWriter(path, options, (one) => {
+    migrate(one, family);
+    one.exec('PRAGMA foreign_keys=OFF');
+  });
 }
 
 /**
@@ -199,12 +216,37 @@ async function tableOf(tx: Tx, name: string, own: Own): Promise<Table> {
 /** The log of groups is a server's own. */
 const OURS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*' AND name <> 'group_log'";
 
-/** Returns the tables in order of creation: a table comes after the tables that it refers to. */
+/**
+ * Returns the tables, each after the tables that it refers to: a server checks references in every transaction. The
+ * order of creation doesn't tell, because a migration may add a reference to an older table.
+ */
 async function tableNames(tx: Tx): Promise<string[]> {
   const rows = await tx.all(
-    `SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OURS} ORDER BY rowid`,
+    `SELECT ours.name, list."table" AS refers_to
+     FROM (SELECT rowid AS made, name FROM sqlite_schema WHERE type = 'table' AND ${OURS}) AS ours
+     LEFT JOIN pragma_foreign_key_list(ours.name) AS list ORDER BY ours.made`,
   );
-  return rows.map(({ name }) => String(name));
+  const references = new Map<string, string[]>();
+  for (const row of rows) {
+    const [name, other] = [String(row['name']), row['refers_to']];
+    references.set(name, [
+      ...(references.get(name) ?? []),
+      ...(other === null ? [] : [String(other)]),
+    ]);
+  }
+  return afterTheirReferences(references);
+}
+
+function afterTheirReferences(references: ReadonlyMap<string, readonly string[]>): string[] {
+  const [begun, ordered] = [new Set<string>(), new Array<string>()];
+  const add = (name: string): void => {
+    if (begun.has(name)) return;
+    begun.add(name);
+    references.get(name)?.forEach(add);
+    ordered.push(name);
+  };
+  for (const name of references.keys()) add(name);
+  return ordered;
 }
 
 function onlyCopied(name: string, own: Own): string {

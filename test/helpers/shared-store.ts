@@ -24,12 +24,14 @@ export async function anyStore(folder: string): Promise<Store> {
 
 /** A libSQL server with its data in a folder of the test, for gateways that share it. */
 export class SharedStore implements Store {
-  readonly server: HranaServer;
+  server: HranaServer;
   /** Of all gateways that share it; made by the first. */
   readonly masterKeyFile: string;
+  readonly #options: HranaOptions;
 
-  private constructor(server: HranaServer, masterKeyFile: string) {
+  private constructor(server: HranaServer, options: HranaOptions, masterKeyFile: string) {
     this.server = server;
+    this.#options = options;
     this.masterKeyFile = masterKeyFile;
   }
 
@@ -39,10 +41,16 @@ export class SharedStore implements Store {
   ): Promise<SharedStore> {
     const own = join(folder, 'libsql-server');
     mkdirSync(own, { recursive: true });
-    return new SharedStore(
-      await startHrana({ ...options, folder: own }),
-      join(folder, 'shared.key'),
-    );
+    const all = { ...options, folder: own };
+    return new SharedStore(await startHrana(all), all, join(folder, 'shared.key'));
+  }
+
+  /** Stops the server and starts it again at the same address. */
+  async restart(meanwhile: () => void): Promise<void> {
+    const port = Number(new URL(this.server.url).port);
+    await this.server.stop();
+    meanwhile();
+    this.server = await startHrana({ ...this.#options, port });
   }
 
   /** What a gateway is opened with. */

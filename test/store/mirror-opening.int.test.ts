@@ -130,7 +130,41 @@ describe('a mirror of an earlier release', () => {
   });
 });
 
+/** The control database's schema before members. */
+const OLDER_CONTROL = 9;
+/** A person who has signed in and founded a project. */
+const FOUNDED = `INSERT INTO account (id, address, address_hash, created_at) VALUES ('acc_1', x'00', 'h', '2026-01-01');
+  INSERT INTO project (id, slug, name, state, created_at, account_id)
+    VALUES ('prj_1', 'shop', 'Shop', 'active', '2026-01-01', 'acc_1');
+  INSERT INTO known_network (account_id, network_hash, confirmed_at) VALUES ('acc_1', 'n', 1);
+  UPDATE meta SET value = 1 WHERE name = 'commit_seq'`;
+
 describe('the control database', () => {
+  it('of an earlier release is migrated at the server, and copied with the people who signed in', async () => {
+    const client = openClient(at('server', 'control'));
+    for (const text of firstMigrations('control', OLDER_CONTROL))
+      await client.executeMultiple(text);
+    await client.executeMultiple(`PRAGMA user_version = ${OLDER_CONTROL}; ${FOUNDED}`);
+    client.close();
+    for (const gateway of ['a', 'b']) {
+      const store = await ControlStore.open(at(gateway, 'control'), nothing);
+      expect(await store.projects()).toMatchObject([{ id: 'prj_1' }]);
+      expect(await store.accounts.find('acc_1')).toMatchObject({ id: 'acc_1' });
+      await store.close();
+    }
+  });
+
+  it('is copied as it is, even a row whose reference is gone', async () => {
+    const first = await ControlStore.open(at('a', 'control'), nothing);
+    const client = openClient(at('server', 'control'));
+    await client.executeMultiple(`PRAGMA foreign_keys = OFF; ${FOUNDED}; DELETE FROM account`);
+    client.close();
+    await first.close();
+    const second = await ControlStore.open(at('b', 'control'), nothing);
+    expect(await second.projects()).toMatchObject([{ id: 'prj_1' }]);
+    await second.close();
+  });
+
   it('ends the process when its mirror is out of date, because nothing would ever answer again', async () => {
     const fatal: unknown[] = [];
     const mine = await ControlStore.open(at('a', 'control'), (error) => fatal.push(error));

@@ -20,6 +20,21 @@ describe('the schema', () => {
     await expect(dump).toMatchFileSnapshot('./schema.sql');
   });
 
+  it('has no table that refers to itself, directly or through others: a server gets them one by one', () => {
+    for (const family of ['project', 'control'] as const) {
+      const connection = new Connection(':memory:');
+      migrate(connection, family);
+      const circles = connection.all(
+        `WITH RECURSIVE reached (start, name) AS (
+           SELECT t.name, f."table" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
+           UNION SELECT r.start, f."table" FROM reached AS r, pragma_foreign_key_list(r.name) AS f)
+         SELECT start FROM reached WHERE start = name`,
+      );
+      expect(circles).toEqual([]);
+      connection.close();
+    }
+  });
+
   it('has strict tables only', () => {
     for (const family of ['project', 'control'] as const) {
       const connection = new Connection(':memory:');

@@ -9,8 +9,7 @@ import type { RemoteLocation } from '../location.ts';
 import { MirrorOutdated } from '../mirror.ts';
 import { migrate, missingMigrations, NewerSchema } from '../migrate.ts';
 import { EmbeddedReader } from '../reader.ts';
-import { copyTables, MIRRORED } from '../table-copy.ts';
-import { EmbeddedWriter } from '../writer.ts';
+import { copyTables, MIRRORED, openCopy } from '../table-copy.ts';
 import { RemoteAuthority } from './authority.ts';
 import { openClient } from './client.ts';
 import { isOfStatement } from './failure.ts';
@@ -97,7 +96,7 @@ async function copyTo(path: string, family: Family, from: OneSnapshot): Promise<
   const onFatal = (error: unknown): void => {
     failure = error;
   };
-  const writer = new EmbeddedWriter(path, { onFatal }, (one) => migrate(one, family));
+  const writer = openCopy(path, family, { onFatal });
   try {
     const copy = new EmbeddedReader(path);
     try {

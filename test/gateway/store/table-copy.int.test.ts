@@ -5,6 +5,7 @@ import type { DatabaseLocation } from '../../../shared/store/location.ts';
 import { openWriter } from '../../../shared/store/open.ts';
 import { openReadOnly } from '../../../gateway/store/read-only.ts';
 import { copyTables, RestlessError } from '../../../shared/store/table-copy.ts';
+import { EmbeddedWriter } from '../../../shared/store/writer.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 
@@ -48,6 +49,30 @@ function dump({ path }: { path: string }): Record<string, unknown[]> {
     return tables;
   });
 }
+
+/** `made` came first and refers to what came later, as after a migration. */
+const LATER = `CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT;
+  INSERT INTO meta VALUES ('commit_seq', 0);
+  CREATE TABLE made (id INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT;
+  CREATE TABLE last (id INTEGER PRIMARY KEY, made_id INTEGER REFERENCES made (id)) STRICT;
+  ALTER TABLE made ADD COLUMN later_id INTEGER REFERENCES later (id)`;
+
+describe('a table that refers to one that was made later', () => {
+  it('is filled after it and emptied before it where references are checked at once', async () => {
+    const [from, to] = [at('from.db'), at('to.db')];
+    const rows =
+      'INSERT INTO later VALUES (1); INSERT INTO made VALUES (2, 1); INSERT INTO last VALUES (3, 2)';
+    const open = ({ path }: typeof to, sql: string): EmbeddedWriter =>
+      new EmbeddedWriter(path, { onFatal: () => undefined }, (one) => one.exec(sql));
+    const original = open(from, `${LATER}; ${rows}`);
+    const target = open(to, `${LATER}; ${rows}; INSERT INTO later VALUES (4)`);
+    const [source, copy] = [await openReadOnly(from), await openReadOnly(to)];
+    await copyTables(source, target, copy);
+    for (const one of [source, copy, original, target]) await one.close();
+    expect(dump(to)).toMatchObject({ later: ['1'], made: ['2|1'], last: ['3|2'] });
+  });
+});
 
 describe('a database that is copied row by row', () => {
   it('is the same as one that is copied as a file', async () => {
