@@ -22,7 +22,10 @@ export async function callTool(
 ): Promise<ToolAnswer> {
   const { body } = await gateway.call<{ result: ToolResult }>('POST', '/mcp', {
     body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
-    headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    },
   });
   const { isError = false, content, structuredContent = {} } = body.result;
   return { refusal: isError ? (content[0]?.text ?? '') : null, value: structuredContent };
