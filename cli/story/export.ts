@@ -102,7 +102,15 @@ async function entriesFrom(context: CommandContext, seq: number): Promise<Ledger
   });
   const items: unknown = isObject(answer) ? answer['items'] : null;
   if (!Array.isArray(items)) throw badAnswer('The answer has no entries.');
-  return (items as LedgerEntry[]).filter((entry) => entry.seq >= seq).toReversed();
+  return (items as LedgerEntry[])
+    .filter((entry) => entry.seq >= seq)
+    .map(asWritten)
+    .toReversed();
+}
+
+/** Without a field that the entry's hash doesn't cover, so a file has one form only. */
+function asWritten({ actor = null, ...entry }: LedgerEntry): LedgerEntry {
+  return actor === null ? entry : { actor, ...entry };
 }
 
 export function brokenFile(path: string, fault: FileFault): CliError {
@@ -110,7 +118,7 @@ export function brokenFile(path: string, fault: FileFault): CliError {
   return new CliError({
     code: 'LEDGER_BROKEN',
     message: `${path} is broken at entry ${fault.seq}${where}: ${fault.reason.replaceAll('_', ' ')}.`,
-    hint: 'Someone changed the file, or it was damaged on the way. Export it again and compare.',
+    hint: 'Someone changed the file, it was damaged on the way, or a newer release of svc wrote it. Export it again and compare.',
     exit: EXIT.refused,
   });
 }

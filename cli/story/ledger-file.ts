@@ -135,7 +135,8 @@ class Reader {
   }
 
   #append(entry: LedgerEntry, project: string): void {
-    if (Object.keys(entry).length !== ENTRY_FIELDS) throw new Faulty('unreadable');
+    const fields = typeof entry.actor === 'string' ? ENTRY_FIELDS : ENTRY_FIELDS - 1;
+    if (Object.keys(entry).length !== fields) throw new Faulty('unreadable');
     const { seq, hash, at } = entry;
     const result = verifyChunk(project, this.#state, [entry]);
     if (!result.ok) throw new Faulty(result.fault.reason, result.fault.seq);
@@ -168,7 +169,8 @@ class Reader {
   }
 }
 
-const ENTRY_FIELDS = 14;
+/** An entry from before actors were recorded has one less. */
+const ENTRY_FIELDS = 15;
 
 /** Parses a line that must be canonical JSON, byte for byte. */
 function valueOf(bytes: Uint8Array): unknown {

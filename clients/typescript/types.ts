@@ -910,11 +910,13 @@ export interface LedgerEntry {
   readonly at: string;
   /** The operation, such as `inbox_ack`. */
   readonly op: string;
+  /** Who did it: the id of a key, a person's channel, a member or a source; `policy:<rule>`, `operator` or `service`. Null in entries from before this was recorded. */
+  readonly actor: string | null;
   /** The agent, as it calls itself. */
   readonly agent: string | null;
-  /** The agent's platform. */
+  /** The agent's platform; for people `web`, `link` or `telegram`. */
   readonly platform: string | null;
-  /** The API key; null for the service and for people. */
+  /** The API key, if one did it. */
   readonly key_id: string | null;
   /** Id of the object it touched. */
   readonly subject: string | null;

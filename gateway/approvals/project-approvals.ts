@@ -6,6 +6,7 @@ import { parseToken } from '../../shared/lib/ids.ts';
 import { chatOf } from '../lib/telegram-chat.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { MUTE_MS } from '../../shared/rules/notice-budget.ts';
+import type { PersonPlace } from '../../shared/rules/actor.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { NoticeRow } from '../../shared/store/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
@@ -49,10 +50,15 @@ export class ProjectApprovals implements ApprovalService {
     return held && this.#opened(held);
   }
 
-  async decide(token: string, choice: Choice): Promise<Decided | null> {
+  async decide(
+    token: string,
+    choice: Choice,
+    place: PersonPlace = 'link',
+  ): Promise<Decided | null> {
     const held = await this.#hold(token);
     if (!held) return null;
-    const decision = { tokenHash: hash('sha256', token), choice, now: this.#deps.clock.now() };
+    const now = this.#deps.clock.now();
+    const decision = { tokenHash: hash('sha256', token), choice, place, now };
     const done = await held.project.writes.run('decide', decision);
     if (done.outcome === 'gone') return null;
     const opened = await this.#opened(held);

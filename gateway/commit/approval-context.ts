@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { ApprovalContext, ServiceEvent } from '../../shared/kernel/context.ts';
 import { newId } from '../../shared/lib/ids.ts';
+import type { Actor } from '../../shared/rules/actor.ts';
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
 import type { Job } from './job.ts';
 import { announce, queueCallback } from './routing.ts';
 
 /** Builds the context that rules and operations write through: requests, mails and files share one time, `now`. */
-export function approvalContext(job: Job, now: number): ApprovalContext {
+export function approvalContext(job: Job, now: number, actor: Actor): ApprovalContext {
   const { store, project, vault, ledgerWriter, emit } = job;
   return {
     store,
@@ -15,11 +16,14 @@ export function approvalContext(job: Job, now: number): ApprovalContext {
     vault,
     now,
     newId: (prefix) => newId(prefix, now),
-    recordService: async (op, subject, about) => {
+    record: async (op, subject, about, { eventId = null, by = actor } = {}) => {
+      const action = { actor: by, op, subject };
+      if (eventId !== null) {
+        return ledgerWriter.recordOpen(store, { ...action, eventId, about }, now);
+      }
       const inputDigest = about === undefined ? undefined : ledgerWriter.digest(about);
-      await ledgerWriter.record(store, { op, subject, ...(inputDigest && { inputDigest }) }, now);
+      await ledgerWriter.record(store, { ...action, inputDigest }, now);
     },
-    recordOpen: (action) => ledgerWriter.recordOpen(store, action, now),
     writeEvent: (event) => writeEvent(job, event, now),
     emit,
   };

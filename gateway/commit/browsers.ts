@@ -2,6 +2,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { spendPushTest } from '../lib/push/test-budget.ts';
 import { generateVapidKey, vapidKeyAad } from '../lib/push/vapid.ts';
 import { browserAad, endpointHash, type PushSubscription } from '../lib/push/subscription.ts';
+import { actorNamed } from '../../shared/rules/actor.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Command } from './job.ts';
 
@@ -31,7 +32,7 @@ export const addBrowser: Command<Added, boolean> = {
   async run(job, { channelId, name, subscription, now }) {
     const { store, project, vault } = job;
     if ((await store.channels.find(channelId))?.status !== 'active') return false;
-    const context = approvalContext(job, now);
+    const context = approvalContext(job, now, actorNamed(channelId, 'web'));
     const hash = endpointHash(subscription);
     const others = (await store.browsers.of(channelId)).filter((one) => one.endpoint_hash !== hash);
     const tooMany = others.slice(0, Math.max(0, others.length - BROWSERS_MAX + 1));
@@ -47,7 +48,7 @@ export const addBrowser: Command<Added, boolean> = {
       last_sent_at: null,
       gone_at: null,
     });
-    await context.recordService('browser.added', id, { channel_id: channelId });
+    await context.record('browser.added', id, { channel_id: channelId });
     return true;
   },
 };
@@ -62,8 +63,8 @@ interface Removed {
 export const removeBrowser: Command<Removed, boolean> = {
   async run(job, { channelId, browserId, now }) {
     if (!(await job.store.browsers.remove(channelId, browserId))) return false;
-    const context = approvalContext(job, now);
-    await context.recordService('browser.removed', browserId, { channel_id: channelId });
+    const context = approvalContext(job, now, actorNamed(channelId, 'web'));
+    await context.record('browser.removed', browserId, { channel_id: channelId });
     return true;
   },
 };

@@ -1,9 +1,10 @@
 import type { Caller, WriteContext } from '../../shared/kernel/context.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { moveEvent } from '../../shared/operations/inbox/move.ts';
+import { callerActor } from '../../shared/rules/actor.ts';
 import { effective, finish, release } from '../../shared/rules/event-state.ts';
 import { approvalContext } from './approval-context.ts';
-import type { Command, Job } from './job.ts';
+import type { Command } from './job.ts';
 import { refuseEnded } from './still-allowed.ts';
 
 /** What a person may do with an event that no agent is to work on. */
@@ -31,14 +32,15 @@ const OPS = {
 export const eventsByHand: Command<ByHand, MovedByHand> = {
   async run(job, { act, eventIds, caller, now }) {
     await refuseEnded(job, caller, now);
-    const context: WriteContext = { caller, server: job.server, ...approvalContext(job, now) };
+    const approval = approvalContext(job, now, callerActor(caller));
+    const context: WriteContext = { caller, server: job.server, ...approval };
     const moved: string[] = [];
     const skipped: { event_id: string; reason: string }[] = [];
     for (const id of eventIds) {
       const reason = await move(context, id, act);
       if (reason === null) {
         moved.push(id);
-        await record(job, { id, act, caller, now });
+        await context.record(OPS[act], id, { event_id: id });
       } else skipped.push({ event_id: id, reason });
     }
     if (moved.length > 0) job.emit({ kind: 'inbox_changed' });
@@ -60,26 +62,4 @@ async function move(context: WriteContext, id: string, act: HandAct): Promise<st
     const status = error.details?.['status'];
     return typeof status === 'string' ? `It is ${status}.` : error.message;
   }
-}
-
-async function record(
-  { store, ledgerWriter }: Job,
-  { id, act, caller, now }: Omit<ByHand, 'eventIds'> & { readonly id: string },
-): Promise<void> {
-  const { agent, keyId, requestId } = caller;
-  await store.ledger.append(
-    {
-      op: OPS[act],
-      agent: agent.label,
-      platform: agent.platform,
-      key_id: keyId,
-      subject: id,
-      request_id: requestId,
-      outcome: 'ok',
-      code: null,
-      input_digest: ledgerWriter.digest({ event_id: id }),
-      result_digest: null,
-    },
-    now,
-  );
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/ids.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS } from '../../shared/lib/limits.ts';
+import { actorNamed } from '../../shared/rules/actor.ts';
 import type { SourceRow } from '../../shared/store/sources.ts';
 import { storedBytes } from '../../shared/store/source-use.ts';
 import type { ReachedLimit } from '../../shared/rules/ingress-limit.ts';
@@ -113,7 +114,8 @@ async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
   if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
   const isNewHour = await store.sourceUse.add(sourceId, storedBytes(came), now);
   store.sources.countAccepted(sourceId, now, event.receivedAt, isNewHour);
-  const action = { op: 'event.received', subject: event.id, inputDigest: digest };
+  const actor = actorNamed(sourceId);
+  const action = { actor, op: 'event.received', subject: event.id, inputDigest: digest };
   await ledgerWriter.record(store, action, now);
   await announce(job, { seq, source, type }, now);
   return { status: 'accepted', event_id: event.id };

@@ -1,5 +1,7 @@
 import type { Caller } from '../../shared/kernel/context.ts';
 import { isInside } from '../../shared/kernel/disk-limit.ts';
+import { callerActor } from '../../shared/rules/actor.ts';
+import { approvalContext } from './approval-context.ts';
 import type { Command } from './job.ts';
 import { refuseEnded } from './still-allowed.ts';
 
@@ -12,27 +14,13 @@ interface Ending {
 /** A person ends a public link to a file. False if there is none that they may end. */
 export const endFileLink: Command<Ending, boolean> = {
   async run(job, { linkId, caller, now }) {
-    const { store, ledgerWriter, emit } = job;
+    const { store, emit } = job;
     await refuseEnded(job, caller, now);
     const link = await store.fileLinks.find(linkId);
     if (!link || !isInside(caller, 'path', link.path)) return false;
     await store.fileLinks.revoke(linkId);
-    const { agent, keyId, requestId } = caller;
-    await store.ledger.append(
-      {
-        op: 'file_link.revoked',
-        agent: agent.label,
-        platform: agent.platform,
-        key_id: keyId,
-        subject: linkId,
-        request_id: requestId,
-        outcome: 'ok',
-        code: null,
-        input_digest: ledgerWriter.digest({ path: link.path }),
-        result_digest: null,
-      },
-      now,
-    );
+    const { record } = approvalContext(job, now, callerActor(caller));
+    await record('file_link.revoked', linkId, { path: link.path });
     emit({ kind: 'disk_changed' });
     return true;
   },

@@ -1,5 +1,6 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { FULL_SCOPES } from '../../shared/lib/scopes.ts';
+import { OPERATOR } from '../../shared/rules/actor.ts';
 import type { Command } from './job.ts';
 
 interface NewAdminKey {
@@ -23,7 +24,7 @@ export const adminKey: Command<NewAdminKey, null> = {
       created_by: null,
       expires_at: null,
     });
-    await ledgerWriter.record(store, { op: 'key.created', subject: id }, now);
+    await ledgerWriter.record(store, { actor: OPERATOR, op: 'key.created', subject: id }, now);
     return null;
   },
 };

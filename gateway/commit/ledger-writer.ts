@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { whoColumns, type Actor } from '../../shared/rules/actor.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
-import type { LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import { keyedDigest, openDigest } from '../../shared/rules/ledger-chain.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
-/** An action of the service, without a caller. */
-interface ServiceAction {
+/** An action with one entry of its own, which isn't the result of an operation. */
+interface Action {
+  readonly actor: Actor;
   readonly op: string;
   readonly subject: string | null;
-  readonly inputDigest?: string;
+  readonly inputDigest?: string | undefined;
 }
 
 /** The same, about an event. */
-interface OpenAction {
-  readonly op: string;
-  readonly subject: string;
+interface OpenAction extends Omit<Action, 'inputDigest'> {
   readonly eventId: string;
   readonly about: unknown;
 }
@@ -39,19 +38,16 @@ export class LedgerWriter {
     return keyedDigest(this.#key, value);
   }
 
-  /** Appends an action of the service to the ledger, in the transaction of that action. */
-  record(store: Repositories, action: ServiceAction, now: number): Promise<number> {
-    const note: Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'> = {
+  /** Appends an action to the ledger, in the transaction of that action; returns the entry's seq. */
+  record(store: Repositories, action: Action, now: number): Promise<number> {
+    const note = {
       op: action.op,
-      agent: null,
-      platform: null,
-      key_id: null,
       subject: action.subject,
-      request_id: null,
-      outcome: 'ok',
+      outcome: 'ok' as const,
       code: null,
       input_digest: action.inputDigest ?? null,
       result_digest: null,
+      ...whoColumns(action.actor),
     };
     return store.ledger.append(note, now);
   }
@@ -59,13 +55,13 @@ export class LedgerWriter {
   /** The same with a digest that anybody can check who is shown the salt and the value, both kept under the event. */
   async recordOpen(
     store: Repositories,
-    { op, subject, eventId, about }: OpenAction,
+    { eventId, about, ...action }: OpenAction,
     now: number,
   ): Promise<void> {
     const salt = randomBytes(SALT_BYTES).toString('hex');
     const value = canonicalJson(about);
     const inputDigest = openDigest(salt, value);
-    const seq = await this.record(store, { op, subject, inputDigest }, now);
+    const seq = await this.record(store, { inputDigest, ...action }, now);
     await store.ledgerOpenings.insert({ seq, event_id: eventId, salt, value });
   }
 }

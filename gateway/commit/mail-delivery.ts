@@ -1,5 +1,6 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/ids.ts';
+import { actorNamed } from '../../shared/rules/actor.ts';
 import type { MailParts } from '../../shared/rules/mail-parts.ts';
 import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
@@ -103,9 +104,10 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
   const bytes = storedBytes({ sizeBytes: came.sizeBytes, headers, files });
   const isNewHour = await store.sourceUse.add(sourceId, bytes, now);
   store.sources.countAccepted(sourceId, now, receivedAt, isNewHour);
-  const action = { op: 'event.received', subject: event.id, inputDigest: digest };
+  const actor = actorNamed(sourceId);
+  const action = { actor, op: 'event.received', subject: event.id, inputDigest: digest };
   await ledgerWriter.record(store, action, now);
-  if (came.replyTo !== null) await mailAnswered(approvalContext(job, now), came.replyTo);
+  if (came.replyTo !== null) await mailAnswered(approvalContext(job, now, actor), came.replyTo);
   await announce(job, { seq, source, type: TYPE }, now);
   return { status: 'accepted', event_id: event.id };
 }

@@ -6,6 +6,7 @@ import type { MailReport } from '../lib/mail-report.ts';
 import { mailEnded } from '../../shared/operations/inbox/mail-ended.ts';
 import { isPassing, isUnknownAddress } from './mail-status.ts';
 import { noticePause } from './notice-pause.ts';
+import { SERVICE } from '../../shared/rules/actor.ts';
 import { dayOf } from '../../shared/rules/send-limit.ts';
 import type { EmailMessageRow } from '../../shared/store/emails.ts';
 import { type Deletion, type Job, type Command } from './job.ts';
@@ -106,7 +107,7 @@ async function recordSent({ store, ledgerWriter }: Job, message: EmailMessageRow
   await store.emails.setSent(message.id, nowIso);
   await store.emailAddresses.noteSent(message.recipient, nowIso);
   await store.emailAddresses.count(dayOf(now), 'sent', 1);
-  await ledgerWriter.record(store, { op: 'email.sent', subject: message.id }, now);
+  await ledgerWriter.record(store, { actor: SERVICE, op: 'email.sent', subject: message.id }, now);
 }
 
 async function recordFailed(
@@ -117,8 +118,12 @@ async function recordFailed(
 ): Promise<void> {
   const { store, ledgerWriter } = job;
   await store.emails.end(message.id, 'failed', why);
-  await ledgerWriter.record(store, { op: 'email.failed', subject: message.id }, now);
-  await mailEnded(approvalContext(job, now), message, 'failed');
+  await ledgerWriter.record(
+    store,
+    { actor: SERVICE, op: 'email.failed', subject: message.id },
+    now,
+  );
+  await mailEnded(approvalContext(job, now, SERVICE), message, 'failed');
   await announce(
     job,
     message,
@@ -140,7 +145,7 @@ interface Told extends Reply {
 
 async function announce(job: Job, message: EmailMessageRow, told: Told, now: number) {
   const batch = await job.store.emails.findBatch(message.batch_id);
-  await approvalContext(job, now).writeEvent({
+  await approvalContext(job, now, SERVICE).writeEvent({
     type: told.type,
     payload: {
       message_id: message.id,
@@ -166,7 +171,11 @@ async function countReport(job: Job, what: 'bounced' | 'complained', now: number
   const reason = await reputationOf(store, now);
   if (reason === null || (await sendBlocked(store))) return;
   await setSendBlocked(store, { reason, at: isoTime(now) });
-  await ledgerWriter.record(store, { op: 'send.blocked', subject: project.id }, now);
+  await ledgerWriter.record(
+    store,
+    { actor: SERVICE, op: 'send.blocked', subject: project.id },
+    now,
+  );
 }
 
 /** A report about one message that we sent. */
@@ -202,8 +211,12 @@ export async function applyReport(
     await store.emailAddresses.suppress(message.recipient, why, isoTime(now));
     await countReport(job, code, now);
   }
-  await ledgerWriter.record(store, { op: 'email.bounced', subject: message.id }, now);
-  await mailEnded(approvalContext(job, now), message, 'bounced');
+  await ledgerWriter.record(
+    store,
+    { actor: SERVICE, op: 'email.bounced', subject: message.id },
+    now,
+  );
+  await mailEnded(approvalContext(job, now, SERVICE), message, 'bounced');
   const told = { code, reason, smtpCode: null, enhancedCode: recipient.status, stage, bounceType };
   await announce(job, message, { type: 'email.bounced', ...told }, now);
   return true;
@@ -239,13 +252,13 @@ function meaningOf({ action, status, diagnostic }: Recipient): Meaning | null {
 
 /** Deletes the content of expired mails; returns how many. */
 export const forgetMails: Command<Deletion, number> = {
-  async run(job, { now, asOf, limit }) {
+  async run(job, { asOf, limit }) {
     const { store } = job;
     const batches = await store.emails.forgettable(asOf, limit);
     for (const batch of batches) {
       await store.emails.forget(batch.id);
       for (const { digest } of attachmentsOf(batch)) {
-        await dropReference(approvalContext(job, now), digest);
+        await dropReference(job, digest);
       }
     }
     return batches.length;

@@ -4,6 +4,7 @@ import { dropExpiredKeys, dropExpiredUploads } from '../../shared/operations/fil
 import { eventEnded } from '../../shared/operations/inbox/ended.ts';
 import { recordTime } from '../../shared/operations/inbox/move.ts';
 import { dropOldVersions } from '../../shared/operations/state/versions.ts';
+import { SERVICE } from '../../shared/rules/actor.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
@@ -21,14 +22,14 @@ export const moveOverdue: Command<Portion, number> = {
 
 async function moveOne(job: Job, row: EventRow, now: number): Promise<void> {
   const { store, emit } = job;
-  const context = approvalContext(job, now);
+  const context = approvalContext(job, now, SERVICE);
   const next = effective(queueRow(row), now);
   await store.events.setQueue(row.seq, next, next.status === 'dead' ? isoTime(now) : null);
   if (next.status === 'dead') {
     await store.events.setRemark(row.seq, 'reason', '"The lease ran out on the last attempt."');
   }
   await recordTime(context, row, next);
-  if (row.status === 'failed') await context.recordService('event.retried', row.id);
+  if (row.status === 'failed') await context.record('event.retried', row.id);
   if (next.status === 'dead') await eventEnded(context, row, 'dead');
   if (next.status === 'pending') emit({ kind: 'event_ready', source: row.source, type: row.type });
 }
@@ -49,7 +50,11 @@ export const purgePayloads: Command<Deletion, Purged> = {
       if (await store.blobs.dropReference(digest)) orphans.push(digest);
     }
     const inputDigest = ledgerWriter.digest({ count, before });
-    await ledgerWriter.record(store, { op: 'payload.purged', subject: null, inputDigest }, now);
+    await ledgerWriter.record(
+      store,
+      { actor: SERVICE, op: 'payload.purged', subject: null, inputDigest },
+      now,
+    );
     return { count, orphans };
   },
 };
@@ -75,7 +80,8 @@ export const dropStateVersions: Command<Deletion, number> = {
 
 /** Drops expired incomplete uploads, and frees their quota and bytes; returns how many. */
 export const dropUploads: Command<Deletion, number> = {
-  run: (job, { now, asOf, limit }) => dropExpiredUploads(approvalContext(job, now), limit, asOf),
+  run: (job, { now, asOf, limit }) =>
+    dropExpiredUploads(approvalContext(job, now, SERVICE), limit, asOf),
 };
 
 /** Deletes expired links to files; returns how many. */

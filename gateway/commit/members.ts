@@ -1,5 +1,6 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { giveChannel } from '../../shared/operations/member/channel.ts';
+import { actorNamed, SERVICE } from '../../shared/rules/actor.ts';
 import { isDecider } from '../../shared/rules/roles.ts';
 import { approvalContext } from './approval-context.ts';
 import type { Command, Deletion } from './job.ts';
@@ -16,20 +17,20 @@ interface Acceptance {
 export const acceptInvitation: Command<Acceptance, boolean> = {
   async run(job, { tokenHash, accountId, address, now }) {
     const { store, emit } = job;
-    const context = approvalContext(job, now);
     const member = await store.members.byToken(tokenHash, now);
     if (!member) return false;
     const { id, role } = member;
+    const context = approvalContext(job, now, actorNamed(id));
     emit({ kind: 'members_changed' });
     if (await store.members.findByAccount(accountId)) {
       // They are here already, under an earlier address of their account.
       await store.members.remove(id, isoTime(now));
-      await context.recordService('member.removed', id);
+      await context.record('member.removed', id);
       return true;
     }
     await store.members.join(id, accountId, isoTime(now));
     if (isDecider(role)) await giveChannel(context, id, address);
-    await context.recordService('member.joined', id, { role });
+    await context.record('member.joined', id, { role });
     return true;
   },
 };
@@ -42,7 +43,7 @@ export const dropInvitations: Command<Deletion, number> = {
     for (const id of ids) {
       await members.remove(id, isoTime(now));
       await notices.endOfChannel(id);
-      await approvalContext(job, now).recordService('member.removed', id);
+      await approvalContext(job, now, SERVICE).record('member.removed', id);
     }
     return ids.length;
   },

@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { actorNamed, SERVICE } from '../../shared/rules/actor.ts';
 import {
   admitNotice as admitted,
   afterDigest,
@@ -73,7 +74,7 @@ async function ensureDigest(job: Job, of: BudgetOf, { isCounted, now }: Counting
   const { notices, noticeBudgets } = job.store;
   if (await notices.findDigest(of.channelId, of.keyId)) return;
   const dueAt = digestDue(await noticeBudgets.find(of), isCounted, now);
-  await notifyDigest(approvalContext(job, now), of, dueAt);
+  await notifyDigest(approvalContext(job, now, SERVICE), of, dueAt);
 }
 
 function ofDigest({ channel_id: channelId, about }: NoticeRow): BudgetOf {
@@ -122,8 +123,8 @@ export const muteKey: Command<Muting, boolean> = {
     const digest = await notices.findDigest(channelId, keyId);
     // It finds its own time when it is due.
     if (digest) await notices.deferAll([digest.id], until ?? now);
-    const context = approvalContext(job, now);
-    await context.recordService(until === null ? 'key.unmuted' : 'key.muted', keyId, {
+    const context = approvalContext(job, now, actorNamed(channelId));
+    await context.record(until === null ? 'key.unmuted' : 'key.muted', keyId, {
       channel_id: channelId,
       until: until === null ? null : isoTime(until),
     });

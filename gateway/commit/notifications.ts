@@ -2,6 +2,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import { endDigest } from './notice-budget.ts';
 import { noticePause } from './notice-pause.ts';
 import { comparableAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
+import { actorNamed, OPERATOR, SERVICE, type PersonPlace } from '../../shared/rules/actor.ts';
 import {
   effectiveRequestStatus,
   resolutionOf,
@@ -30,6 +31,7 @@ interface Decision {
   /** Hash of the link's or button's token. The transaction looks it up, because the link may just have been revoked. */
   readonly tokenHash: string;
   readonly choice: Choice;
+  readonly place: PersonPlace;
   readonly now: number;
 }
 
@@ -42,7 +44,7 @@ export type DecisionOutcome =
  * that's the last approval they need, or the first decision of another kind.
  */
 export const decide: Command<Decision, DecisionOutcome> = {
-  async run(job, { tokenHash, choice, now }) {
+  async run(job, { tokenHash, choice, place, now }) {
     const { store } = job;
     const asked = await askedBy(store, tokenHash);
     if (!asked) return { outcome: 'gone' };
@@ -52,8 +54,8 @@ export const decide: Command<Decision, DecisionOutcome> = {
     const resolution = resolutionOf({ kind, options: texts(request.options) }, choice);
     if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
     await store.channels.touch(channel.id, isoTime(now));
-    const context = approvalContext(job, now);
     const { id: channelId } = channel;
+    const context = approvalContext(job, now, actorNamed(channelId, place));
     const decided = { ...resolution, decidedBy: `channel:${channelId}` };
     const how = await counted(context, request, { channelId, how: decided });
     if (how === null) return { outcome: 'counted' };
@@ -81,7 +83,7 @@ export const expireRequests: Command<Portion, number> = {
     const rows = await job.store.requests.overdue(now, limit);
     for (const row of rows) {
       const how = { status: 'expired', decision: null, comment: null, decidedBy: null } as const;
-      await resolveRequest(approvalContext(job, now), row, how);
+      await resolveRequest(approvalContext(job, now, SERVICE), row, how);
     }
     return rows.length;
   },
@@ -98,7 +100,8 @@ export const dropChannelLinks: Command<Deletion, number> = {
     for (const { token_hash, channel_id } of links) {
       await channels.deleteToken(token_hash);
       const channel = await channels.find(channel_id);
-      if (channel?.status === 'added') await removeChannel(approvalContext(job, now), channel_id);
+      if (channel?.status !== 'added') continue;
+      await removeChannel(approvalContext(job, now, SERVICE), channel_id);
     }
     return links.length;
   },
@@ -139,7 +142,7 @@ async function recordNotification(
     if (result.outcome !== 'sent') return;
     await store.notices.sent(noticeId, result.messageId, isoTime(now));
     // A person decided while the notification was on its way, so remove its buttons.
-    if (notice.kind === 'ask') await notifyOver(approvalContext(job, now), notice);
+    if (notice.kind === 'ask') await notifyOver(approvalContext(job, now, SERVICE), notice);
     return;
   }
   switch (result.outcome) {
@@ -167,8 +170,8 @@ interface Owner {
   /** A fresh id, used if the project has no owner yet. */
   readonly channelId: string;
   readonly address: string;
-  /** The account of the person who founds the project; null on a machine where nobody signs in. */
-  readonly accountId?: string;
+  /** Who founds the project; absent where whoever runs the gateway says who owns it. */
+  readonly founder?: { readonly memberId: string; readonly accountId: string };
   readonly now: number;
 }
 
@@ -177,9 +180,10 @@ interface Owner {
  * sent to the old address stop working, and pending requests go to the new address.
  */
 export const setOwner: Command<Owner, null> = {
-  async run(job, { channelId, address, accountId, now }) {
-    const { store, project, vault, ledgerWriter } = job;
-    const context = approvalContext(job, now);
+  async run(job, { channelId, address, founder, now }) {
+    const { store, project, vault } = job;
+    const actor = founder ? actorNamed(founder.memberId) : OPERATOR;
+    const context = approvalContext(job, now, actor);
     const comparable = comparableAddress(address);
     const addressHash = vault.sign(addressHashText(project.id, comparable));
     const owner = await store.channels.owner();
@@ -204,7 +208,8 @@ export const setOwner: Command<Owner, null> = {
     };
     if (!owner) {
       await store.channels.insert(row);
-      await store.members.insert(founder(row, accountId ?? null, context.newId('mbr')));
+      const { memberId = context.newId('mbr'), accountId = null } = founder ?? {};
+      await store.members.insert(firstMember(row, accountId, memberId));
     }
     const { id } = owner ?? row;
     const sealed = vault.seal(channelAad(project.id, id), address);
@@ -213,7 +218,7 @@ export const setOwner: Command<Owner, null> = {
       addressHash,
       masked: maskedAddress(address),
     });
-    await ledgerWriter.record(store, { op: 'channel.owner_set', subject: id }, now);
+    await context.record('channel.owner_set', id);
     if (owner) {
       // They were the browsers of the person before.
       await store.browsers.removeAll(id);
@@ -224,7 +229,7 @@ export const setOwner: Command<Owner, null> = {
 };
 
 /** The first member; the address is with the channel. */
-function founder(channel: ChannelRow, accountId: string | null, id: string): MemberRow {
+function firstMember(channel: ChannelRow, accountId: string | null, id: string): MemberRow {
   return {
     id,
     role: 'owner',
@@ -265,7 +270,7 @@ interface Confirmation {
  */
 export const confirmChannel: Command<Confirmation, string | null> = {
   async run(job, { tokenHash, telegram, now }) {
-    const { store, project, vault, ledgerWriter } = job;
+    const { store, project, vault } = job;
     const channel = await store.channels.byToken(tokenHash, now);
     if (!channel || (channel.kind === 'telegram') !== (telegram !== null)) return null;
     if (channel.status !== 'added') return channel.id;
@@ -279,19 +284,20 @@ export const confirmChannel: Command<Confirmation, string | null> = {
     }
     await store.channels.setVerified(channel.id, isoTime(now));
     if (telegram) job.emit({ kind: 'members_changed' });
-    await ledgerWriter.record(store, { op: 'channel.verified', subject: channel.id }, now);
-    await askOwner(job, channel, { name: telegram?.name ?? null, now });
+    const context = approvalContext(job, now, actorNamed(channel.id));
+    await context.record('channel.verified', channel.id);
+    await askOwner(context, channel, telegram?.name ?? null);
     return channel.id;
   },
 };
 
 async function askOwner(
-  job: Job,
+  context: ApprovalContext,
   channel: ChannelRow,
-  { name, now }: { readonly name: string | null; readonly now: number },
+  name: string | null,
 ): Promise<void> {
   const reach = channel.masked ? `${channel.kind} at ${channel.masked}` : channel.kind;
-  await askOwners(approvalContext(job, now), {
+  await askOwners(context, {
     kind: 'channel',
     key_id: channel.created_by ?? '',
     subject: channel.id,

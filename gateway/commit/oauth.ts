@@ -7,6 +7,7 @@ import {
 } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 import { endKey } from '../../shared/operations/key/end.ts';
+import { actorNamed, SERVICE, type Actor } from '../../shared/rules/actor.ts';
 import { withinRole } from '../../shared/rules/roles.ts';
 import type { KeyRecord } from '../../shared/store/keys.ts';
 import type { OAuthGrantRow } from '../../shared/store/oauth-grants.ts';
@@ -115,7 +116,7 @@ export const oauthExchange: Command<Exchange, Issued> = {
     if (grant.family_hash !== null) {
       const isTheirs =
         grant.client_id === sent.clientId && grant.code_challenge === sent.codeChallenge;
-      if (isTheirs && key.revoked_at === null) await endGrant(job, key, now);
+      if (isTheirs && key.revoked_at === null) await endGrant(job, key, { by: SERVICE, now });
       return refused('The code was used before.');
     }
     const wrong = wrongPart(grant, sent, now) ?? (key.revoked_at !== null ? 'key' : null);
@@ -125,7 +126,9 @@ export const oauthExchange: Command<Exchange, Issued> = {
     }
     const { scopes, name, created_by, client } = key;
     const inputDigest = ledgerWriter.digest({ name, scopes, created_by, client });
-    await ledgerWriter.record(store, { op: 'key.created', subject: key.id, inputDigest }, now);
+    const actor = actorNamed(created_by ?? SERVICE.id);
+    const action = { actor, op: 'key.created', subject: key.id, inputDigest };
+    await ledgerWriter.record(store, action, now);
     return issue(job, { grant, key, tokens, now });
   },
 };
@@ -164,7 +167,7 @@ export const oauthRefresh: Command<Refresh, Issued> = {
       return refused('The access has ended. Sign in again.');
     }
     if (grant.refresh_hash !== refreshHash) {
-      await endGrant(job, key, now);
+      await endGrant(job, key, { by: SERVICE, now });
       return refused('The refresh token was used before, so the access has ended. Sign in again.');
     }
     if (resource !== null && resource !== grant.resource) {
@@ -192,7 +195,7 @@ export const oauthRevoke: Command<Revocation, null> = {
       : await oauthGrants.findByFamily(hash);
     const key = grant && (await keys.find(grant.key_id));
     if (!grant || !key || (clientId !== null && clientId !== grant.client_id)) return null;
-    if (key.revoked_at === null) await endGrant(job, key, now);
+    if (key.revoked_at === null) await endGrant(job, key, { by: actorNamed(key.id), now });
     return null;
   },
 };
@@ -220,9 +223,13 @@ async function issue({ store, emit }: Job, { grant, key, tokens, now }: Issue): 
   return { outcome: 'issued', scopes: key.scopes, expiresAt };
 }
 
-async function endGrant(job: Job, key: KeyRecord, now: number): Promise<void> {
-  const context = approvalContext(job, now);
-  await context.recordService('key.revoked', key.id);
+async function endGrant(
+  job: Job,
+  key: KeyRecord,
+  { by, now }: { readonly by: Actor; readonly now: number },
+): Promise<void> {
+  const context = approvalContext(job, now, by);
+  await context.record('key.revoked', key.id);
   await endKey(context, key);
 }
 

@@ -1,6 +1,7 @@
 import type { Caller, WriteContext } from '../../shared/kernel/context.ts';
 import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import type { Handler, Operation } from '../../shared/kernel/operation.ts';
+import { callerActor, whoColumns } from '../../shared/rules/actor.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
 import { type Effect, type Job, type Command } from './job.ts';
@@ -91,7 +92,7 @@ function writeContext(job: Job, { caller, now }: OperationCall): WriteContext {
     server: job.server,
     // The spread comes last, here and in every object made per call: on Node 20 a field after a spread takes ten
     // times as long.
-    ...approvalContext(job, now),
+    ...approvalContext(job, now, callerActor(caller)),
   };
 }
 
@@ -118,12 +119,6 @@ function noteOf(
   { name, caller, inputDigest }: OperationCall,
   announced: ReturnType<Operation['agentOf']> = null,
 ) {
-  return {
-    op: name,
-    agent: announced?.agent ?? caller.agent.label,
-    platform: announced?.platform ?? caller.agent.platform,
-    key_id: caller.keyId,
-    request_id: caller.requestId,
-    input_digest: inputDigest,
-  };
+  const actor = { ...callerActor(caller), ...announced };
+  return { op: name, input_digest: inputDigest, ...whoColumns(actor) };
 }

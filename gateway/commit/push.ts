@@ -5,6 +5,7 @@ import {
   releaseDeliveries,
   settleEvent,
 } from '../../shared/operations/route/release.ts';
+import { SERVICE } from '../../shared/rules/actor.ts';
 import { keptSince } from '../../shared/rules/retention.ts';
 import { isSuccess, judge, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
 import { SERVICE_SOURCE } from '../../shared/rules/source-name.ts';
@@ -102,7 +103,7 @@ async function finish(
   now: number,
 ): Promise<void> {
   await job.store.deliveries.finish(id, { status, attempts, nowIso: isoTime(now) });
-  if (route_id !== null) await settleEvent(approvalContext(job, now), event_seq);
+  if (route_id !== null) await settleEvent(approvalContext(job, now, SERVICE), event_seq);
 }
 
 /** Gives up: the inbox and other routes get an event, except routes to the same destination. */
@@ -112,11 +113,11 @@ async function giveUp(job: Job, row: DeliveryRow, { endedAt: now, outcome }: Att
   const { id, event_seq, attempts, route_id, request_id, url, destination } = row;
   const event = await store.deliveries.eventOf(event_seq);
   const inputDigest = ledgerWriter.digest({ delivery: id, route_id, request_id, url, attempts });
-  const action = { op: 'delivery.dead', subject: event?.id ?? null, inputDigest };
+  const action = { actor: SERVICE, op: 'delivery.dead', subject: event?.id ?? null, inputDigest };
   await ledgerWriter.record(store, action, now);
   // A failed `delivery.exhausted` event produces no other one, or two dead receivers would never stop.
   if (!event || (event.source === SERVICE_SOURCE && event.type === EXHAUSTED)) return;
-  await approvalContext(job, now).writeEvent({
+  await approvalContext(job, now, SERVICE).writeEvent({
     type: EXHAUSTED,
     payload: {
       delivery_id: id,
@@ -143,7 +144,7 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   const { endedAt: now } = attempt;
   if (row.route_id === null) return giveUp(job, row, attempt);
   await store.deliveries.retryAt(row.id, row.attempts, now);
-  const context = approvalContext(job, now);
+  const context = approvalContext(job, now, SERVICE);
   const route = await store.routes.find(row.route_id);
   if (!route) {
     // Somebody removed the route during the attempt.
@@ -153,7 +154,11 @@ async function closeRoute(job: Job, row: DeliveryRow, attempt: Attempt): Promise
   const event = await store.deliveries.eventOf(row.event_seq);
   const why = { reason: GONE_REASON, eventId: event?.id ?? null };
   if (await disableRoute(context, route, why)) {
-    await ledgerWriter.record(store, { op: 'route.disabled', subject: route.id }, now);
+    await ledgerWriter.record(
+      store,
+      { actor: SERVICE, op: 'route.disabled', subject: route.id },
+      now,
+    );
   }
 }
 
@@ -163,7 +168,7 @@ export const releaseRoutes: Command<{ readonly now: number }, number> = {
     const routeId = await job.store.routes.closedWithPending();
     return routeId === null
       ? 0
-      : releaseDeliveries(approvalContext(job, now), routeId, RELEASE_PORTION);
+      : releaseDeliveries(approvalContext(job, now, SERVICE), routeId, RELEASE_PORTION);
   },
 };
 

@@ -5,6 +5,7 @@ import {
   unblockSending,
   type Blocked,
 } from '../../shared/operations/email/quota.ts';
+import { OPERATOR } from '../../shared/rules/actor.ts';
 import type { Command } from './job.ts';
 
 interface Order {
@@ -32,7 +33,11 @@ export const setSendBlock: Command<Order, SendBlock> = {
     else await setSendBlocked(store, blocked);
     const op = blocked === null ? 'send.unblocked' : 'send.blocked';
     const inputDigest = ledgerWriter.digest({ reason });
-    await ledgerWriter.record(store, { op, subject: project.id, inputDigest }, now);
+    await ledgerWriter.record(
+      store,
+      { actor: OPERATOR, op, subject: project.id, inputDigest },
+      now,
+    );
     return { blocked, changed: true };
   },
 };

@@ -1,7 +1,9 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { ACTIVE_KEYS_MAX } from '../../shared/lib/limits.ts';
+import { newId } from '../../shared/lib/ids.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 import { addressHashText } from '../../shared/operations/channel/view.ts';
+import { actorNamed, whoColumns, type Actor } from '../../shared/rules/actor.ts';
 import { comparableAddress } from '../../shared/rules/mail-address.ts';
 import { withinRole } from '../../shared/rules/roles.ts';
 import type { MemberRow } from '../../shared/store/members.ts';
@@ -36,13 +38,16 @@ interface Founding {
 export const foundProject: Command<Founding, null> = {
   async run(job, { channelId, address, accountId, key, now }) {
     const { store, project, ledgerWriter } = job;
-    if (await store.channels.owner()) {
-      if (key) await addKey(job, key, now);
-      return null;
+    const isNew = !(await store.channels.owner());
+    const known = isNew ? undefined : await store.members.findByAccount(accountId);
+    const memberId = isNew ? newId('mbr', now) : (known?.id ?? accountId);
+    const actor = actorNamed(memberId);
+    if (isNew) {
+      const action = { actor, op: 'project.created', subject: project.id };
+      await ledgerWriter.record(store, action, now);
+      await setOwner.run(job, { channelId, address, founder: { memberId, accountId }, now });
     }
-    await ledgerWriter.record(store, { op: 'project.created', subject: project.id }, now);
-    await setOwner.run(job, { channelId, address, accountId, now });
-    if (key) await addKey(job, key, now);
+    if (key) await addKey(job, key, { actor, now });
     return null;
   },
 };
@@ -66,14 +71,14 @@ export const signInKey: Command<MemberKey, MemberKeyMade> = {
     if (!member) return { outcome: 'no_member' };
     const key = { ...wanted, scopes: withinRole(wanted.scopes, member.role) };
     if (key.scopes.length === 0) return { outcome: 'nothing_left' };
+    const actor = actorNamed(member.id);
     if ((await store.keys.active(isoTime(now))).length < ACTIVE_KEYS_MAX) {
-      await addKey(job, key, now);
+      await addKey(job, key, { actor, now });
       return { outcome: 'made', scopes: key.scopes };
     }
-    await store.ledger.append(
-      { ...KEY_REFUSED, input_digest: job.ledgerWriter.digest(digested(key)) },
-      now,
-    );
+    const inputDigest = job.ledgerWriter.digest(digested(key));
+    const refused = { ...KEY_REFUSED, input_digest: inputDigest, ...whoColumns(actor) };
+    await store.ledger.append(refused, now);
     return { outcome: 'full' };
   },
 };
@@ -97,17 +102,17 @@ async function memberSigningIn(
 
 const KEY_REFUSED = {
   op: 'key.created',
-  agent: null,
-  platform: null,
-  key_id: null,
   subject: null,
-  request_id: null,
   outcome: 'error',
   code: 'KEY_LIMIT_REACHED',
   result_digest: null,
 } as const;
 
-async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
+async function addKey(
+  job: Job,
+  key: SignInKey,
+  { actor, now }: { readonly actor: Actor; readonly now: number },
+): Promise<void> {
   const { store, ledgerWriter } = job;
   const { id, name, hash, last4, scopes, accountId } = key;
   await store.keys.insert({
@@ -122,7 +127,7 @@ async function addKey(job: Job, key: SignInKey, now: number): Promise<void> {
     expires_at: null,
   });
   const inputDigest = ledgerWriter.digest(digested(key));
-  await ledgerWriter.record(store, { op: 'key.created', subject: id, inputDigest }, now);
+  await ledgerWriter.record(store, { actor, op: 'key.created', subject: id, inputDigest }, now);
 }
 
 function digested({ name, scopes, accountId }: SignInKey) {

@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { SERVICE } from '../../shared/rules/actor.ts';
 import {
   NO_INGRESS_LIMITS,
   reachedLimit,
@@ -49,13 +50,13 @@ export const diskLimited: Command<
 };
 
 async function tell(job: Job, facts: Record<string, unknown>, now: number): Promise<void> {
-  const context = approvalContext(job, now);
+  const context = approvalContext(job, now, SERVICE);
   const eventId = await context.writeEvent({
     type: 'source.limited',
     payload: { ...facts, at: isoTime(now) },
     callback: null,
   });
-  await context.recordService('source.limited', eventId);
+  await context.record('source.limited', eventId);
   const owner = await job.store.channels.owner();
   if (owner) await notifyLimited(context, owner.id, eventId);
 }

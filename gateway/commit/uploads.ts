@@ -1,5 +1,4 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { approvalContext } from './approval-context.ts';
 import { dropReference } from '../../shared/operations/file/quota.ts';
 import { type Command } from './job.ts';
 
@@ -19,7 +18,7 @@ export const uploadReceived: Command<UploadReceived, null> = {
     if (upload.digest === digest) return null;
     await store.blobs.addReference(digest, upload.size_bytes);
     await store.uploads.setDigest(uploadId, digest);
-    if (upload.digest !== null) await dropReference(approvalContext(job, now), upload.digest);
+    if (upload.digest !== null) await dropReference(job, upload.digest);
     return null;
   },
 };

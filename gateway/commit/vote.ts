@@ -34,16 +34,14 @@ export async function counted(
 }
 
 async function recordVote(
-  { store, recordService, recordOpen }: ApprovalContext,
+  { store, record }: ApprovalContext,
   request: RequestRow,
   voted: { readonly vote: VoteRow; readonly given: number },
 ): Promise<void> {
   const { id: subject, event_id: eventId } = request;
-  const op = 'request.voted';
   const event = eventId === null ? undefined : await store.events.find(eventId);
   const about = await voteFacts(store, request, { event, ...voted });
-  if (eventId === null) await recordService(op, subject, about);
-  else await recordOpen({ op, subject, eventId, about });
+  await record('request.voted', subject, about, { eventId });
 }
 
 /** What the people said, each line with its speaker where several did. */

@@ -1,3 +1,4 @@
+import type { PersonPlace } from '../../shared/rules/actor.ts';
 import type { RefusalKind } from '../../shared/rules/ingress-limit.ts';
 import type { BoundValues } from './bound-values.ts';
 import type { Role } from '../../shared/rules/roles.ts';
@@ -101,7 +102,8 @@ export interface TelegramChat {
  */
 export interface ApprovalService {
   open(token: string): Promise<Opened | null>;
-  decide(token: string, choice: Choice): Promise<Decided | null>;
+  /** `place`: where the person pressed the button (default: on the page behind the link). */
+  decide(token: string, choice: Choice, place?: PersonPlace): Promise<Decided | null>;
   /** Mutes the request's key for this channel, for an hour from now, or ends that. */
   mute(token: string, isOn: boolean): Promise<Opened | null>;
   openChannel(token: string): Promise<ChannelView | null>;

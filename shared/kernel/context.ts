@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Bytes } from '../lib/bytes.ts';
+import type { Actor } from '../rules/actor.ts';
 import type { SendLimit } from '../rules/send-limit.ts';
 import type { IngressLimits } from '../rules/ingress-limit.ts';
 import type { AttemptOutcome } from '../rules/retry-schedule.ts';
@@ -197,15 +198,18 @@ export interface ApprovalContext {
   readonly now: number;
   /** A new id such as `key_…`. */
   readonly newId: (prefix: NewIdPrefix) => string;
-  /** Records the service's own action, such as ending an expired lease, with a digest of `about`. */
-  readonly recordService: (op: string, subject: string, about?: unknown) => Promise<void>;
-  /** The same for an event, with a digest that can be checked without the project's key. */
-  readonly recordOpen: (action: {
-    readonly op: string;
-    readonly subject: string;
-    readonly eventId: string;
-    readonly about: unknown;
-  }) => Promise<void>;
+  /** Adds an entry to the ledger, with a digest of `about`. Whoever runs the transaction did it, unless `by` names another. */
+  readonly record: (
+    op: string,
+    subject: string,
+    about?: unknown,
+    more?: {
+      /** The digest is kept with what opens it under this event: anybody can check it without the project's key. */
+      readonly eventId?: string | null;
+      /** Who did this part, such as the service that ends an expired lease. */
+      readonly by?: Actor | undefined;
+    },
+  ) => Promise<void>;
   /** Writes a service event into the inbox, or hands it to the matching routes. */
   /** Returns the event's id. */
   readonly writeEvent: (event: ServiceEvent) => Promise<string>;

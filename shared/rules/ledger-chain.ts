@@ -6,6 +6,8 @@ export interface LedgerEntry {
   seq: number;
   at: string;
   op: string;
+  /** Who did it, see `Actor`. Entries of earlier releases name nobody, and files and copies of those lack the field. */
+  actor?: string | null;
   agent: string | null;
   platform: string | null;
   key_id: string | null;
@@ -25,13 +27,14 @@ type Unhashed = Omit<LedgerEntry, 'hash'>;
 export const GENESIS_HASH = '0'.repeat(64);
 
 /**
- * hex(SHA-256("svc-ledger-v1\n" + JCS({project, ...all fields but hash}))). The fields never change and stand here in
- * JCS order, so we don't need to sort; a test compares the text with the general JCS.
+ * hex(SHA-256("svc-ledger-v2\n" + JCS({project, ...all fields but hash}))), or v1 and without `actor` for an entry that
+ * names none. The fields never change and stand here in JCS order, so we don't need to sort; a test compares the text
+ * with the general JCS.
  */
 export function entryHash(project: string, entry: Unhashed): string {
-  const { agent, at, code, input_digest, key_id, op, outcome } = entry;
+  const { actor, agent, at, code, input_digest, key_id, op, outcome } = entry;
   const { platform, prev_hash, request_id, result_digest, seq, subject } = entry;
-  const text = JSON.stringify({
+  const fields = {
     agent,
     at,
     code,
@@ -46,19 +49,23 @@ export function entryHash(project: string, entry: Unhashed): string {
     result_digest,
     seq,
     subject,
-  });
-  return hash('sha256', `svc-ledger-v1\n${text}`);
+  };
+  const named = actor ?? null;
+  return named === null
+    ? hash('sha256', `svc-ledger-v1\n${JSON.stringify(fields)}`)
+    : hash('sha256', `svc-ledger-v2\n${JSON.stringify({ actor: named, ...fields })}`);
 }
 
 /**
  * The entry to store, with its hash. Replaces NUL and lone surrogates in callers' texts with U+FFFD first: the database
  * wouldn't return them, and the stored entry wouldn't match its own hash.
  */
-export function sealEntry(projectId: string, entry: Unhashed): LedgerEntry {
-  const sealed: LedgerEntry = {
+export function sealEntry(projectId: string, entry: Unhashed): Required<LedgerEntry> {
+  const sealed: Required<LedgerEntry> = {
     seq: entry.seq,
     at: entry.at,
     op: storable(entry.op),
+    actor: storable(entry.actor ?? null),
     agent: storable(entry.agent),
     platform: storable(entry.platform),
     key_id: entry.key_id,

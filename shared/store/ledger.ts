@@ -4,7 +4,9 @@ import type { Row, SqlValue, Tx } from './driver.ts';
 import { firstSeqSince } from './seq-search.ts';
 
 /** The content of an entry, before the chain adds its position. */
-export type LedgerNote = Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'>;
+export type LedgerNote = Omit<LedgerEntry, 'seq' | 'at' | 'prev_hash' | 'hash'> & {
+  readonly actor: string;
+};
 
 interface LedgerHead {
   readonly seq: number;
@@ -25,12 +27,13 @@ interface LedgerFilter {
 }
 
 const COLUMNS =
-  'seq, at, op, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
+  'seq, at, op, actor, agent, platform, key_id, subject, request_id, outcome, code, input_digest, result_digest, prev_hash, hash';
 // We cache prepared statements by their text; a text built on every call would also be hashed on every call.
-const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `INSERT INTO ledger (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_OWN =
-  'INSERT INTO ledger (seq, at, op, subject, outcome, input_digest, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
-const RANGE = `SELECT ${COLUMNS} FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
+  'INSERT INTO ledger (seq, at, op, actor, subject, outcome, input_digest, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+// All columns: a restore reads copies of earlier releases before it migrates them.
+const RANGE = `SELECT * FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
 /** Most selective first: the query uses the index of the first given column, and the others only filter. */
 const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
 
@@ -67,14 +70,14 @@ export class LedgerRepository {
       prev_hash: head?.hash ?? GENESIS_HASH,
       ...note,
     });
-    // The service's own actions have no caller, so we don't even bind those columns.
+    // The service and sources make no calls, so we don't even bind those columns.
     if (isOwn(entry)) await this.#tx.put(INSERT_OWN, ownColumns(entry));
     else await this.#tx.put(INSERT, allColumns(entry));
     carried?.set(HEAD, { seq: entry.seq, at: entry.at, hash: entry.hash });
     return entry.seq;
   }
 
-  async page(filter: LedgerFilter): Promise<LedgerEntry[]> {
+  async page(filter: LedgerFilter): Promise<Required<LedgerEntry>[]> {
     const conditions = ['seq < ?'];
     const params: SqlValue[] = [await this.#upperSeq(filter)];
     if (filter.since !== undefined) {
@@ -91,7 +94,7 @@ export class LedgerRepository {
       `SELECT ${COLUMNS} FROM ledger WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`,
       [...params, filter.limit],
     );
-    return rows as unknown as LedgerEntry[];
+    return rows as unknown as Required<LedgerEntry>[];
   }
 
   /** Entries from..to in order, so that verification can run in portions. */
@@ -113,14 +116,14 @@ function isOwn(entry: LedgerEntry): boolean {
   return (agent ?? platform ?? key_id ?? request_id ?? code ?? result_digest) === null;
 }
 
-function ownColumns(entry: LedgerEntry): SqlValue[] {
-  const { seq, at, op, subject, outcome, input_digest, prev_hash, hash } = entry;
-  return [seq, at, op, subject, outcome, input_digest, prev_hash, hash];
+function ownColumns(entry: Required<LedgerEntry>): SqlValue[] {
+  const { seq, at, op, actor, subject, outcome, input_digest, prev_hash, hash } = entry;
+  return [seq, at, op, actor, subject, outcome, input_digest, prev_hash, hash];
 }
 
-function allColumns(entry: LedgerEntry): SqlValue[] {
-  const { seq, at, op, agent, platform, key_id, subject, request_id } = entry;
+function allColumns(entry: Required<LedgerEntry>): SqlValue[] {
+  const { seq, at, op, actor, agent, platform, key_id, subject, request_id } = entry;
   const { outcome, code, input_digest, result_digest, prev_hash, hash } = entry;
-  const who = [agent, platform, key_id, subject, request_id];
+  const who = [actor, agent, platform, key_id, subject, request_id];
   return [seq, at, op, ...who, outcome, code, input_digest, result_digest, prev_hash, hash];
 }

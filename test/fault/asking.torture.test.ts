@@ -40,7 +40,12 @@ async function decide(requestId: string): Promise<boolean> {
   const tokenHash = notices.find(({ token_hash }) => token_hash !== null)?.token_hash;
   if (tokenHash == null) throw new Error(`Nobody was asked about ${requestId}.`);
   const choice = { verb: 'approve' } as const;
-  const done = await project.writes.run('decide', { tokenHash, choice, now: Date.now() });
+  const done = await project.writes.run('decide', {
+    tokenHash,
+    choice,
+    place: 'link',
+    now: Date.now(),
+  });
   return done.outcome === 'taken';
 }
 

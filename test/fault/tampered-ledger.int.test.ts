@@ -113,7 +113,7 @@ describe('a ledger in a file that somebody can write to', () => {
     for (const place of places()) {
       for (const column of columns.filter((name) => name !== 'seq')) {
         const rows = original.map((row, index) =>
-          index === place ? { ...row, [column]: changed(row[column]) } : row,
+          index === place ? { ...row, [column]: changed(row[column] ?? null) } : row,
         );
         const found = await foundIn(rows);
         expect({ place, column, found }).toEqual({ place, column, found: place + 1 });

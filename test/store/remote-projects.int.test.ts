@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LedgerWriter } from '../../gateway/commit/ledger-writer.ts';
+import { SERVICE } from '../../shared/rules/actor.ts';
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import { ControlStore } from '../../gateway/store/control-store.ts';
 import { openReadOnly } from '../../gateway/store/read-only.ts';
@@ -72,7 +73,7 @@ describe('a database on a server', () => {
   it('keeps a ledger to which two gateways append, each entry linked to the one before', async () => {
     const writers = [await openProject(), await openProject()];
     const ledgerWriter = new LedgerWriter(new Uint8Array(32));
-    const action = { op: 'event_received', subject: null };
+    const action = { actor: SERVICE, op: 'event_received', subject: null };
     await Promise.all(
       writers.flatMap((writer) =>
         Array.from({ length: 100 }, (_, n) =>

@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 26
+-- project, schema 27
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -417,7 +417,7 @@ CREATE TABLE ledger (
   result_digest TEXT,
   prev_hash TEXT NOT NULL,
   hash TEXT NOT NULL
-) STRICT;
+, actor TEXT) STRICT;
 
 CREATE TABLE ledger_opening (
   seq INTEGER PRIMARY KEY,

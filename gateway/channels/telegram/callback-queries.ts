@@ -81,7 +81,7 @@ export class CallbackQueries {
 
   async #decide(choice: Choice, good: AllowedTap): Promise<void> {
     const { query, token, asked } = good;
-    const decided = await this.#chat.approvals.decide(token, choice);
+    const decided = await this.#chat.approvals.decide(token, choice, 'telegram');
     if (!decided) return this.#toast(query, NOT_YOURS, true);
     if (decided.outcome === 'late') return this.#tooLate(query, decided.opened, asked);
     if (decided.outcome === 'refused') return this.#toast(query, decided.problem, true);

@@ -89,7 +89,11 @@ export class Texts {
     }
     if (message.text === undefined) return this.#answer(message, WORDS_ONLY);
     if (verb === null) return this.#answer(message, USE_BUTTONS);
-    const decided = await this.#chat.approvals.decide(token, choiceOf(verb, message.text));
+    const decided = await this.#chat.approvals.decide(
+      token,
+      choiceOf(verb, message.text),
+      'telegram',
+    );
     if (!decided) return this.#answer(message, NOT_YOURS);
     return this.#tell(message, asked, decided);
   }

@@ -9,14 +9,14 @@ import { texts } from '../request/record.ts';
  * all in the current transaction (spec section 3.3). Does nothing if the channel is already gone.
  */
 export async function removeChannel(context: ApprovalContext, channelId: string): Promise<void> {
-  const { store, now, recordService, emit } = context;
+  const { store, now, record, emit } = context;
   const channel = await store.channels.find(channelId);
   if (!channel) return;
   await store.channels.remove(channelId, isoTime(now));
   await store.notices.endOfChannel(channelId);
   await store.browsers.removeAll(channelId);
   if (channel.kind === 'telegram') emit({ kind: 'members_changed' });
-  await recordService('channel.removed', channelId);
+  await record('channel.removed', channelId);
   await moveAsks(context, channelId, () => true);
 }
 

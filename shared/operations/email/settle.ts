@@ -7,7 +7,7 @@ export async function settleMail(
   context: ApprovalContext,
   request: { readonly id: string; readonly status: string },
 ): Promise<void> {
-  const { store, now, emit, recordService } = context;
+  const { store, now, emit, record } = context;
   const batch = await store.emails.findByRequest(request.id);
   if (!batch) return;
   if (request.status === 'approved') {
@@ -17,6 +17,6 @@ export async function settleMail(
   }
   const cancelled = await store.emails.decide(batch.id, 'cancelled', null);
   await returnSendQuota(context, batch.created_at, cancelled);
-  await recordService('email.cancelled', batch.id);
+  await record('email.cancelled', batch.id);
   await batchCancelled(context, batch.id);
 }

@@ -1,5 +1,6 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { SERVICE } from '../../rules/actor.ts';
 import { quotaPassed } from '../../rules/disk-quota.ts';
 import type { UploadRow } from '../../store/uploads.ts';
 
@@ -7,7 +8,7 @@ import type { UploadRow } from '../../store/uploads.ts';
 const PORTION = 500;
 
 /** The part of a write's context that freeing space needs; maintenance can provide it too. */
-export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'recordService' | 'emit'>;
+export type QuotaContext = Pick<WriteContext, 'store' | 'now' | 'record' | 'emit'>;
 
 /** What a write adds to the disk; negative numbers free space. */
 interface Change {
@@ -77,7 +78,7 @@ export async function dropExpiredUploads(
   const expired = await context.store.uploads.expired(asOf, limit);
   for (const upload of expired) {
     await dropUpload(context, upload);
-    await context.recordService('upload.expired', upload.id);
+    await context.record('upload.expired', upload.id, undefined, { by: SERVICE });
   }
   return expired.length;
 }

@@ -1,6 +1,7 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError, type ErrorCode } from '../../lib/errors.ts';
+import { SERVICE } from '../../rules/actor.ts';
 import {
   effective,
   leaseFault,
@@ -76,12 +77,12 @@ export function holdFault(
 
 /** What time has done is recorded before what follows from it. */
 export async function recordTime(
-  context: Pick<ApprovalContext, 'store' | 'now' | 'recordService' | 'emit'>,
+  context: Pick<ApprovalContext, 'store' | 'now' | 'record' | 'emit'>,
   row: EventRow,
   current: EventQueueRow,
 ): Promise<void> {
   if (row.status === 'claimed' && current.status !== 'claimed') {
-    await context.recordService('lease.expired', row.id);
+    await context.record('lease.expired', row.id, undefined, { by: SERVICE });
   }
   if (row.status === 'waiting' && current.status === 'pending') {
     await recordResumed(context, row, 'time');

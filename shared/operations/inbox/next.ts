@@ -88,7 +88,7 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
 }
 
 async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
-  const { store, now, caller, recordService } = context;
+  const { store, now, caller, record } = context;
   const { max, lease_seconds } = wanted;
   const filter = { ...pendingFilter(wanted, caller), afterSeq: 0 };
   const rows = await store.events.page({ ...filter, limit: max, now });
@@ -99,7 +99,7 @@ async function claimPending(context: WriteContext, wanted: Wanted): Promise<Clai
     items.push({ id, ...lease });
     // One entry for the call can't name several events.
     const about = { key_id: caller.keyId, lease_id: lease.lease_id };
-    if (max > 1) await recordService('event.claimed', id, about);
+    if (max > 1) await record('event.claimed', id, about);
   }
   return { items };
 }

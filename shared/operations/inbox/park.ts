@@ -114,10 +114,10 @@ export async function keepState(
 }
 
 async function keepPark(context: WriteContext, row: EventRow, parked: ParkRow): Promise<void> {
-  const { store, recordService, emit } = context;
+  const { store, record, emit } = context;
   const waitsFor = parked.conditions.map(({ id }) => id);
   await store.parks.save(row.seq, parked);
-  await recordService('event.parked', row.id, { until: waitsFor, state: parked.state });
+  await record('event.parked', row.id, { until: waitsFor, state: parked.state });
   if (parked.conditions.some(({ kind }) => kind === 'request')) {
     const reason = 'its event waits for another answer.';
     await withdrawQuestionsOf(context, row.id, { except: waitsFor, reason });

@@ -98,7 +98,7 @@ export const inboxReplay = defineOperation({
 const NOTHING: Plan = { event_ids: [], skipped: [], next_cursor: null };
 
 async function replayAll(context: WriteContext, wanted: Wanted): Promise<Plan | null> {
-  const { store, now, caller, recordService, emit } = context;
+  const { store, now, caller, record, emit } = context;
   const plan = await planOf(store, wanted, now);
   for (const id of plan.event_ids) {
     const { row } = await moveEvent(context, id, (queued) => replay(effective(queued, now)));
@@ -106,7 +106,7 @@ async function replayAll(context: WriteContext, wanted: Wanted): Promise<Plan | 
     await store.events.setRemark(row.seq, 'reason', null);
     // One entry for the call can't name several events.
     if (wanted.event_id === undefined) {
-      await recordService('event.replayed', id, { key_id: caller.keyId });
+      await record('event.replayed', id, { key_id: caller.keyId });
     }
     emit({ kind: 'event_ready', source: row.source, type: row.type });
   }

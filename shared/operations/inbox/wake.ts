@@ -1,12 +1,13 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
+import { SERVICE, type Actor } from '../../rules/actor.ts';
 import { wake } from '../../rules/event-state.ts';
 import { asOf, judgePark } from '../../rules/park.ts';
 import type { EventRow } from '../../store/events.ts';
 import type { ParkRow } from '../../store/parks.ts';
 
-type Waking = Pick<ApprovalContext, 'store' | 'now' | 'recordService' | 'emit'>;
+type Waking = Pick<ApprovalContext, 'store' | 'now' | 'record' | 'emit'>;
 
 /**
  * Something that events wait for has ended: in the same transaction those that need nothing else are pending again.
@@ -56,17 +57,20 @@ export async function recordResumed(
   if (!park) return;
   const verdict = judgePark(park, now);
   const because = by === 'time' && verdict.wakes ? verdict.because : 'requeued';
-  await saveResumed(context, row, { ...park, because });
+  const actor = by === 'time' ? SERVICE : undefined;
+  await saveResumed(context, row, { ...park, because }, actor);
 }
 
 /** Keeps for the next claim what woke the event, and records it. */
 export async function saveResumed(
-  { store, now, recordService }: Waking,
+  { store, now, record }: Waking,
   row: EventRow,
   park: ParkRow,
+  by?: Actor,
 ): Promise<void> {
   const conditions = park.conditions.map((one) => asOf(one, now));
   await store.parks.save(row.seq, { ...park, conditions });
   const ended = conditions.map(({ id, status }) => ({ id, status }));
-  await recordService('event.resumed', row.id, { at: isoTime(now), because: park.because, ended });
+  const about = { at: isoTime(now), because: park.because, ended };
+  await record('event.resumed', row.id, about, { by });
 }

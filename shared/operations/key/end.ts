@@ -2,7 +2,7 @@ import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import type { KeyRecord } from '../../store/keys.ts';
 
-type Context = Pick<ApprovalContext, 'store' | 'emit' | 'now' | 'recordService'>;
+type Context = Pick<ApprovalContext, 'store' | 'emit' | 'now' | 'record'>;
 
 /** Ends a key, its waits, and the file links that it made. With an app's key end the keys that it made. */
 export async function endKey(context: Context, key: KeyRecord): Promise<void> {
@@ -10,7 +10,7 @@ export async function endKey(context: Context, key: KeyRecord): Promise<void> {
   if (key.client === null) return;
   for (const { id } of await context.store.keys.madeBy([key.id])) {
     await end(context, id);
-    await context.recordService('key.revoked', id);
+    await context.record('key.revoked', id);
   }
 }
 

@@ -14,9 +14,18 @@ export const ledgerEntry = named(
       seq: z.int().describe('Position in the chain, from 1.'),
       at: z.string().describe('When it happened.'),
       op: z.string().describe('The operation, such as `inbox_ack`.'),
+      actor: z
+        .string()
+        .nullable()
+        .describe(
+          "Who did it: the id of a key, a person's channel, a member or a source; `policy:<rule>`, `operator` or `service`. Null in entries from before this was recorded.",
+        ),
       agent: z.string().nullable().describe('The agent, as it calls itself.'),
-      platform: z.string().nullable().describe("The agent's platform."),
-      key_id: z.string().nullable().describe('The API key; null for the service and for people.'),
+      platform: z
+        .string()
+        .nullable()
+        .describe("The agent's platform; for people `web`, `link` or `telegram`."),
+      key_id: z.string().nullable().describe('The API key, if one did it.'),
       subject: z.string().nullable().describe('Id of the object it touched.'),
       request_id: z.string().nullable().describe('X-Request-Id of the call.'),
       outcome: z.enum(['ok', 'error']).describe('Whether it succeeded.'),
@@ -33,7 +42,7 @@ export const ledgerQuery = defineOperation({
   name: 'ledger_query',
   summary: 'Read the ledger, newest first.',
   description:
-    'Each entry has the operation, time, key, agent and object, with keyed digests of the input and result, never their content.',
+    'Each entry has the operation, time, actor, agent and object, with keyed digests of the input and result, never their content.',
   scope: 'ledger:read',
   input: z.strictObject({
     op: exact.describe('The exact operation, such as `inbox_ack` or `event.received`.'),
@@ -68,7 +77,7 @@ export const ledgerQuery = defineOperation({
       'ledger query --op inbox_ack --limit 10',
       'ledger query --subject evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
     ],
-    columns: ['seq', 'at', 'op', 'agent', 'subject', 'outcome', 'code'],
+    columns: ['seq', 'at', 'op', 'actor', 'agent', 'subject', 'outcome', 'code'],
   },
   example: { limit: 3 },
 }).read(async ({ store }, { cursor, limit, ...filter }) => {

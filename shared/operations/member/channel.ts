@@ -16,7 +16,7 @@ export async function giveChannel(
   memberId: string,
   address: string,
 ): Promise<void> {
-  const { store, project, vault, now, newId, recordService } = context;
+  const { store, project, vault, now, newId, record } = context;
   const addressHash = vault.sign(addressHashText(project.id, comparableAddress(address)));
   const known = await store.channels.findByAddress(addressHash);
   if (known?.status === 'active') return store.members.setChannel(memberId, known.id);
@@ -40,7 +40,7 @@ export async function giveChannel(
     last_used_at: null,
   });
   await store.members.setChannel(memberId, id);
-  await recordService('channel.activated', id);
+  await record('channel.activated', id);
 }
 
 /** Takes a member's channel away: its links and buttons die, and its pending requests go to an owner. */
@@ -58,7 +58,7 @@ export async function takeChannel(context: ApprovalContext, member: MemberRow): 
 
 /** Makes another owner's channel the owner's, if this member's is. */
 export async function handOver(
-  { store, recordService }: ApprovalContext,
+  { store, record }: ApprovalContext,
   { id, channel_id: channelId }: MemberRow,
 ): Promise<void> {
   if (channelId === null || (await store.channels.owner())?.id !== channelId) return;
@@ -68,7 +68,7 @@ export async function handOver(
   const next = others[0]?.channel_id;
   if (!next) return;
   await store.channels.moveOwner(channelId, next);
-  await recordService('channel.owner_set', next);
+  await record('channel.owner_set', next);
 }
 
 /** The founder's address is only in their channel, which is about to go. */

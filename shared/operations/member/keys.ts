@@ -16,22 +16,22 @@ export async function narrowKeys(
   member: MemberRow,
   role: Role,
 ): Promise<void> {
-  const { store, emit, recordService } = context;
+  const { store, emit, record } = context;
   for (const { id, scopes } of await store.keys.madeBy(makersOf(member))) {
     const left = withinRole(scopes, role);
     if (left.length === 0) await endKey(context, id);
     else if (left.join() !== scopes.join()) {
       await store.keys.setScopes(id, left);
-      await recordService('key.narrowed', id, { scopes: left });
+      await record('key.narrowed', id, { scopes: left });
       emit({ kind: 'keys_changed' });
     }
   }
 }
 
-async function endKey({ store, now, emit, recordService }: ApprovalContext, id: string) {
+async function endKey({ store, now, emit, record }: ApprovalContext, id: string) {
   await store.keys.revoke(id, isoTime(now));
   await store.fileLinks.revokeKey(id);
-  await recordService('key.revoked', id);
+  await record('key.revoked', id);
   emit({ kind: 'key_ended', keyId: id });
 }
 

@@ -18,14 +18,14 @@ interface Ended {
  * of the web inbox, their channel and those that they or their keys added, the invitation.
  */
 export async function removeMember(context: ApprovalContext, member: MemberRow): Promise<Ended> {
-  const { store, now, emit, recordService } = context;
+  const { store, now, emit, record } = context;
   const channels = await channelsAddedBy(context, member);
   const keys = await endKeys(context, member);
   await takeChannel(context, member);
   for (const id of channels) await removeChannel(context, id);
   await store.notices.endOfChannel(member.id);
   await store.members.remove(member.id, isoTime(now));
-  await recordService('member.removed', member.id, { keys });
+  await record('member.removed', member.id, { keys });
   emit({ kind: 'members_changed' });
   return { keys, channels };
 }

@@ -12,10 +12,10 @@ export async function applyRole(
   member: MemberRow,
   role: Role,
 ): Promise<void> {
-  const { store, emit, recordService } = context;
+  const { store, emit, record } = context;
   const { id, channel_id: channelId, status } = member;
   await store.members.setRole(id, role);
-  await recordService('member.role_changed', id, { role });
+  await record('member.role_changed', id, { role });
   emit({ kind: 'members_changed' });
   if (status !== 'active') return;
   await narrowKeys(context, member, role);

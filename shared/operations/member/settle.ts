@@ -17,7 +17,7 @@ export type MemberChange =
 
 /** Does what an owner has allowed, or forgets whom they didn't let in. */
 export async function settleMember(context: ApprovalContext, request: RequestRow): Promise<void> {
-  const { store, now, recordService } = context;
+  const { store, now, record } = context;
   const change = JSON.parse(request.proposal ?? '{}') as MemberChange | ProjectChange;
   if (change.change === 'rename' || change.change === 'delete') {
     if (request.status === 'approved') await applyProjectChange(context, change);
@@ -29,7 +29,7 @@ export async function settleMember(context: ApprovalContext, request: RequestRow
     await allowed(context, member, change);
   } else if (member.status === 'asked') {
     await store.members.remove(member.id, isoTime(now));
-    await recordService('member.removed', member.id);
+    await record('member.removed', member.id);
   }
 }
 

@@ -80,7 +80,7 @@ export async function isSuperseded(
 
 /** Puts an approved proposal in force. */
 export async function applyPolicy(
-  { store, now, recordService }: Pick<ApprovalContext, 'store' | 'now' | 'recordService'>,
+  { store, now, record }: Pick<ApprovalContext, 'store' | 'now' | 'record'>,
   request: RequestRow,
 ): Promise<void> {
   const { rules, note, baseVersion } = proposalOf(request);
@@ -92,5 +92,5 @@ export async function applyPolicy(
     approved_by: request.decided_by,
     approved_at: isoTime(now),
   });
-  await recordService('policy.applied', request.id);
+  await record('policy.applied', request.id);
 }

@@ -38,15 +38,15 @@ export async function applyProjectChange(
   context: ApprovalContext,
   change: ProjectChange,
 ): Promise<void> {
-  const { store, project, emit, recordService } = context;
+  const { store, project, emit, record } = context;
   if (change.change === 'rename') {
     await store.meta.set(NAME, change.name);
-    await recordService('project.renamed', project.id, { name: change.name });
+    await record('project.renamed', project.id, { name: change.name });
   } else {
     await store.meta.set(DELETED, context.now);
     // So everyone learns it at once, at every gateway: waits and streams end with their key.
     for (const key of await store.keys.active(isoTime(context.now))) await endKey(context, key);
-    await recordService('project.deleted', project.id);
+    await record('project.deleted', project.id);
   }
   emit({ kind: 'project_changed' });
 }

@@ -5,6 +5,7 @@ import {
   PENDING_REQUESTS_PER_KEY,
   REQUEST_DEFAULT_MS,
 } from '../../lib/limits.ts';
+import { policyActor } from '../../rules/actor.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
 import type { RequestKind } from '../../rules/request-state.ts';
@@ -89,8 +90,7 @@ export async function openRequest(
       await notify(context, { kind: 'tell', channelId, requestId: row.id });
     }
   }
-  // Others are in the entry of the call.
-  if (row.event_id !== null) await recordEnd(context, 'request.decided', row);
+  await recordEnd(context, 'request.decided', row, policyActor(judgement.rule?.id ?? ''));
   // The caller has the answer.
   await announceEnd(context, row, { isDone: true });
   return row;

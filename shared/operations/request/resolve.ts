@@ -1,5 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
+import { SERVICE, type Actor } from '../../rules/actor.ts';
 import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
@@ -48,7 +49,7 @@ export async function resolveRequest(
   const told = { decision, comment, hint, decided_by: decidedBy };
   const op = isExpiry ? 'expired' : isWithdrawn ? 'withdrawn' : 'decided';
   const ended: RequestRow = { ...request, status, ...told, decided_at: at };
-  await recordEnd(context, `request.${op}`, ended);
+  await recordEnd(context, `request.${op}`, ended, isExpiry ? SERVICE : undefined);
   await applyDecision(context, ended);
   await closeNotices(context, ended);
   await checkTakenUp(context, ended);
@@ -60,17 +61,17 @@ export async function resolveRequest(
 
 /** Records how a request ended; about an event in a way that can be proven without the key of the project. */
 export async function recordEnd(
-  { store, recordService, recordOpen }: ApprovalContext,
+  { store, record }: ApprovalContext,
   op: string,
   row: RequestRow,
+  by?: Actor,
 ): Promise<void> {
   const { id, status, decision, comment, hint, decided_by, event_id: eventId } = row;
-  if (eventId !== null) {
-    const about = await decidedFacts(store, row, await store.events.find(eventId));
-    await recordOpen({ op, subject: id, eventId, about });
-    return;
-  }
-  await recordService(op, id, { request_id: id, status, decision, comment, hint, decided_by });
+  const about =
+    eventId === null
+      ? { request_id: id, status, decision, comment, hint, decided_by }
+      : await decidedFacts(store, row, await store.events.find(eventId));
+  await record(op, id, about, { eventId, by });
 }
 
 /** Reports the result to the inbox and to the request's callback. `isDone`: somebody has the answer already. */
@@ -91,7 +92,7 @@ export async function announceEnd(
 }
 
 async function applyDecision(context: ApprovalContext, request: RequestRow): Promise<void> {
-  const { store, now, recordService } = context;
+  const { store, now, record } = context;
   const { kind, status, subject } = request;
   if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
   if (kind === 'email_send') await settleMail(context, request);
@@ -99,7 +100,7 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   if (kind !== 'channel') return;
   if (status === 'approved') {
     await store.channels.setActive(subject, isoTime(now));
-    await recordService('channel.activated', subject);
+    await record('channel.activated', subject);
   } else await removeChannel(context, subject);
 }
 

@@ -47,13 +47,11 @@ export async function spend(
   approval: RequestRow,
   { spentBy, result }: { readonly spentBy: string; readonly result: string | undefined },
 ): Promise<{ spent_at: string; spent_by: string }> {
-  const { store, caller, now, recordService, recordOpen } = context;
+  const { store, caller, now, record } = context;
   const { id, event_id: eventId } = approval;
   if (!(await store.requests.redeem(id, spentBy, now))) throw notApplicable('spent', approval);
-  const op = 'approval.spent';
   const event = eventId === null ? undefined : await store.events.find(eventId);
   const about = spentFacts(approval, event, { by: spentBy, keyId: caller.keyId, result });
-  if (eventId === null) await recordService(op, id, about);
-  else await recordOpen({ op, subject: id, eventId, about });
+  await record('approval.spent', id, about, { eventId });
   return { spent_at: isoTime(now), spent_by: spentBy };
 }

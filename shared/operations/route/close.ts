@@ -4,7 +4,7 @@ import type { RouteRow } from '../../store/routes.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 
 /** What disabling a route needs. Operations have it, and so does a delivery that gets a 410 answer. */
-type ClosingContext = Pick<WriteContext, 'store' | 'now' | 'emit' | 'recordService' | 'writeEvent'>;
+type ClosingContext = Pick<WriteContext, 'store' | 'now' | 'emit' | 'record' | 'writeEvent'>;
 
 /**
  * Disables a route: it takes no more events, and agents can claim the events that it hadn't delivered. Tells the inbox.

@@ -6,7 +6,7 @@ import { wakeWaiting } from '../inbox/wake.ts';
 /** How many deliveries of a closed route one transaction cancels. */
 export const RELEASE_PORTION = 200;
 
-type ReleaseContext = Pick<WriteContext, 'store' | 'now' | 'emit' | 'recordService'>;
+type ReleaseContext = Pick<WriteContext, 'store' | 'now' | 'emit' | 'record'>;
 
 /**
  * Cancels at most `limit` pending deliveries of a closed route; returns how many. An event without another route

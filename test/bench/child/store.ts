@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { Gateway } from '../../../gateway/gateway.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
+import { SERVICE } from '../../../shared/rules/actor.ts';
 import type { Caller } from '../../../shared/kernel/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { CHAIN_START, verifyChunk, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
@@ -190,6 +191,7 @@ async function openLedger(wanted: { folder: string; entries: number }): Promise<
     await writerOf(project).write(async (store) => {
       for (let number = 0; number < count; number += 1) {
         const action = {
+          actor: SERVICE,
           op: 'event.received',
           subject: `evt_${done + number}`,
           inputDigest: digest,

@@ -30,35 +30,37 @@ afterAll(() => folder.remove());
 
 function entries(): LedgerEntry[] {
   const notes = [
+    // As an earlier release wrote them: entries name no actor.
     { op: 'key.created', subject: 'key_1' },
     { op: 'event.received', subject: EVENT },
     { op: 'inbox_claim', subject: EVENT, agent: 'böt \u{1f600}', key_id: 'key_1' },
-    { op: 'ask_approval', subject: REQUEST, agent: 'bot', key_id: 'key_1' },
+    { op: 'ask_approval', subject: REQUEST, actor: 'key_1', agent: 'bot', key_id: 'key_1' },
     {
       op: 'request.decided',
       subject: REQUEST,
+      actor: 'chn_1',
       input_digest: openDigest(SALT, canonicalJson(DECIDED)),
     },
-    { op: 'inbox_ack', subject: EVENT, agent: 'bot', key_id: 'key_1' },
+    { op: 'inbox_ack', subject: EVENT, actor: 'key_1', agent: 'bot', key_id: 'key_1' },
   ];
   const chain: LedgerEntry[] = [];
   for (const [index, note] of notes.entries()) {
-    chain.push(
-      sealEntry(PROJECT, {
-        seq: index + 1,
-        at: `2026-11-23T07:0${index}:00.000Z`,
-        agent: null,
-        platform: null,
-        key_id: null,
-        request_id: null,
-        outcome: 'ok',
-        code: null,
-        input_digest: null,
-        result_digest: null,
-        prev_hash: chain.at(-1)?.hash ?? GENESIS_HASH,
-        ...note,
-      }),
-    );
+    const sealed = sealEntry(PROJECT, {
+      seq: index + 1,
+      at: `2026-11-23T07:0${index}:00.000Z`,
+      agent: null,
+      platform: null,
+      key_id: null,
+      request_id: null,
+      outcome: 'ok',
+      code: null,
+      input_digest: null,
+      result_digest: null,
+      prev_hash: chain.at(-1)?.hash ?? GENESIS_HASH,
+      ...note,
+    });
+    const { actor, ...rest } = sealed;
+    chain.push(actor === null ? rest : sealed);
   }
   return chain;
 }
@@ -84,6 +86,21 @@ describe('an exported ledger', () => {
   it('is read as it was written', async () => {
     const read = await readBytes(whole);
     expect(read).toMatchObject({ ok: true, file: { project: PROJECT, head: { seq: 6 } } });
+  });
+
+  it('is found changed where an entry names nobody, or somebody, who was not in it', async () => {
+    const [, , , third = '', fourth = ''] = lines;
+    for (const [line, edited] of [
+      [third, third.replace('{"agent"', '{"actor":null,"agent"')],
+      [third, third.replace('{"agent"', '{"actor":"key_1","agent"')],
+      [fourth, fourth.replace('"actor":"key_1"', '"actor":"service"')],
+      [fourth, fourth.replace('"actor":"key_1",', '')],
+      [fourth, fourth.replace('"actor":"key_1"', '"actor":null')],
+    ] as const) {
+      expect(edited).not.toBe(line);
+      const text = whole.toString().replace(line, edited);
+      expect(await readBytes(Buffer.from(text))).toMatchObject({ ok: false });
+    }
   });
 
   it('is found changed, whichever byte was changed', async () => {

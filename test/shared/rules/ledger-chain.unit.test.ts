@@ -21,6 +21,7 @@ const entryArbitrary = fc.record({
   seq: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   at: text,
   op: text,
+  actor: optional,
   agent: optional,
   platform: optional,
   key_id: optional,
@@ -33,7 +34,7 @@ const entryArbitrary = fc.record({
   prev_hash: text,
 });
 
-function chain(length: number): LedgerEntry[] {
+function chain(length: number, actor: string | null = null): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
   for (let seq = 1; seq <= length; seq++) {
     entries.push(
@@ -41,6 +42,7 @@ function chain(length: number): LedgerEntry[] {
         seq,
         at: '2026-01-02T03:04:05.678Z',
         op: 'kv_set',
+        actor,
         agent: 'tester',
         platform: null,
         key_id: 'key_1',
@@ -66,8 +68,11 @@ describe('entryHash', () => {
   it('is SHA-256 over the prefix and the general JCS text', () => {
     fc.assert(
       fc.property(entryArbitrary, fc.string(), (entry, project) => {
-        const jcs = canonicalJson({ project, ...entry });
-        const expected = createHash('sha256').update(`svc-ledger-v1\n${jcs}`).digest('hex');
+        const { actor, ...rest } = entry;
+        const [version, covered] = actor === null ? ['v1', rest] : ['v2', entry];
+        const jcs = canonicalJson({ project, ...covered });
+        const text = `svc-ledger-${version}\n${jcs}`;
+        const expected = createHash('sha256').update(text).digest('hex');
         expect(entryHash(project, entry)).toBe(expected);
         const stored = { ...entry, hash: 'ignored' };
         expect(entryHash(project, stored)).toBe(expected);
@@ -82,6 +87,30 @@ describe('entryHash', () => {
         "4aa32f3b81e26b81d81089515c728ff1d222ec0e4120ed5462b4dd986d1264dc",
       ]
     `);
+    expect(chain(2, 'key_1').map((entry) => entry.hash)).toMatchInlineSnapshot(`
+      [
+        "a0012a05d6e1d97f54361d26dc38530a09e09d8f223e9e51d6a964c3150fed77",
+        "865eea9b1a50c0e30626e6484fe6ab84207f2f289772cfddb1bb0447d6806510",
+      ]
+    `);
+  });
+});
+
+describe('a chain in which entries begin to name who did it', () => {
+  it('is intact, and broken where a name is taken away', () => {
+    const old = chain(2);
+    const named = sealEntry(PROJECT, {
+      ...(chain(3, 'chn_1')[2] as LedgerEntry),
+      prev_hash: old[1]?.hash ?? '',
+    });
+    expect(verifyChunk(PROJECT, CHAIN_START, [...old, named])).toMatchObject({ ok: true });
+    const { actor: _, ...nameless } = named;
+    for (const entry of [nameless, { ...named, actor: null }, { ...named, actor: 'service' }]) {
+      expect(verifyChunk(PROJECT, CHAIN_START, [...old, entry])).toEqual({
+        ok: false,
+        fault: { seq: 3, reason: 'hash_mismatch' },
+      });
+    }
   });
 });
 

@@ -968,7 +968,7 @@ class Ledger(Group):
     ) -> Pages[t.LedgerEntry]:
         """Read the ledger, newest first.
 
-        Each entry has the operation, time, key, agent and object, with keyed digests of the input and result, never their content.
+        Each entry has the operation, time, actor, agent and object, with keyed digests of the input and result, never their content.
         """
         return self._pages("ledger_query", {"op": op, "agent": agent, "platform": platform, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor}, call)
 

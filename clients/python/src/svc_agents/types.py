@@ -1772,11 +1772,13 @@ class LedgerEntry(TypedDict):
     at: str
     #: The operation, such as `inbox_ack`.
     op: str
+    #: Who did it: the id of a key, a person's channel, a member or a source; `policy:<rule>`, `operator` or `service`. Null in entries from before this was recorded.
+    actor: Optional[str]
     #: The agent, as it calls itself.
     agent: Optional[str]
-    #: The agent's platform.
+    #: The agent's platform; for people `web`, `link` or `telegram`.
     platform: Optional[str]
-    #: The API key; null for the service and for people.
+    #: The API key, if one did it.
     key_id: Optional[str]
     #: Id of the object it touched.
     subject: Optional[str]

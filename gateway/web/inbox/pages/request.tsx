@@ -71,7 +71,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
     const step = sealStep(vault, context.session.idHash, seen.opened, choice);
     return { to: `${here}?step=${step}` };
   }
-  const decided = await approvals.decide(seen.token, choice);
+  const decided = await approvals.decide(seen.token, choice, 'web');
   if (decided === null) return { to: here };
   if (decided.outcome === 'refused') {
     return shown(context, seen, { status: 400, problem: decided.problem, form });

@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERVICE } from '../../../../shared/rules/actor.ts';
 import type { Connection } from '../../../../shared/store/connection.ts';
 import { withRawDatabase } from '../../../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../../helpers/gateway.ts';
@@ -155,7 +156,11 @@ describe('a look at the whole chain', () => {
     for (let round = 0; round < 21; round += 1) {
       await writerOf(project).write(async (store) => {
         for (let n = 0; n < 1000; n += 1) {
-          await ledgerWriter.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
+          await ledgerWriter.record(
+            store,
+            { actor: SERVICE, op: 'test.filled', subject: `n${n}` },
+            clock.now(),
+          );
         }
       });
     }

@@ -7,6 +7,7 @@ import { TestPeople } from '../../approvals/people.ts';
 import { HOSTILE } from './hostile-words.ts';
 import { placeOf } from './places.ts';
 import { foundOn, openAs } from './visitor-tab.ts';
+import { SERVICE } from '../../../../shared/rules/actor.ts';
 import { WebVisitor } from './web-visitor.ts';
 
 const OWNER = 'ana@example.com';
@@ -254,7 +255,11 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     for (let round = 0; round < 20; round += 1) {
       await writerOf(people.project).write(async (store) => {
         for (let n = 0; n < 1000; n += 1) {
-          await ledgerWriter.record(store, { op: 'test.filled', subject: `n${n}` }, clock.now());
+          await ledgerWriter.record(
+            store,
+            { actor: SERVICE, op: 'test.filled', subject: `n${n}` },
+            clock.now(),
+          );
         }
       });
     }

@@ -1,6 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERVICE } from '../../../../shared/rules/actor.ts';
 import { entryHash, sealEntry, type LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import type { Connection } from '../../../../shared/store/connection.ts';
 import type { SqlValue } from '../../../../shared/store/driver.ts';
@@ -203,7 +204,7 @@ describe('a long ledger', () => {
     const jobs = Array.from({ length: 500 }, () =>
       writerOf(project).write(async (repositories) => {
         for (let n = 0; n < 100; n += 1) {
-          const action = { op: 'test.filled', subject: `n${n}` };
+          const action = { actor: SERVICE, op: 'test.filled', subject: `n${n}` };
           await ledgerWriter.record(repositories, action, Date.now());
         }
       }),
