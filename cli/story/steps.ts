@@ -1,6 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
+import { actorWords } from '../../shared/rules/actor.ts';
 import { openDigest, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import type { Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
@@ -96,17 +97,17 @@ const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = ne
   Object.entries({
     inbox_claim: (who) => `${who} claimed it`,
     inbox_next: (who) => `${who} claimed it`,
-    'event.claimed': () => 'It was claimed, with others in one call',
+    'event.claimed': (who) => `${who} claimed it, with others in one call`,
     inbox_extend: (who) => `${who} extended the lease`,
     inbox_nack: (who) => `${who} gave it back`,
     inbox_ack: (who, repeats) =>
       `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
     inbox_requeue: (who) => `${who} put it back into the queue`,
     inbox_replay: (who) => `${who} replayed it`,
-    'event.replayed': () => 'It was replayed, with others in one call',
+    'event.replayed': (who) => `${who} replayed it, with others in one call`,
     request_use: (who) => `${who} used the approval`,
     request_withdraw: (who) => `${who} took the question back`,
-    'event.parked': () => 'It was parked until the answer',
+    'event.parked': (who) => `${who} parked it until the answer`,
     'event.retried': () => 'Its pause was over, so it went back into the queue',
     'event.resumed': () => 'It went back into the queue',
     'lease.expired': () => 'The lease ran out',
@@ -115,9 +116,13 @@ const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = ne
   }),
 );
 
-function whoOf({ agent, key_id }: LedgerEntry): string {
-  if (agent !== null) return `${agent} (${key_id ?? 'no key'})`;
-  return key_id ?? 'The service';
+/** Entries from before actors were recorded name keys only. */
+function whoOf({ actor = null, agent, key_id: key }: LedgerEntry): string {
+  const id = actor ?? key;
+  if (id === null) return 'Somebody (not recorded)';
+  const words = actorWords(id);
+  if (agent !== null) return `${agent} (${words ?? id})`;
+  return words === null ? id : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function arrivalOf(event: Fields | null): string {

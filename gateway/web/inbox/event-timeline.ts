@@ -2,7 +2,7 @@ import { ledgerQuery } from '../../../shared/operations/ledger/query.ts';
 import type { LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
 import type { AttemptRow, DeliveryRow } from '../../../shared/store/deliveries.ts';
-import { entriesOf, namesOf } from './ledger-queries.ts';
+import { doneBy, entriesOf, namesOf } from './ledger-queries.ts';
 import type { PageContext } from './page-context.ts';
 import { hostOf } from './route-queries.ts';
 
@@ -17,8 +17,8 @@ export type Step =
       readonly kind: 'entry';
       readonly at: number;
       readonly entry: LedgerEntry;
-      /** The name of the key or person; null if unknown. */
-      readonly name: string | null;
+      /** Who did it, such as `claude on codex, key laptop`. */
+      readonly by: string;
     }
   | {
       readonly kind: 'attempt';
@@ -56,7 +56,7 @@ async function entrySteps(context: PageContext, id: string): Promise<Timeline> {
     kind: 'entry' as const,
     at: Date.parse(entry.at),
     entry,
-    name: entry.key_id === null ? null : (names.get(entry.key_id) ?? entry.key_id),
+    by: doneBy(entry, names),
   }));
   return { steps: steps.toReversed(), isCut: next !== null };
 }

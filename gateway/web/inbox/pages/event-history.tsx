@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../pages/time.ts';
 import type { Step, Timeline } from '../event-timeline.ts';
@@ -74,7 +73,7 @@ function gapText(ms: number): string {
 
 type EntryStep = Extract<Step, { kind: 'entry' }>;
 
-function entryOf(context: PageContext, { entry, name }: EntryStep): Child {
+function entryOf(context: PageContext, { entry, by }: EntryStep): Child {
   const { op, outcome, code, seq } = entry;
   return (
     <>
@@ -83,18 +82,10 @@ function entryOf(context: PageContext, { entry, name }: EntryStep): Child {
         {outcome === 'error' && <span class="risk high"> refused: {code}</span>}
       </p>
       <p class="soft">
-        {line(byText(entry, name))} · <a href={context.at('ledger', String(seq))}>Entry {seq}</a>
+        {line(by)} · <a href={context.at('ledger', String(seq))}>Entry {seq}</a>
       </p>
     </>
   );
-}
-
-/** Such as `claude on codex, key laptop`. */
-function byText({ agent, platform, key_id: keyId }: LedgerEntry, name: string | null): string {
-  const on = platform === null || platform === 'unknown' ? '' : ` on ${platform}`;
-  const who = agent === null && on === '' ? '' : (agent ?? 'an agent') + on;
-  const key = name !== null && keyId?.startsWith('key_') ? `key ${name}` : (name ?? '');
-  return [who, key].filter((one) => one !== '').join(', ') || 'the service';
 }
 
 type AttemptStep = Extract<Step, { kind: 'attempt' }>;

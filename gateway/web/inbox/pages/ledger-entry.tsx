@@ -1,8 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
+import { actorWords } from '../../../../shared/rules/actor.ts';
 import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { mayCall, type Scope } from '../../../../shared/lib/scopes.ts';
-import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
+import { actorOf, actorText, entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Facts, FactsCard } from '../kit/detail.tsx';
 import { ago, exact, line, mono, ours } from '../kit/text.tsx';
 import { Chip, UpLink } from '../parts.tsx';
@@ -41,11 +42,12 @@ export async function showEntry(context: PageContext, id: string): Promise<PageR
 }
 
 function Doing({ context, entry, names }: EntryProps): JSX.Element {
-  const { agent, platform, key_id: key, subject, request_id: request } = entry;
-  const by = key !== null && (
+  const { agent, platform, subject, request_id: request } = entry;
+  const id = actorOf(entry);
+  const by = (
     <>
-      {names.has(key) && <>{line(names.get(key) ?? '')} </>}
-      {thing(context, key)}
+      {line(actorText(entry, names))}
+      {id !== null && actorWords(id) === null && <> {thing(context, id)}</>}
     </>
   );
   return (
@@ -53,7 +55,7 @@ function Doing({ context, entry, names }: EntryProps): JSX.Element {
       label="What was done"
       facts={[
         ['When', ago(context, entry.at)],
-        ['By', by || 'the service'],
+        ['By', by],
         agent !== null && [
           'Agent',
           <>

@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../../../../shared/rules/ledger-chain.ts';
 import { Fields, type FieldSpec } from '../kit/form.tsx';
 import { filledIn, type Filled } from '../kit/query.ts';
 import { exact, line, mono, time } from '../kit/text.tsx';
-import { entriesOf, namesOf, type EntryProps } from '../ledger-queries.ts';
+import { actorText, entriesOf, isByHand, namesOf, type EntryProps } from '../ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../parts.tsx';
 import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
 import type { ActionResult, PageResult, UiPage, PageContext } from '../page-context.ts';
@@ -139,11 +139,11 @@ function entryRow({ context, entry, names }: EntryProps): JSX.Element {
   );
 }
 
-/** Who did it, according to the ledger: the key or person is proven, the agent is only claimed. */
-function whoOf({ agent, key_id: key }: LedgerEntry, names: ReadonlyMap<string, string>): Child {
-  if (key === null) return 'the service';
-  const known = names.get(key) ?? key;
-  if (agent === null || agent === known) return line(known);
+/** Who did it, according to the ledger: the actor is proven, the agent is only claimed. */
+function whoOf(entry: LedgerEntry, names: ReadonlyMap<string, string>): Child {
+  const { agent } = entry;
+  const known = actorText(entry, names);
+  if (agent === null || agent === known || isByHand(entry)) return line(known);
   return (
     <>
       {line(agent)} with {line(known)}

@@ -175,7 +175,7 @@ describe('a person', () => {
     await act(done, 'finish');
     await act(dead, 'discard');
     expect([await stateOf(done), await stateOf(dead)]).toEqual(['done', 'done']);
-    expect((await page(done)).html).toMatch(/Marked as done by a person.*?on web/s);
+    expect((await page(done)).html).toMatch(/Marked as done by a person.*?in the web inbox/s);
     await act(done, 'replay');
     expect(await stateOf(done)).toBe('pending');
   });

@@ -334,7 +334,7 @@ describe('a dead event', () => {
     expect([sent.status, sent.location]).toEqual([303, await at(id)]);
     expect(await stateOf(id)).toBe('pending');
     const after = await page(id);
-    expect(after.html).toMatch(/Requeued.*?owner on web/s);
+    expect(after.html).toMatch(/Requeued.*?owner, in the web inbox/s);
     expect(after.html).not.toContain('step=requeue');
   });
 
