@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
 const TRIES = 2;
 /** How long one attempt at a question may take, and how long all answers for one mail may take together. */
@@ -23,6 +23,18 @@ interface Answer {
   until: number;
 }
 
+/** How it tells the time and waits, in milliseconds. */
+interface Time {
+  readonly now: () => number;
+  /** Rejects if aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const TIME: Time = {
+  now: () => performance.now(),
+  sleep: (ms, signal) => setTimeout(ms, undefined, { signal }),
+};
+
 /** Asks for TXT records, and caches the answers for a while. */
 export class TxtRecords {
   readonly #resolver: Resolver;
@@ -31,8 +43,11 @@ export class TxtRecords {
   /** When mails waited in vain. */
   #inVain: number[] = [];
 
-  /** `servers` as `host:port`; the system's own if empty. `patience` is for tests. */
-  constructor(servers: readonly string[], patience = PATIENCE) {
+  readonly #time: Time;
+
+  /** `servers` as `host:port`; the system's own if empty. `patience` and `time` are for tests. */
+  constructor(servers: readonly string[], patience = PATIENCE, time = TIME) {
+    this.#time = time;
     this.#resolver = new Resolver({ timeout: patience.tryMs, tries: TRIES });
     if (servers.length > 0) this.#resolver.setServers(servers);
     this.#mailMs = patience.mailMs;
@@ -41,9 +56,9 @@ export class TxtRecords {
   /** A resolver for one mail; the caller must call `end`. It rejects with ETIMEOUT when the mail's time is over. */
   forOneMail(): { readonly resolver: TxtResolver; readonly end: () => void } {
     const ended = new AbortController();
-    const startedAt = performance.now();
+    const startedAt = this.#time.now();
     const timeoutMs = this.#timeoutMs(startedAt);
-    const deadline = sleep(timeoutMs, undefined, { signal: ended.signal }).then(() => {
+    const deadline = this.#time.sleep(timeoutMs, ended.signal).then(() => {
       throw Object.assign(new Error('The DNS took too long.'), { code: 'ETIMEOUT' });
     });
     // It may reject when nobody is waiting for it.
@@ -52,7 +67,7 @@ export class TxtRecords {
       resolver: (name) => Promise.race([deadline, this.#texts(name.toLowerCase())]),
       end: () => {
         ended.abort();
-        const now = performance.now();
+        const now = this.#time.now();
         const longMs = Math.min(timeoutMs, this.#mailMs / 2) * 0.9;
         if (now - startedAt >= longMs) this.#inVain.push(now);
       },
@@ -65,12 +80,12 @@ export class TxtRecords {
   }
 
   #texts(name: string): Promise<string[][]> {
-    const now = performance.now();
+    const now = this.#time.now();
     const known = this.#answers.get(name);
     if (known !== undefined && known.until > now) return known.texts;
     const answer: Answer = { texts: this.#ask(name), until: now + FOUND_MS };
     answer.texts.catch((error: unknown) => {
-      if (!isAbsence(error)) answer.until = performance.now() + FAILED_MS;
+      if (!isAbsence(error)) answer.until = this.#time.now() + FAILED_MS;
     });
     this.#answers.delete(name);
     this.#answers.set(name, answer);
