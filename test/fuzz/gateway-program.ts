@@ -10,11 +10,12 @@ import { PrometheusMetrics } from '../../gateway/server/metrics.ts';
 import { Probes } from '../../gateway/server/probes.ts';
 import { Admission } from '../../shared/admission/admission.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
-import { LongestTurn } from '../helpers/processor-time.ts';
+import { LongestTurn } from './longest-turn.ts';
 
 /**
  * `gateway-program.ts FOLDER`: a gateway behind the hosted process's listener, with two projects. Prints its address, and
- * answers each message from its parent with the longest time its event loop was blocked since the last message.
+ * answers each message from its parent with how long its event loop was held at most since the last message, as
+ * `LongestTurn` measures it.
  */
 const [folder = ''] = process.argv.slice(2);
 const log = pino({ level: process.env['SVC_TEST_LOG'] ?? 'error' }, pino.destination(2));

@@ -16,7 +16,8 @@ import type { PolicySubject } from '../../shared/rules/policy/subject.ts';
 import { subject, writtenPolicy } from '../shared/rules/policy/arbitraries.ts';
 import { corpus } from './corpus.ts';
 import { hostileText, hostileValue, mutated } from './hostile.ts';
-import { each, fuzz, unmet, within } from './runs.ts';
+import { each, fuzz, unmet, HUNG_MS } from './runs.ts';
+import { growsInProportion } from '../helpers/growth.ts';
 
 const TOKENS = [
   '"',
@@ -103,7 +104,7 @@ describe('a policy', () => {
       const both = fc.tuple(writtenPolicy, fc.array(anySubject, { maxLength: 5 }));
       expect(await fuzz(both, 300, ([one, calls]) => faultsOf(one, calls))).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -123,7 +124,7 @@ describe('a policy', () => {
         }));
       expect(await fuzz(changed, 400, (one) => faultsOf(one))).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -141,7 +142,7 @@ describe('a policy', () => {
       );
       expect(await fuzz(value, 400, (one) => faultsOf(one))).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -159,7 +160,7 @@ describe('a policy', () => {
       });
       expect(fault).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 });
 
@@ -172,19 +173,6 @@ function parsed(bytes: Buffer): unknown {
 }
 
 const MEBI = 1024 * 1024;
-const SMALLER = 16;
-const TRIES = 5;
-
-/** The time of the processor that it takes at best, in microseconds. */
-function costOf(work: () => void): number {
-  const costs = Array.from({ length: TRIES }, () => {
-    const before = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
-  });
-  return Math.min(...costs);
-}
 
 describe('a text of a megabyte', () => {
   const star = { rules: [{ effect: 'deny', action: ['a*', `${'a'.repeat(199)}*`, 'b*'] }] };
@@ -217,13 +205,9 @@ describe('a text of a megabyte', () => {
   const shapes = ['a', '*', 'a.', '.', 'é', '\u200b', '-', '\ud800'];
 
   it.each(works)('%s takes time in proportion to its length', (_name, work) => {
-    const tooMuch = shapes.filter((shape) => {
-      const whole = shape.repeat(MEBI / shape.length);
-      const part = whole.slice(0, MEBI / SMALLER);
-      // A tenth of a second is always fine: work that isn't linear takes minutes.
-      const most = Math.max(100_000, costOf(() => work(part)) * SMALLER * 8);
-      return costOf(() => work(whole)) > most;
-    });
+    const tooMuch = shapes.filter(
+      (shape) => !growsInProportion((length) => work(shape.repeat(length / shape.length)), MEBI),
+    );
     expect(tooMuch).toEqual([]);
   });
 });

@@ -194,14 +194,6 @@ describe('the plan of a page', () => {
       expect(line).toMatch(/USING (COVERING )?INDEX|INTEGER PRIMARY KEY/);
   });
 
-  it('costs a page, not the history', () => {
-    // Sorting is fine, but only within the ranges.
-    const started = performance.now();
-    for (let index = 0; index < 200; index += 1) query({ ...base, type: 'a.*' });
-    const perQuery = (performance.now() - started) / 200;
-    expect(perQuery).toBeLessThan(5);
-  });
-
   it.each(filtersByName)('sorts no more than what was cut to the page: %s', (_name, filter) => {
     // A temp b-tree inside a branch would read the whole range before its LIMIT; the merge at the top may sort.
     const rows = planOf(filter);
