@@ -29,7 +29,7 @@ it('the daemon of a machine has its master key changed between down and up', asy
   await svcUp(home);
   expect(await svc(home, ['source', 'list', '--json'])).toContain(hook);
   expect(await svc(home, ['ledger', 'verify'])).toContain('"ok":true');
-}, 60_000);
+});
 
 it('names what is missing', async () => {
   await expect(svc(home, ['gateway', 'rekey'])).rejects.toThrow('--new-key is missing.');

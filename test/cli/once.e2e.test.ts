@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder, TestGateway } from '../helpers/gateway.ts';
 import { listenHttp } from './tools/fakes.ts';
 
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 60_000 };
 
 /** What a kill waits for. */
 type Point = 'GET' | 'PUT' | 'PUT stored';

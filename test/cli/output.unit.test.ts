@@ -338,7 +338,7 @@ describe('notes, spinner and colours', () => {
     const { output } = testOutput({ stderr });
     let text = 'First';
     const shown = (what: string) =>
-      vi.waitFor(() => expect(stderr.text).toContain(what), { timeout: 5000 });
+      vi.waitFor(() => expect(stderr.text).toContain(what), { timeout: 60_000 });
     const bothShown = async (): Promise<void> => {
       await shown('First');
       text = `Second ${'x'.repeat(60)}`;

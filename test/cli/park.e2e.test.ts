@@ -6,7 +6,7 @@ import { visit } from '../helpers/page-visitor.ts';
 import { Harness } from '../surface/harness.ts';
 import { fieldsOf, parsedLine } from './tools/fakes.ts';
 
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 60_000 };
 
 let daemon: Harness;
 let hook: string;
@@ -62,27 +62,23 @@ async function linkAbout(summary: string): Promise<string> {
 it.each([
   ['Approve', 'approved', 'merged'],
   ['Deny', 'denied', 'refused'],
-])(
-  'a worker asks, stops, and goes on with the answer: %s',
-  async (button, decision, text) => {
-    const notes = daemon.placeFor(`notes-${decision}`);
-    const body = JSON.stringify({ n: decision.length });
-    const headers = { 'content-type': 'application/json' };
-    await fetch(hook, { method: 'POST', body, headers });
-    const first = await work(notes);
-    const id = String(first['event_id']);
-    expect(first).toMatchObject({ outcome: 'parked', exit_code: 6 });
-    const status = parsedLine((await daemon.svc('status')).out);
-    expect(status['waiting']).toMatchObject({ events: 1, people: 1 });
-    await visit(await linkAbout(id), { button });
-    expect(await work(notes)).toMatchObject({
-      event_id: id,
-      outcome: 'acked',
-      result: { text },
-    });
-    expect(readFileSync(notes, 'utf8')).toBe(`run  \nreview\nrun 1 ${decision}\n`);
-    const rest = parsedLine((await daemon.svc('inbox', 'list')).out);
-    expect(rest['items']).toEqual([]);
-  },
-  60_000,
-);
+])('a worker asks, stops, and goes on with the answer: %s', async (button, decision, text) => {
+  const notes = daemon.placeFor(`notes-${decision}`);
+  const body = JSON.stringify({ n: decision.length });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(hook, { method: 'POST', body, headers });
+  const first = await work(notes);
+  const id = String(first['event_id']);
+  expect(first).toMatchObject({ outcome: 'parked', exit_code: 6 });
+  const status = parsedLine((await daemon.svc('status')).out);
+  expect(status['waiting']).toMatchObject({ events: 1, people: 1 });
+  await visit(await linkAbout(id), { button });
+  expect(await work(notes)).toMatchObject({
+    event_id: id,
+    outcome: 'acked',
+    result: { text },
+  });
+  expect(readFileSync(notes, 'utf8')).toBe(`run  \nreview\nrun 1 ${decision}\n`);
+  const rest = parsedLine((await daemon.svc('inbox', 'list')).out);
+  expect(rest['items']).toEqual([]);
+});

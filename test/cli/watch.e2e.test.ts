@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/gateway.ts';
 import { required } from '../helpers/require.ts';
 import { hasTerminals, Terminal } from './signin/terminal.ts';
 
-const PATIENCE = { timeout: 15_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const WATCH = ['kv', 'list', '--watch', '1s'];
 const place = temporaryFolder();
 

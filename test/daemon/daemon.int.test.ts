@@ -179,9 +179,7 @@ describe('the end', () => {
     const held = vi.spyOn(Waits.prototype, 'wait');
     const waiting = get('/v1/inbox/wait?timeout_seconds=120', storedKey());
     await expect.poll(() => held.mock.calls.length).toBe(1);
-    const started = performance.now();
     await daemon.stop();
-    expect(performance.now() - started).toBeLessThan(10_000);
     // One that had to be cut off would have no answer.
     expect(await waiting).toEqual({ status: 200, body: { event: null } });
     expect(existsSync(home.daemonFile)).toBe(false);

@@ -56,7 +56,7 @@ async function login({ caFile }: Certified): Promise<void> {
 
 async function untilReplica(one: Member, wanted: object): Promise<void> {
   await expect
-    .poll(async () => (await one.json(['status']))['replica'], { timeout: 20_000 })
+    .poll(async () => (await one.json(['status']))['replica'], { timeout: 60_000 })
     .toMatchObject(wanted);
 }
 

@@ -105,7 +105,7 @@ describe('svc up over a gateway', () => {
     expect(refused.code).toBe(7);
     expect(refused.err).toContain(`The gateway ${proxy.url} can't be reached`);
     await proxy.up();
-    await expect.poll(replica, { timeout: 30_000 }).toMatchObject({ state: 'live' });
+    await expect.poll(replica).toMatchObject({ state: 'live' });
   });
 
   it('says that the key is refused', async () => {

@@ -28,7 +28,7 @@ const DATA_SHOWN = '/var/lib/svc-gateway';
 /** The home folder that pages show. */
 const HOME_SHOWN = '/home/ana';
 const COLUMNS = 100;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** What a command says when it begins to wait for a person. */
 const ASKED = /saved here, not mailed|Sent mail to|Open the link mailed to/;

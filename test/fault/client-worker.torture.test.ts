@@ -45,4 +45,4 @@ it('a TypeScript worker does everything once, however often the daemon is killed
   const asked = (await stage.requests()).map(({ event_id }) => String(event_id));
   expect(asked.toSorted()).toEqual(ids.toSorted());
   expect(existsSync(join(folder.path, 'stage', 'kill-merge-305'))).toBe(false);
-}, 300_000);
+});

@@ -96,9 +96,7 @@ describe.skipIf(!ready)('the clock of a machine', () => {
       setClock(jump);
     }
     expect(await waiting).toEqual({ event: null });
-    const took = performance.now() - began;
-    expect(took).toBeGreaterThan(2900);
-    expect(took).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeGreaterThan(2900);
   });
 
   it('may go a day ahead and two back: events stay in the order in which they came', async () => {

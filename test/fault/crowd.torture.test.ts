@@ -47,7 +47,7 @@ function wait(index: number, query: string) {
 }
 
 async function waiting(count: number): Promise<void> {
-  await expect.poll(() => project.waits.size, { interval: 5, timeout: 10_000 }).toBe(count);
+  await expect.poll(() => project.waits.size, { interval: 5 }).toBe(count);
 }
 
 const claim = (event_id: string) => gateway.call('POST', '/v1/inbox/claim', { body: { event_id } });

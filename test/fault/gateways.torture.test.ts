@@ -164,7 +164,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       // The gateways go on by themselves.
       for (const { acked } of loads.values()) {
         const before = acked.size;
-        await expect.poll(() => acked.size, { timeout: 60_000 }).toBeGreaterThan(before);
+        await expect.poll(() => acked.size).toBeGreaterThan(before);
       }
       await sleep(4000);
       await killFor(0, 500);

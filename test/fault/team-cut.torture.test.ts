@@ -121,12 +121,9 @@ describe.skipIf(!ready)('two machines on networks of their own', () => {
     expect(await member(1).svc(['status'])).toMatch(/offline/i);
   });
 
-  it('refuse writes meanwhile, at once and naming the gateway', async () => {
-    const before = performance.now();
+  it('refuse writes meanwhile and name the gateway', async () => {
     const refused = member(1).svc(['kv', 'set', 'color', '"blue"']);
     await expect(refused).rejects.toThrow(/UNAVAILABLE[^]*10\.77\.0\.1/);
-    // Far from any timeout of a connection.
-    expect(performance.now() - before).toBeLessThan(15_000);
     await member(0).json(['kv', 'set', 'color', '"green"']);
     for (let n = 0; n < 20; n += 1) deliver(`meanwhile-${n}`);
   });
@@ -161,9 +158,7 @@ describe.skipIf(!ready)('two machines on networks of their own', () => {
     const source = join(dataFolder, 'projects', project.id, 'project.db');
     for (const one of members) {
       const file = String(one.replicaFile);
-      await expect
-        .poll(() => [contentOf(file), contentOf(source)], { timeout: 60_000 })
-        .toSatisfy(areAlike);
+      await expect.poll(() => [contentOf(file), contentOf(source)]).toSatisfy(areAlike);
       const bytes = Buffer.concat([file, `${file}-wal`].map((path) => readFileSync(path)));
       expect(bytes.includes('signed')).toBe(true);
       for (const secret of [...secrets, project.apiKey]) {

@@ -10,7 +10,7 @@ import { VERSION } from '../../shared/lib/version.ts';
 import { TextSink } from '../cli/fake-output.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { hostileText, hostileValue, nested, ownObject } from './hostile.ts';
-import { fuzz, unmet, within } from './runs.ts';
+import { fuzz, unmet, HUNG_MS } from './runs.ts';
 
 const EVENT = 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3';
 const USAGE = 2;
@@ -109,7 +109,7 @@ describe('a command line', () => {
       });
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 
   const wrong: [string, fc.Arbitrary<readonly string[]>][] = [
@@ -143,7 +143,7 @@ describe('a command line', () => {
       });
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 });
 
@@ -203,7 +203,7 @@ describe('an answer', () => {
       });
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -221,7 +221,7 @@ describe('an answer', () => {
       });
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -238,7 +238,7 @@ describe('an answer', () => {
       });
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 });
 
@@ -270,6 +270,6 @@ describe('piped input', () => {
       expect([ran.code, ran.out]).toEqual([USAGE, '']);
       expect(ran.err).toMatch(/^USAGE: \S/);
     },
-    within(30),
+    HUNG_MS,
   );
 });

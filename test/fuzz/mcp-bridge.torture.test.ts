@@ -8,7 +8,7 @@ import { FuzzedGateway } from './fuzzed-gateway.ts';
 import { hostileBody, hostileValue, mutated } from './hostile.ts';
 import { asJson } from './requests.ts';
 import { rpcFaults } from './rpc.ts';
-import { fuzz, unmet, within } from './runs.ts';
+import { fuzz, unmet, HUNG_MS } from './runs.ts';
 
 const NEWLINE = Buffer.from('\n');
 
@@ -83,7 +83,7 @@ describe('the bridge of standard input and output', () => {
     async () => {
       expect(await faultsOf(corpus('mcp').map(({ bytes }) => bytes))).toEqual([]);
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -104,6 +104,6 @@ describe('the bridge of standard input and output', () => {
       const lines = fc.array(line, { minLength: 40, maxLength: 60 });
       expect(await fuzz(lines, 2, faultsOf)).toBeNull();
     },
-    within(120),
+    HUNG_MS,
   );
 });

@@ -18,7 +18,7 @@ import {
 } from './hostile.ts';
 import { filledProject } from './project.ts';
 import { asJson } from './requests.ts';
-import { each, fuzz, unmet, within } from './runs.ts';
+import { each, fuzz, unmet, HUNG_MS } from './runs.ts';
 import { rpcFaults, sentId } from './rpc.ts';
 
 let gateway: FuzzedGateway;
@@ -146,7 +146,7 @@ describe('a tool', () => {
         expect(fault && `${tool.name}: ${fault}`).toBeNull();
       }
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -169,7 +169,7 @@ describe('a tool', () => {
         expect(fault && `${tool.name}: ${fault}`).toBeNull();
       }
     },
-    within(60),
+    HUNG_MS,
   );
 });
 
@@ -285,7 +285,7 @@ describe('the protocol', () => {
       );
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -313,7 +313,7 @@ describe('the protocol', () => {
       );
       expect(fault).toBeNull();
     },
-    within(60),
+    HUNG_MS,
   );
 
   it(
@@ -334,6 +334,6 @@ describe('the protocol', () => {
       expect(fault).toBeNull();
       expect(await calledAfter(before)).toEqual([]);
     },
-    within(60),
+    HUNG_MS,
   );
 });

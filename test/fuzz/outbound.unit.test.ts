@@ -7,7 +7,7 @@ import type { OutgoingMail } from '../../gateway/mail/mailer.ts';
 import { EMAIL_SUBJECT_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { parsedMail } from '../gateway/mail/parsed-mail.ts';
 import { hostileText } from './hostile.ts';
-import { fuzz, unmet, within } from './runs.ts';
+import { fuzz, unmet, HUNG_MS } from './runs.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const INJECTIONS = [
@@ -94,7 +94,7 @@ describe('a mail that goes out', () => {
       });
       expect(fault).toBeNull();
     },
-    within(30),
+    HUNG_MS,
   );
 
   it(
@@ -113,7 +113,7 @@ describe('a mail that goes out', () => {
       });
       expect(fault).toBeNull();
     },
-    within(30),
+    HUNG_MS,
   );
 });
 
@@ -158,6 +158,6 @@ describe('the name of a file in a header', () => {
       });
       expect(fault).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 });

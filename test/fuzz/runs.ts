@@ -57,10 +57,8 @@ export function unmet(holds: Readonly<Record<string, boolean>>): string[] {
     .map(([what]) => `not so: ${what}`);
 }
 
-/** The time a test may take, in milliseconds, which grows with the number of inputs. */
-export function within(seconds: number): number {
-  return seconds * 1000 * Math.max(1, SCALE);
-}
+/** When a test counts as hung, in milliseconds: later where more inputs are tried. */
+export const HUNG_MS = 600_000 * Math.max(1, SCALE);
 
 function numberOf(name: string, ordinary: number): number {
   const text = process.env[name] ?? '';

@@ -8,7 +8,7 @@ import { readSettings } from '../../gateway/settings.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { hostileText, mutated } from './hostile.ts';
-import { fuzz, unmet, within } from './runs.ts';
+import { fuzz, unmet, HUNG_MS } from './runs.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeAll(() => {
@@ -137,7 +137,7 @@ describe('settings of a gateway', () => {
     async (name) => {
       expect(await fuzz(value, 60, (text) => faultsOf({ [name]: text }))).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -145,7 +145,7 @@ describe('settings of a gateway', () => {
     async () => {
       expect(await fuzz(environment, 400, (env) => faultsOf(env))).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -160,7 +160,7 @@ describe('settings of a gateway', () => {
       });
       expect(fault).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 
   it(
@@ -176,6 +176,6 @@ describe('settings of a gateway', () => {
       });
       expect(fault).toBeNull();
     },
-    within(20),
+    HUNG_MS,
   );
 });

@@ -42,6 +42,8 @@ export class FakeTelegram {
   readonly deliveries: { readonly update: unknown; readonly status: number }[] = [];
   /** After a quiet week Telegram starts at another number and ignores the offset it was given. */
   forgetOffsets = false;
+  /** How many long polls their caller left before there was an answer. */
+  pollsLeft = 0;
   webhook: { readonly url: string; readonly secret: string | null } | null = null;
   readonly #server: Server;
   readonly #chats = new Map<number, FakeChat>();
@@ -269,7 +271,10 @@ export class FakeTelegram {
           reject(new Refusal(409, CONFLICT_POLL));
         },
       };
-      response.once('close', parked.answer);
+      response.once('close', () => {
+        if (this.#poll === parked) this.pollsLeft += 1;
+        parked.answer();
+      });
       this.#poll = parked;
     });
   }

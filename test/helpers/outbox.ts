@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsedMail } from '../gateway/mail/parsed-mail.ts';
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** The mails of a gateway's outbox, oldest first. */
 export function mailsOf(dataFolder: string): string[] {

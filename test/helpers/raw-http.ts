@@ -58,7 +58,7 @@ function collect(socket: Socket) {
     });
     socket.on('error', () => finish(true));
     socket.on('close', () => finish(true));
-    socket.setTimeout(8000, () => finish(false));
+    socket.setTimeout(60_000, () => finish(false));
   });
   return { promise, done: () => done };
 }

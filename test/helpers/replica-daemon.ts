@@ -70,7 +70,7 @@ export class ReplicaDaemon {
   }
 
   /** Resolves when reads come from there. */
-  async until(reads: ReplicaReport['reads'], withinMs = 20_000): Promise<void> {
+  async until(reads: ReplicaReport['reads'], withinMs = 60_000): Promise<void> {
     const endsAt = performance.now() + withinMs;
     for (;;) {
       const replica = await this.replica();

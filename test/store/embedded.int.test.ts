@@ -41,7 +41,7 @@ describe('the embedded database', () => {
     const big = Buffer.alloc(512 * 1024, 7);
     for (let index = 0; index < 12; index += 1) await open.database.write(put(`n${index}`, big));
     expect(statSync(open.path).size + walBytes()).toBeGreaterThan(12 * big.length);
-    await expect.poll(walBytes, { timeout: 10_000 }).toBe(0);
+    await expect.poll(walBytes).toBe(0);
     expect(statSync(open.path).size).toBeGreaterThan(12 * big.length);
     const row = await open.database.read((tx) =>
       tx.get('SELECT count(*) AS n, sum(length(value)) AS bytes FROM item'),
@@ -82,7 +82,7 @@ describe('the embedded database', () => {
     expect(stranger.get('SELECT count(*) AS n FROM item')).toEqual({ n: 1 });
     stranger.exec('COMMIT');
     stranger.close();
-    await expect.poll(walBytes, { timeout: 10_000 }).toBe(0);
+    await expect.poll(walBytes).toBe(0);
     expect(open.fatal).toEqual([]);
   });
 

@@ -59,4 +59,4 @@ it('whatever happens to a followed log, a replica gets all of it or has to begin
   });
   const seed = Number(process.env['SVC_TEST_SEED'] ?? 20_260_102);
   await fc.assert(property, { seed, numRuns: 4, endOnFailure: true });
-}, 300_000);
+});

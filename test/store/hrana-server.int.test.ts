@@ -220,7 +220,7 @@ describe('streams', () => {
     const url = (await startServer({ streamIdleMs: 20 })).urlOf('test');
     const { baton } = await pipeline(url, [begin]);
     await expect
-      .poll(async () => (await pipeline(url, [begin])).text, { timeout: 5000 })
+      .poll(async () => (await pipeline(url, [begin])).text, { timeout: 60_000 })
       .toContain('"ok"');
     expect(await pipeline(url, [], baton)).toEqual({
       status: 400,

@@ -350,7 +350,7 @@ function stdioServer(): void {
       });
       await stdio.subscribeResource({ uri });
       await world.get('kv_set', { key: 'parity/watched', value: 2 });
-      await expect.poll(() => heard, { timeout: 15_000 }).toContain(uri);
+      await expect.poll(() => heard).toContain(uri);
       for (const client of [http, stdio]) {
         const { contents } = await client.readResource({ uri });
         expect(contents).toEqual([{ uri, mimeType: 'application/json', text: '2' }]);

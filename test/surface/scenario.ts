@@ -3,7 +3,7 @@ import type { Operation, RawBody } from '../../shared/kernel/operation.ts';
 
 type Json = Record<string, unknown>;
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export interface Answer {
   readonly status: number;

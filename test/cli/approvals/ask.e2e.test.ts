@@ -5,7 +5,7 @@ import { visit } from '../../helpers/page-visitor.ts';
 import { Harness } from '../../surface/harness.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
 
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 60_000 };
 
 let daemon: Harness;
 beforeAll(async () => {

@@ -39,7 +39,7 @@ async function watched(fake: FakeDaemon, looks: number, terminal: boolean) {
   const watching = svc(['request', 'watch'], fake, { terminal, signal: abort.signal });
   await expect
     .poll(() => fake.seen.filter(({ url }) => url.startsWith('/v1/requests?')).length, {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBe(looks + 1);
   abort.abort();

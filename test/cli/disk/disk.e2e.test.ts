@@ -147,7 +147,7 @@ describe('Ctrl-C', () => {
     const { child, ended } = start(['file', 'get', 'a', join(folder, 'a')], more);
     // A file without bytes may not be known yet to whom it is to be removed by.
     const sizes = () => filesUnder(folder).map((path) => statSync(path).size);
-    await expect.poll(sizes, { timeout: 20_000 }).toEqual([MB]);
+    await expect.poll(sizes).toEqual([MB]);
     for (let at = 0; at < times; at += 1) child.kill('SIGINT');
     expect((await ended).code).toBe(130);
     expect(readdirSync(folder)).toEqual([]);

@@ -352,7 +352,7 @@ describe('svc file sync, down', () => {
     const stop = new AbortController();
     const line = ['file', 'sync', dir, 'site', '--down'];
     const syncing = disk.svc(line, { signal: stop.signal });
-    await expect.poll(() => filesUnder(dir).length, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => filesUnder(dir).length).toBe(4);
     stop.abort();
     const { code, out } = await syncing;
     expect([code, filesUnder(dir)]).toEqual([130, []]);

@@ -134,7 +134,7 @@ describe('svc email send', () => {
     const ended = svc(SEND, fake, { signal: abort.signal });
     // It is found by then: where its message is comes next.
     await expect
-      .poll(() => fake.seen.map(({ url }) => url), { timeout: 20_000 })
+      .poll(() => fake.seen.map(({ url }) => url), { timeout: 60_000 })
       .toContain('/_daemon/status');
     abort.abort();
     const { code, stderr } = await ended;

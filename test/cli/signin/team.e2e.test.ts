@@ -46,7 +46,7 @@ class Process {
 
 /** Waits until a process shows its code: it takes a while to start, and its mail has gone by then. */
 async function showsCode(shownBy: () => string): Promise<void> {
-  await expect.poll(shownBy, { timeout: 30_000 }).toMatch(CODE);
+  await expect.poll(shownBy).toMatch(CODE);
 }
 
 /** What every user of the machine can read while it waits. */

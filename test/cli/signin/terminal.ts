@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { findProgram } from '../../helpers/programs.ts';
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 const SCRIPT = findProgram('script') ?? '';
 

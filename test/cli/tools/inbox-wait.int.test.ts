@@ -10,10 +10,13 @@ it('svc inbox wait says at once that a source is not there, and says it once', a
   const client = new FakeClient({
     'GET /v1/inbox': () => ({ items: [], next_cursor: null, warnings }),
     'GET /v1/inbox/wait': () =>
-      vi.waitFor(() => {
-        expect(printed.notes).toHaveLength(1);
-        return { event: null, warnings };
-      }),
+      vi.waitFor(
+        () => {
+          expect(printed.notes).toHaveLength(1);
+          return { event: null, warnings };
+        },
+        { timeout: 60_000 },
+      ),
   });
   const { context, printed } = fakeContext({ client, options: { source: 'nope' } });
   expect(await run(context, shape)).toBe(3);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,6 @@ import { workerOf } from './worker.ts';
 const ACK = 'POST /v1/inbox/ack';
 const NACK = 'POST /v1/inbox/nack';
 
-/** Where commands see what they wait for, as `$FOLDER`. */
 let folder: string;
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
@@ -28,13 +27,15 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Lets the commands go on that wait for this name. */
-function mark(name: string): void {
-  writeFileSync(join(folder, name), '');
+const mark = (name: string): void => writeFileSync(join(folder, name), '');
+
+/** Waits until a command has made this name. */
+async function isMarked(name: string): Promise<void> {
+  await expect.poll(() => existsSync(join(folder, name))).toBe(true);
 }
 
-function workOf(client: FakeClient, command: string, given: Parameters<typeof workerOf>[2] = {}) {
-  return workerOf(client, command, { env, ...given });
-}
+const workOf = (client: FakeClient, command: string, given: Parameters<typeof workerOf>[2] = {}) =>
+  workerOf(client, command, { env, ...given });
 
 async function outcomeOf(command: string) {
   const client = fakeInbox([event('evt_1')]);
@@ -97,10 +98,9 @@ describe('how a command ends', () => {
   });
 
   it('does not wait for what the command left running', async () => {
-    const started = performance.now();
-    const { finished } = await outcomeOf('sleep 20 & echo done');
+    // It's left running until the test is over and its folder gone.
+    const { finished } = await outcomeOf('while [ -d $FOLDER ]; do sleep 0.05; done & echo done');
     expect(finished).toMatchObject({ outcome: 'acked' });
-    expect(performance.now() - started).toBeLessThan(8000);
   });
 });
 
@@ -231,15 +231,15 @@ describe('the queue', () => {
 async function killed(client: FakeClient) {
   const stop = new AbortController();
   const kill = new AbortController();
-  const { options, finished } = workOf(client, 'sleep 30', {
+  const { options, finished } = workOf(client, `: > $FOLDER/begun; exec sleep 600`, {
     signal: stop.signal,
     kill: kill.signal,
   });
-  setTimeout(() => stop.abort(), 100);
-  setTimeout(() => kill.abort(), 200);
-  const started = performance.now();
-  await work(options);
-  expect(performance.now() - started).toBeLessThan(4000);
+  const ended = work(options);
+  await isMarked('begun');
+  stop.abort();
+  kill.abort();
+  await ended;
   return finished[0];
 }
 
@@ -247,12 +247,13 @@ describe('interrupts', () => {
   it('lets running commands end', async () => {
     const stop = new AbortController();
     const client = fakeInbox([event('evt_1'), event('evt_2')]);
-    const { options, finished } = workOf(client, 'sleep 0.5', {
-      signal: stop.signal,
-      drain: false,
-    });
-    setTimeout(() => stop.abort(), 150);
-    await work(options);
+    const command = ': > $FOLDER/begun; until [ -e $FOLDER/told ]; do sleep 0.05; done';
+    const { options, finished } = workOf(client, command, { signal: stop.signal, drain: false });
+    const ended = work(options);
+    await isMarked('begun');
+    stop.abort();
+    mark('told');
+    await ended;
     expect(finished).toMatchObject([{ event_id: 'evt_1', outcome: 'acked' }]);
   });
 

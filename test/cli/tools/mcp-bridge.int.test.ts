@@ -237,33 +237,33 @@ describe('the MCP bridge', () => {
   });
 
   it('answers all that came before the input ended, however long it takes', async () => {
+    const held = new Map<unknown, ServerResponse>();
     const { input, done, send, answers } = await bridge(
-      serving((message, response) => {
-        const { id } = message;
-        if (id === 1) {
-          response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': waiting\n\n');
-          const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { late: true } });
-          setTimeout(() => response.end(`data: ${answer}\n\n`), 1600);
-        } else {
-          setTimeout(() => answerJson(response, 200, { jsonrpc: '2.0', id, result: {} }), 1300);
-        }
-      }),
+      serving(({ id }, response) => void held.set(id, response)),
     );
     send(rpc(1, 'tools/call'));
     send(rpc(2, 'tools/call'));
     input.end();
+    await expect.poll(() => held.size).toBe(2);
+    const [one, two] = [held.get(1), held.get(2)];
+    one?.writeHead(200, { 'content-type': 'text/event-stream' }).write(': waiting\n\n');
+    if (two) answerJson(two, 200, { jsonrpc: '2.0', id: 2, result: {} });
+    await expect.poll(() => answers().length).toBe(1);
+    one?.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { late: true } })}\n\n`);
     await done;
     expect(answers()).toMatchObject([{ id: 2 }, { id: 1, result: { late: true } }]);
   });
 
   it('drops what is open when its time is over after the input ended', async () => {
-    let gone = false;
+    let [came, gone] = [false, false];
     const never = (incoming: IncomingMessage, response: ServerResponse): void => {
+      came = true;
       response.on('close', () => (gone = true));
       incoming.resume();
     };
     const { input, done, send, answers } = await bridge(never, undefined, { endingMs: 150 });
     send(rpc(1, 'tools/call'));
+    await expect.poll(() => came).toBe(true);
     input.end();
     await done;
     expect(answers()).toEqual([]);
@@ -275,11 +275,9 @@ describe('the MCP bridge', () => {
     const { input, done, send, answers } = await bridge(silent, undefined, { signal: stop.signal });
     send(rpc(1, 'tools/call'));
     input.end();
-    await delay(100);
-    const stopped = performance.now();
+    // It would wait for minutes.
     stop.abort();
     await done;
-    expect(performance.now() - stopped).toBeLessThan(1000);
     expect(answers()).toEqual([]);
   });
 

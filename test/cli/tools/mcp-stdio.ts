@@ -80,7 +80,7 @@ export function startBridge(url: string, key: string) {
   const ask = async (method: string, params: object = {}): Promise<Rpc> => {
     const own = (id += 1);
     send({ id: own, method, params });
-    await expect.poll(() => heard.some((one) => one.id === own), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => heard.some((one) => one.id === own), { timeout: 60_000 }).toBe(true);
     return heard.find((one) => one.id === own) ?? {};
   };
   /** What was told, in short. */

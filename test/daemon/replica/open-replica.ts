@@ -45,7 +45,7 @@ export function collectingLog(): { log: Logger; lines: Record<string, unknown>[]
   return { log: pino({ level: 'info' }, { write }), lines };
 }
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 /** Looks again and again; fails with what it last saw. */
 export async function until<T>(

@@ -95,7 +95,7 @@ describe('a gateway that is gone', () => {
       { level: 40, msg: 'replica: lost the gateway', gateway: stage.door.url },
       { level: 30, msg: 'replica: the gateway is back', gateway: stage.door.url },
     ]);
-  }, 60_000);
+  });
 
   it('is found again at once when it answers anything that was passed on to it', async () => {
     const hour = { firstMs: HOUR_MS, maxMs: HOUR_MS };

@@ -63,8 +63,6 @@ export interface Back {
   /** Someone else's write and a revoked key: tried as soon as a write is answered. */
   readonly theirs: Called;
   readonly revoked: Called;
-  /** Until the key was refused. */
-  readonly revokedAfterMs: number;
   readonly waited: Called;
 }
 
@@ -218,18 +216,17 @@ export class Drill {
 
   async #whenBack({ key, waiting }: Prepared): Promise<Back> {
     const { name, writes } = this.#wanted;
-    const backAt = performance.now();
     const write = writes ? await this.#member.call('PUT', `/v1/kv/own-${name}`, { n: 1 }) : null;
     const first = { theirs: await this.#read('theirs'), revoked: await this.#read('own', key) };
     const own: Called[] = [];
-    let revokedAfterMs = first.revoked.status === 200 ? Infinity : performance.now() - backAt;
-    for (let n = 0; n < READS || revokedAfterMs === Infinity; n += 1) {
+    let isRevoked = first.revoked.status !== 200;
+    // Ends when the key is refused, too.
+    for (let n = 0; n < READS || !isRevoked; n += 1) {
       own.push(await this.#read('own'));
-      const { status } = await this.#read('own', key);
-      if (status !== 200) revokedAfterMs = Math.min(revokedAfterMs, performance.now() - backAt);
+      isRevoked ||= (await this.#read('own', key)).status !== 200;
       await sleep(20);
     }
-    return { write, own, ...first, revokedAfterMs, waited: await waiting };
+    return { write, own, ...first, waited: await waiting };
   }
 
   async #worked({ worker, eventId }: Prepared, meanwhile: string): Promise<Drilled['events']> {

@@ -11,7 +11,7 @@ import type { Running } from './shimmed-daemon.ts';
 const SECRET = `whsec_${Buffer.from('a secret of power cuts, 32 bytes').toString('base64')}`;
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
 const PLAIN_TYPE = 'application/octet-stream';
-const LETTER_WITHIN_MS = 20_000;
+const LETTER_WITHIN_MS = 60_000;
 
 type Json = Record<string, unknown>;
 

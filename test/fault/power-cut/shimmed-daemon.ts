@@ -8,7 +8,7 @@ import { askStatus } from '../../../daemon/probe.ts';
 import { shimEnvironment, type Faults } from './shim.ts';
 
 const DAEMON = resolve('dist/daemon.js');
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 /** As `svc up` starts it. */
 const NODE_FLAGS = ['--max-semi-space-size=8', '--expose-gc'];
 

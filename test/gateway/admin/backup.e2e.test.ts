@@ -86,7 +86,7 @@ function load(gateway: GatewayProcess): { end(): Promise<void> } {
 beforeAll(async () => {
   mkdirSync(data);
   members = await seed();
-}, 120_000);
+});
 afterAll(() => root.remove());
 
 describe('a backup beside a gateway under load', () => {
@@ -96,7 +96,7 @@ describe('a backup beside a gateway under load', () => {
   it('has everything that was answered before it began, and comes to life elsewhere', async () => {
     gateway = await startGatewayProcess(data, 2);
     const work = load(gateway);
-    await expect.poll(() => acknowledged.size, { timeout: 20_000 }).toBe(members.length);
+    await expect.poll(() => acknowledged.size).toBe(members.length);
     const before = new Map(acknowledged);
     const made = await operator(['backup', backup, '--data', data, '--json']);
     expect([made.code, made.err]).toEqual([0, expect.stringContaining('NOT IN THIS BACKUP')]);
@@ -138,7 +138,7 @@ describe('a backup beside a gateway under load', () => {
     }
     await gateway.end();
     gateway = null;
-  }, 240_000);
+  });
 });
 
 /** A copy of the backup to be spoilt, beside a new data folder with the right key. */
@@ -187,7 +187,7 @@ describe('a damaged backup', () => {
       mkdirSync(join(target, left, 'half'), { recursive: true });
     const good = await operator(['restore', backup, '--data', target, '--json']);
     expect([good.code, JSON.parse(good.out)]).toMatchObject([0, { data: target, projects: 4 }]);
-  }, 120_000);
+  });
 
   it('is refused when a file is missing', async () => {
     const { copy, target } = prepared('missing');
@@ -282,7 +282,7 @@ describe('a backup', () => {
     const read = await call(again.url, member, ['GET', '/v1/kv/killed']);
     await again.end();
     expect(read.body).toMatchObject({ value: 1 });
-  }, 120_000);
+  });
 
   it('writes over nothing, and leaves nothing when it fails', async () => {
     const over = await operator(['backup', backup, '--data', data]);
@@ -302,5 +302,5 @@ describe('a backup', () => {
     rmSync(join(broken, blob ?? ''));
     expect((await operator(['backup', folder, '--data', broken])).code).toBe(1);
     expect(readdirSync(root.path).filter((name) => name.startsWith('failing'))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -16,7 +16,7 @@ const origin = temporaryFolder();
 let project: Seeded;
 beforeAll(async () => {
   project = await seed(origin.path);
-}, 60_000);
+});
 afterAll(() => origin.remove());
 
 let root: ReturnType<typeof temporaryFolder>;

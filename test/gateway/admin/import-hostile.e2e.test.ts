@@ -23,7 +23,7 @@ beforeAll(async () => {
   project = await seed(data);
   const { code, err } = await operator(['export', SLUG, exportOnce, '--data', data]);
   if (code !== 0) throw new Error(err);
-}, 60_000);
+});
 afterAll(() => origin.remove());
 
 let root: ReturnType<typeof temporaryFolder>;

@@ -15,7 +15,7 @@ const CHANGED = 'changed during the copy';
 
 beforeAll(async () => {
   await seed(before);
-}, 60_000);
+});
 afterAll(() => root.remove());
 
 interface Copy {
@@ -85,7 +85,6 @@ describe.each([
         false,
       ]);
     },
-    60_000,
   );
 
   it('is made when the key was changed once before, and not meanwhile', async () => {
@@ -93,7 +92,7 @@ describe.each([
     rekeyNow(copy, 'whole');
     await run(copy, () => undefined);
     expect(existsSync(join(copy.folder, 'manifest.json'))).toBe(true);
-  }, 60_000);
+  });
 });
 
 it('a backup that was refused for another key is made when the change has ended', async () => {
@@ -105,4 +104,4 @@ it('a backup that was refused for another key is made when the change has ended'
   expect(made.code).toBe(0);
   const restored = join(root.path, 'again-restored');
   expect((await operator(['restore', copy.folder, '--data', restored])).code).toBe(0);
-}, 60_000);
+});

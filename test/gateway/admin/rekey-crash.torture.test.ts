@@ -27,7 +27,7 @@ let scenario: Scenario;
 beforeAll(async () => {
   outside = { telegram: await FakeTelegram.start(), receiver: await Receiver.start() };
   scenario = await live(before, outside);
-}, 120_000);
+});
 afterAll(async () => {
   await outside.telegram.stop();
   await outside.receiver.stop();
@@ -104,38 +104,30 @@ describe('a change of the master key that is killed', () => {
     [7, 'old key kept', 3],
     [8, 'key in place', 3],
     [9, 'spare dropped', 3],
-  ])(
-    'is finished by the next run, and nothing starts before: %i, %s',
-    async (time, at, done) => {
-      const copy = copyOf(`killed-${time}`);
-      const { data, newKey } = copy;
-      expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
-      // Each database has the one or the other, and both keys are there.
-      const { old, fresh } = replication(data, newKey);
-      expect([fresh.length, old.length]).toEqual([done, 3 - done]);
-      expect(old.filter((path) => fresh.includes(path))).toEqual([]);
-      const again = `svc gateway rekey --data ${data} --new-key ${newKey}`;
-      await expect(startWith(data, outside)).rejects.toThrow(again);
-      await expectFinished(copy);
-    },
-    60_000,
-  );
+  ])('is finished by the next run, and nothing starts before: %i, %s', async (time, at, done) => {
+    const copy = copyOf(`killed-${time}`);
+    const { data, newKey } = copy;
+    expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
+    // Each database has the one or the other, and both keys are there.
+    const { old, fresh } = replication(data, newKey);
+    expect([fresh.length, old.length]).toEqual([done, 3 - done]);
+    expect(old.filter((path) => fresh.includes(path))).toEqual([]);
+    const again = `svc gateway rekey --data ${data} --new-key ${newKey}`;
+    await expect(startWith(data, outside)).rejects.toThrow(again);
+    await expectFinished(copy);
+  });
 
   it.each([
     [1, 'checked'],
     [2, 'new key kept'],
-  ])(
-    'has changed nothing before all of it was found to open: %i, %s',
-    async (time, at) => {
-      const copy = copyOf(`killed-${time}`);
-      const { data, newKey } = copy;
-      expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
-      expect(replication(data, newKey)).toMatchObject({ old: { length: 3 }, fresh: [] });
-      expect(existsSync(join(data, 'rekeying'))).toBe(false);
-      await expectFinished(copy);
-    },
-    60_000,
-  );
+  ])('has changed nothing before all of it was found to open: %i, %s', async (time, at) => {
+    const copy = copyOf(`killed-${time}`);
+    const { data, newKey } = copy;
+    expect(await dyingRekey(copy, time)).toEqual({ point: at, signal: 'SIGKILL' });
+    expect(replication(data, newKey)).toMatchObject({ old: { length: 3 }, fresh: [] });
+    expect(existsSync(join(data, 'rekeying'))).toBe(false);
+    await expectFinished(copy);
+  });
 
   it.each([
     [3, 'marked'],
@@ -162,7 +154,6 @@ describe('a change of the master key that is killed', () => {
       expect(keyFilesIn(data)).toEqual(['master.key', expect.stringMatching(KEPT)]);
       await expectAlive(data);
     },
-    60_000,
   );
 
   it.each(['rekeying', 'master.key'])(
@@ -176,7 +167,6 @@ describe('a change of the master key that is killed', () => {
       await expectFinished(copy);
       expect(readdirSync(copy.data).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     },
-    60_000,
   );
 
   it('keeps half of it out of a backup, and takes no third key meanwhile', async () => {
@@ -189,7 +179,7 @@ describe('a change of the master key that is killed', () => {
     const wrong = await operator(['rekey', '--new-key', other, '--data', data]);
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining(newKey) });
     expect(existsSync(other)).toBe(false);
-  }, 60_000);
+  });
 
   it('is finished when it was killed after its end', async () => {
     const copy = copyOf('killed-10');
@@ -200,7 +190,7 @@ describe('a change of the master key that is killed', () => {
       err: expect.stringContaining('already holds the current master key'),
     });
     await expectAlive(copy.data);
-  }, 60_000);
+  });
 
   it('goes on with a key that a setting names, which then has to be named', async () => {
     const copy = copyOf('named');
@@ -221,7 +211,7 @@ describe('a change of the master key that is killed', () => {
     expect(keyFilesIn(data)).toEqual(['master.key']);
     expect(sealedIn(data, createVault(loadMasterKey(keyFile)))).toEqual([]);
     await expectAlive(data, { masterKeyFile: newKey });
-  }, 60_000);
+  });
 
   it('keeps the only copy of a new key that has to be named, and says where', async () => {
     const copy = copyOf('named-gone');
@@ -242,5 +232,5 @@ describe('a change of the master key that is killed', () => {
     expect(statSync(masterKeyFile).mode & 0o777).toBe(0o600);
     expect(loadMasterKey(masterKeyFile)).toEqual(loadMasterKey(elsewhere));
     await expectAlive(data, { masterKeyFile });
-  }, 60_000);
+  });
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { projectId, apiKey } = gateway;
   member = { projectId, apiKey };
   await gateway.stop({ keepFolder: true });
-}, 60_000);
+});
 afterAll(() => root.remove());
 
 function copyOf(name: string): { data: string; args: string[]; newKey: string } {
@@ -50,7 +50,7 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     expect(refused.err).toContain(`Another process (pid ${process.pid}) has the data in ${data}`);
     const done = await operator(args);
     expect(done).toMatchObject({ code: 0, out: expect.stringContaining(': 1 project, ') });
-  }, 60_000);
+  });
 
   it('to the key that is there, and from one that is not the right one', async () => {
     const { data, args, newKey } = copyOf('wrong');
@@ -76,7 +76,7 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     expect(named()).toEqual(files);
     expect(existsSync(newKey)).toBe(true);
     expect((await operator(args)).code).toBe(0);
-  }, 60_000);
+  });
 
   it('where a secret does not open, or a key file cannot be made, by their names', async () => {
     const { data, args } = copyOf('damaged');
@@ -94,7 +94,7 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     change(data, 'UPDATE source SET secret = NULL');
     const other = await operator(args);
     expect(other.err).toMatch(/The address_hash of channel \S+ of project \S+ is damaged/);
-  }, 60_000);
+  });
 
   it('without data, with databases on a server, and without the name of a file', async () => {
     const { data, args } = copyOf('other');
@@ -105,7 +105,7 @@ describe('a change of the master key is refused, and nothing is changed', () => 
     expect(remote).toMatchObject({ code: 1, err: expect.stringContaining('SVC_DATABASE_URL') });
     const nameless = await operator(['rekey', '--data', data]);
     expect(nameless).toMatchObject({ code: 1, err: expect.stringContaining('--new-key FILE') });
-  }, 60_000);
+  });
 });
 
 /** A change that is interrupted at this point, or before it begins: answers what it ends with. */
@@ -139,7 +139,7 @@ describe('an interruption of a change of the master key', () => {
     }
     expect((await operator(args)).code).toBe(0);
     expect(readdirSync(data)).not.toContain('rekeying');
-  }, 60_000);
+  });
 
   it('names the new key that it leaves where nothing was changed yet', async () => {
     const copy = copyOf('interrupted-early');
@@ -149,7 +149,7 @@ describe('an interruption of a change of the master key', () => {
     expect(String(ended)).toContain(`The new key stays in ${newKey}`);
     expect([existsSync(newKey), readdirSync(data).includes('rekeying')]).toEqual([true, false]);
     expect((await operator(args)).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 async function ask(url: string, method: 'GET' | 'PUT', path: string) {
@@ -198,4 +198,4 @@ it('a replica goes on from where it was, and gets what was sealed anew', async (
   } finally {
     await second.kill();
   }
-}, 60_000);
+});

@@ -130,7 +130,7 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
       await gateway.kill();
     }
     // Three processes are started.
-  }, 180_000);
+  });
 });
 
 /** What the migrations since the fifth added goes. */

@@ -7,7 +7,7 @@ import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
 import { parsedMail, valuesOf } from '../mail/parsed-mail.ts';
 import { TestPeople } from './people.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const MINUTE_MS = 60_000;
 
 let telegram: FakeTelegram;

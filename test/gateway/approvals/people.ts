@@ -5,7 +5,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** An answer about a request, or the refusal of it. */
 export interface Asked {

@@ -9,7 +9,7 @@ import { parsedMail } from '../mail/parsed-mail.ts';
 import { pathOf, WebVisitor } from '../web/inbox/web-visitor.ts';
 import { TestPeople } from './people.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const MINUTE_MS = 60_000;
 const OWNER = 'owner@example.com';
 

@@ -5,7 +5,7 @@ import { mailsOf } from '../../helpers/outbox.ts';
 import { parsedMail, valuesOf } from '../mail/parsed-mail.ts';
 import { TestPeople } from './people.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const HOUR_MS = 3_600_000;
 
 let folder: ReturnType<typeof temporaryFolder>;

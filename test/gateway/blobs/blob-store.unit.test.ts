@@ -201,7 +201,7 @@ describe('bytes that come in chunks', () => {
     // It may fail before it is asked for.
     rest.catch(() => undefined);
     const stored = blobs.putStream(chunksUntil(rest), 7);
-    await vi.waitFor(() => expect(files()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(files()).toHaveLength(1), { timeout: 60_000 });
     sender.emit('error', new Error('gone'));
     await expect(stored).rejects.toThrow('gone');
     expect(files()).toEqual([]);
@@ -223,7 +223,7 @@ describe('bytes that come in chunks', () => {
         expect(readFileSync(join(folder.path, 'incoming', name), 'utf8')).toBe('1234');
         return join(folder.path, 'incoming', name);
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     expect(readdirSync(folder.path)).toEqual(['incoming']);
     // As after hours on a slow line.
@@ -245,7 +245,7 @@ describe('bytes that come in chunks', () => {
         expect(readFileSync(join(folder.path, 'incoming', first), 'utf8')).toBe('1234');
         return first;
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     const next = new FileBlobStore(folder.path);
     await next.sweep(unreferenced, Date.now());

@@ -178,4 +178,4 @@ it('loses no blob that a row names, however gateways that share it stop, die and
     { numRuns: Number(process.env['SVC_MODEL_RUNS'] ?? 12), endOnFailure: true },
   );
   expect(runs).toBeGreaterThan(0);
-}, 120_000);
+});

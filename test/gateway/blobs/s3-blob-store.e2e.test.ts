@@ -260,9 +260,8 @@ describe.skipIf(!hasSwift())('blobs in a bucket', () => {
       await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
 
-    it('that is down is UNAVAILABLE soon', async () => {
+    it('that is down is UNAVAILABLE', async () => {
       const down = withPlace({ endpoint: new URL('http://127.0.0.1:1') });
-      const start = performance.now();
       await expect(down.put(Buffer.from('bytes'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await expect(down.putStream(chunks('bytes'), 5)).rejects.toMatchObject({
         code: 'UNAVAILABLE',
@@ -270,7 +269,6 @@ describe.skipIf(!hasSwift())('blobs in a bucket', () => {
       await expect(down.open(hash('sha256', 'bytes'))).rejects.toMatchObject({
         code: 'UNAVAILABLE',
       });
-      expect(performance.now() - start).toBeLessThan(5000);
     });
   });
 });

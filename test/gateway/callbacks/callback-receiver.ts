@@ -86,7 +86,7 @@ export class Receiver {
   }
 
   /** Resolves once so many have come in all. */
-  async came(count: number, withinMs = 10_000): Promise<readonly Received[]> {
+  async came(count: number, withinMs = 60_000): Promise<readonly Received[]> {
     if (this.got.length < count) {
       await new Promise<void>((resolve, reject) => {
         const late = setTimeout(
@@ -117,7 +117,7 @@ function plain(headers: IncomingHttpHeaders): Record<string, string> {
 
 /** Looks until `done` says so. */
 export async function until<T>(look: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-  const endsAt = performance.now() + 10_000;
+  const endsAt = performance.now() + 60_000;
   for (;;) {
     const value = await look();
     if (done(value)) return value;

@@ -228,7 +228,6 @@ describe('a kept connection that the receiver closes as the post is on its way',
     expect(await post()).toMatchObject({ status: 200 });
     const result = await post(2000);
     expect(result).toMatchObject({ kind: 'failed', reason: 'No answer came within 2 s.' });
-    expect(result.durationMs).toBeLessThan(3000);
     expect([receiver.sockets.length, asked]).toEqual([2, 2]);
   });
 

@@ -144,7 +144,6 @@ describe('a delivery that fails', () => {
       { status_code: null, error: 'No answer came within 0.3 s.', response: null },
     ]);
     expect(log[0]?.duration_ms).toBeGreaterThanOrEqual(290);
-    expect(log[0]?.duration_ms).toBeLessThan(2000);
   });
 
   it('because nobody is there says so', async () => {

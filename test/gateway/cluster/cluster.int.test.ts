@@ -11,8 +11,8 @@ import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 
 /** A machine that rests for as long as this makes all of them stand still. */
-const TIMING = { beatMs: 50, deadAfterMs: 1500, unsureAfterMs: 800 };
-const soon = { timeout: 10_000, interval: 5 };
+const TIMING = { beatMs: 50, deadAfterMs: 6000, unsureAfterMs: 3000 };
+const soon = { timeout: 60_000, interval: 5 };
 
 let folder: ReturnType<typeof temporaryFolder>;
 let shared: SharedStore;

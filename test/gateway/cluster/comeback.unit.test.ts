@@ -3,7 +3,7 @@ import { Cluster } from '../../../gateway/cluster/cluster.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 
 const BEAT_MS = 10;
-const soon = { timeout: 10_000, interval: 2 };
+const soon = { timeout: 60_000, interval: 2 };
 
 interface Held {
   readonly promise: Promise<void>;

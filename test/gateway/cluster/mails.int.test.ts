@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 const maintenance = () => Promise.all(senders.map(({ project }) => maintain(project, clock)));
-const soon = { timeout: 10_000, interval: 5 };
+const soon = { timeout: 60_000, interval: 5 };
 const idle = async (): Promise<void> => {
   await expect.poll(() => senders.some(({ project }) => project.mails.isBusy), soon).toBe(false);
 };

@@ -217,7 +217,7 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
         await send('GET', '/v1/whoami?back');
         return gateways.reachedBy('/v1/whoami?back');
       };
-      await expect.poll(isBack, { timeout: 20_000, interval: 200 }).toContain(home);
+      await expect.poll(isBack, { interval: 200 }).toContain(home);
     });
   },
 );

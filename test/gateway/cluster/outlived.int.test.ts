@@ -5,7 +5,7 @@ import { ControlStore } from '../../../gateway/store/control-store.ts';
 import type { Transition } from '../../../gateway/store/control/moves.ts';
 import { Pair } from './pair.ts';
 
-const soon = { timeout: 10_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 
 let pair: Pair;
 let control: ControlStore;

@@ -34,7 +34,7 @@ const projectOf = (gateway: TestGateway): Project => {
   return project;
 };
 
-const soon = { timeout: 10_000, interval: 5 };
+const soon = { timeout: 60_000, interval: 5 };
 const idle = async (): Promise<void> => {
   await expect.poll(() => projects.some(({ deliveries }) => deliveries.isBusy), soon).toBe(false);
 };

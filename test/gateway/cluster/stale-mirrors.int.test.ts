@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Pair } from './pair.ts';
 
-const soon = { timeout: 20_000, interval: 20 };
+const soon = { timeout: 60_000, interval: 20 };
 
 let pair: Pair;
 /** The project's mirror at the second gateway. */

@@ -18,7 +18,7 @@ const wait = (gateway: TestGateway, options: { key?: string } = {}) =>
 
 async function waiting(gateway: TestGateway, count = 1): Promise<void> {
   const { waits } = await pair.project(gateway);
-  await expect.poll(() => waits.size, { timeout: 10_000, interval: 2 }).toBe(count);
+  await expect.poll(() => waits.size, { interval: 2 }).toBe(count);
 }
 
 describe('a wait on one gateway', () => {
@@ -87,7 +87,7 @@ describe('a gateway that is alone', () => {
     try {
       const project = await alone.gateway.projects.find(alone.projectId);
       const held = alone.call<Waited>('GET', '/v1/inbox/wait?timeout_seconds=3');
-      await expect.poll(() => project?.waits.size, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => project?.waits.size).toBe(1);
       await sleep(100);
       shared.server.resetCounters();
       await sleep(1000);

@@ -251,11 +251,4 @@ describe('whatever is written into it', () => {
     expect(isMailAddress(`a@${'b.'.repeat(126)}c`)).toBe(false);
     expect(isMailAddress(`a@b-.c`)).toBe(false);
   });
-
-  it('an address takes no time to refuse', () => {
-    // The time of this process, however long others held it up.
-    const before = process.cpuUsage();
-    expect(isMailAddress(`${'a.'.repeat(500_000)}@`)).toBe(false);
-    expect(process.cpuUsage(before).user).toBeLessThan(50_000);
-  });
 });

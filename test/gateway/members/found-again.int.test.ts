@@ -23,7 +23,7 @@ it('a member finds their project again although the gateway died before it noted
     await expect
       .poll(async () => (await ana.projects(login)).map(({ id }) => id), {
         interval: 2_100,
-        timeout: 9_000,
+        timeout: 60_000,
       })
       .toContain(project.id);
   } finally {

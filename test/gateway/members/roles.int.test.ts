@@ -19,7 +19,7 @@ beforeAll(async () => {
   team = await Team.found();
   for (const [role, email] of PEOPLE) visitors.set(role, await team.joined(email, role));
   visitors.set('owner', await team.owner());
-}, 30_000);
+});
 afterAll(() => team.stop());
 
 function visitor(role: string): WebVisitor {

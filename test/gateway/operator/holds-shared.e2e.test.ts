@@ -118,7 +118,7 @@ describe('a project of a store that several gateways share', () => {
     await writer.close();
     const { out } = await command('export', name, join(root.path, 'export'), '--hold', '--json');
     expect(JSON.parse(out)).toMatchObject({ project: { id: name }, held: true });
-  }, 60_000);
+  });
 
   it('is looked after by one that runs when a command took it in', async () => {
     const folder = join(root.path, 'export');
@@ -139,11 +139,11 @@ describe('a project of a store that several gateways share', () => {
       control.read((tx) =>
         tx.all('SELECT gateway_id FROM project_work WHERE project_id = ?', [name]),
       );
-    await expect.poll(keepers, { timeout: 20_000 }).toEqual([{ gateway_id: gatewayIdIn(runs) }]);
+    await expect.poll(keepers).toEqual([{ gateway_id: gatewayIdIn(runs) }]);
     expect((await put(gateway)).status).toBe(200);
     await control.close();
     await gateway.stop({ keepFolder: true });
     await fresh.stop();
     other.remove();
-  }, 60_000);
+  });
 });

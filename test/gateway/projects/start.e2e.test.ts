@@ -144,9 +144,7 @@ describe('a gateway that was ended', () => {
     expect(due).toBeLessThanOrEqual(Date.now() + LEASE_MS);
     await passLease(leased);
     const again = await TestGateway.start({ folder: folder.path });
-    await expect
-      .poll(() => opsOf(leased), { interval: 50, timeout: 20_000 })
-      .toContain('lease.expired');
+    await expect.poll(() => opsOf(leased), { interval: 50 }).toContain('lease.expired');
     await again.stop({ keepFolder: true });
   });
 });
@@ -165,9 +163,7 @@ describe('a gateway that was killed', () => {
     for (const member of members) await passLease(member);
     const again = await start(2);
     for (const member of members) {
-      await expect
-        .poll(() => opsOf(member), { interval: 50, timeout: 20_000 })
-        .toContain('lease.expired');
+      await expect.poll(() => opsOf(member), { interval: 50 }).toContain('lease.expired');
     }
     await again.end();
   });
@@ -201,5 +197,5 @@ describe('a gateway that was killed', () => {
       .toBeGreaterThan(members.length - 16);
     await gateway.end();
     expect(idleMarkers().size).toBe(members.length + 1);
-  }, 300_000);
+  });
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import type { Env } from './hosted.ts';
 
-const soon = { timeout: 20_000 };
+const soon = { timeout: 60_000 };
 
 let folder: ReturnType<typeof temporaryFolder>;
 let started: Running[] = [];

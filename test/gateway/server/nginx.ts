@@ -36,7 +36,7 @@ export async function startNginx(
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const exited = once(child, 'exit');
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   while (!(await isListening(Number(new URL(url).port)))) {
     if (performance.now() > deadline) throw new Error('nginx does not listen.');
     await new Promise((done) => setTimeout(done, 20));

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../helpers/gateway.ts';
 import { Hosted, type Env } from './hosted.ts';
 
 const TOKEN = 'metrics-token-of-this-test';
-const soon = { timeout: 20_000 };
+const soon = { timeout: 60_000 };
 
 let folder: ReturnType<typeof temporaryFolder>;
 let running: Hosted[] = [];

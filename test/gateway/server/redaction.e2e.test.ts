@@ -10,7 +10,7 @@ const SMTP_PASSWORD = 'smtp-hunter2"%';
 const METRICS = 'metrics-token-of-this-test';
 const SOURCE_SECRET = 'source-secret-hunter2';
 const BODY = 'words-of-a-stranger';
-const soon = { timeout: 20_000 };
+const soon = { timeout: 60_000 };
 
 let folder: ReturnType<typeof temporaryFolder>;
 let project: TeamProject;

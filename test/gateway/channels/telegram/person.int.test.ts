@@ -5,7 +5,7 @@ import { TestGateway } from '../../../helpers/gateway.ts';
 import { linkToken } from '../../../helpers/outbox.ts';
 import type { FakePerson } from '../../../helpers/telegram-person.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const ANA = 4711;
 
 let telegram: FakeTelegram;

@@ -17,7 +17,7 @@ interface ScenarioOptions {
 }
 
 /** For `expect.poll`: what will be so before long. */
-export const SOON = { interval: 5, timeout: 5000 } as const;
+export const SOON = { interval: 5, timeout: 60_000 } as const;
 
 /** A person who is asked, and the channel they are asked by. */
 export interface Asked {

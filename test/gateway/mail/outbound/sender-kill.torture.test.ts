@@ -6,7 +6,7 @@ import { startGatewayProcess, type GatewayProcess } from '../../server/gateway-p
 import { DOMAIN, TestSending, type Batch } from './sending.ts';
 
 /** For what another process sends and writes down. */
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 60_000 };
 
 let smtp: FakeSmtp;
 beforeEach(async () => {

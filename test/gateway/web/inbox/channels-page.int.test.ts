@@ -147,13 +147,13 @@ it('with a bot a person is added by the link that the page shows', async () => {
   // The bot has no name yet for a moment, and then the answer is 503.
   const sent = () => visitor.post(form, { fields: { label: 'Ana' } });
   let answer = await sent();
-  await expect.poll(async () => (answer = await sent()).status, { timeout: 10_000 }).toBe(303);
+  await expect.poll(async () => (answer = await sent()).status, { timeout: 60_000 }).toBe(303);
   const { html } = await visitor.get(answer.location ?? '');
   const [, start = ''] = /value="https:\/\/t\.me\/svc_test_bot\?start=([^"]+)"/.exec(html) ?? [];
   expect(answer.location).not.toContain(start);
   telegram.person(4711, 'Ana').says(`/start ${start}`);
   const shown = async () => (await visitor.get(answer.location ?? '')).html;
-  await expect.poll(shown, { timeout: 10_000 }).toContain('Waiting for the owner');
+  await expect.poll(shown).toContain('Waiting for the owner');
   expect(await shown()).not.toContain('t.me');
   await own.stop();
   await telegram.stop();

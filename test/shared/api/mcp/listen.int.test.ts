@@ -174,7 +174,7 @@ describe('a stream of subscriptions/listen', () => {
     expect(executor.looks).toBe(1);
   });
 
-  it('notes a fault of ours and looks again', { timeout: 20_000 }, async () => {
+  it('notes a fault of ours and looks again', async () => {
     const listener = await listen(WATCHED);
     executor.trouble = new TypeError('a fault');
     executor.version = 2;

@@ -8,7 +8,7 @@ export interface Notification {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** Reads what a subscription tells. */
 export class Listener {

@@ -247,9 +247,9 @@ describe('messages', () => {
     });
     sent.on('error', () => {});
     sent.write('{');
-    await vi.waitFor(() => expect(executor.credentials).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(executor.credentials).toHaveLength(1), { timeout: 60_000 });
     sent.destroy();
-    await vi.waitFor(() => expect(executor.metered).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(executor.metered).toBe(1), { timeout: 60_000 });
     expect(served.internal).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ function textOf(bytes: number): string {
 async function breakOff(text: string): Promise<void> {
   const socket = connect(Number(new URL(rest.url).port), '127.0.0.1');
   socket.write(text);
-  await vi.waitFor(() => expect(rest.asked).toContain('meter'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(rest.asked).toContain('meter'), { timeout: 60_000 });
   socket.destroy();
   await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -200,7 +200,7 @@ describe('a body', () => {
     const { port } = new URL(rest.url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(`POST ${make} HTTP/1.1\r\n${JSON_HEAD}Content-Length: 1000\r\n\r\n{`);
-    await vi.waitFor(() => expect(rest.asked).toContain('meter'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(rest.asked).toContain('meter'), { timeout: 60_000 });
     socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(rest.internal).toEqual([]);
@@ -239,15 +239,13 @@ describe('a body', () => {
 
 describe('the order of checks', () => {
   it('the key comes before the body: a huge one is not waited for', async () => {
-    const started = performance.now();
+    // Nobody sends it: whoever waited for it would wait for ever.
     const answer = await rest.raw(
       'POST /v1/items/a/make HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer bad\r\n' +
         'Content-Type: application/json\r\nContent-Length: 1000000000\r\n\r\n',
     );
     expect(answer).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHENTICATED' } } });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    // Nobody sends it: whoever waited for it would wait for minutes.
-    expect(performance.now() - started).toBeLessThan(20_000);
     expect(rest.asked).toEqual(['authenticate']);
   });
 

@@ -21,7 +21,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const MIB = 1024 * 1024;
 const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 const UPLOAD_TYPE = 'application/vnd.service.upload+json';
-const soon = { timeout: 10_000 } as const;
+const soon = { timeout: 60_000 } as const;
 
 let clock: FakeClock;
 let gateway: TestGateway;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EventQueueRow } from '../../../../shared/rules/event-state.ts';
 import { TestGateway } from '../../../helpers/gateway.ts';
@@ -71,13 +70,10 @@ describe('a wait', () => {
     const id = await deliver();
     const before = performance.now();
     await dueSoon(id, { status: 'claimed' }, 400);
-    const started = performance.now();
-    const answer = await wait('timeout_seconds=10');
-    const ended = performance.now();
+    const answer = await wait('timeout_seconds=120');
     expect(answer.body.event).toMatchObject({ id, attempts: 1 });
     // The lease began to run out before it was written down.
-    expect(ended - before).toBeGreaterThan(300);
-    expect(ended - started).toBeLessThan(5000);
+    expect(performance.now() - before).toBeGreaterThan(300);
     const ledger = await gateway.call<{ items: { subject: string }[] }>(
       'GET',
       '/v1/ledger?op=lease.expired',
@@ -88,10 +84,8 @@ describe('a wait', () => {
   it('is woken when a backoff ends', async () => {
     const id = await deliver();
     await dueSoon(id, { status: 'failed', attempts: 2, lease_id: null, holder_key_id: null }, 400);
-    const started = performance.now();
-    const answer = await wait('timeout_seconds=10');
+    const answer = await wait('timeout_seconds=120');
     expect(answer.body.event).toMatchObject({ id, attempts: 2 });
-    expect(performance.now() - started).toBeLessThan(5000);
     const ledger = await gateway.call<{ items: unknown[] }>('GET', '/v1/ledger?op=event.retried');
     expect(ledger.body.items).toHaveLength(1);
   });
@@ -103,27 +97,24 @@ describe('a wait', () => {
     await expect.poll(dead, SOON).toMatchObject([{ id, attempts: 5 }]);
   });
 
-  it('takes the time it was asked to, and no more', async () => {
+  it('takes the time it was asked to, and ends before a longer one', async () => {
+    const before = performance.now();
+    const long = wait('timeout_seconds=120');
+    await waiting(1);
     for (const seconds of [1, 2]) {
-      const answered = wait(`timeout_seconds=${seconds}`).then((answer) => ({
-        answer,
-        at: performance.now(),
-      }));
-      await waiting(1);
-      // Beside a timer of ours: a machine that stands still for a moment holds up both.
-      const due = sleep(seconds * 1000).then(() => performance.now());
-      const { answer, at } = await answered;
+      const answer = await wait(`timeout_seconds=${seconds}`);
       expect(answer).toEqual({ status: 200, body: { event: null } });
-      expect(Math.abs(at - (await due))).toBeLessThan(1000);
     }
+    expect(performance.now() - before).toBeGreaterThan(2900);
+    await waiting(1);
+    await deliver();
+    expect((await long).body.event).not.toBeNull();
   });
 
-  it('answers at once when there is something, and claims nothing', async () => {
+  it('answers without a wait when there is something, and claims nothing', async () => {
     const id = await deliver();
-    const started = performance.now();
-    expect((await wait('timeout_seconds=30')).body.event?.id).toBe(id);
-    expect((await wait('timeout_seconds=30')).body.event?.id).toBe(id);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect((await wait('timeout_seconds=120')).body.event?.id).toBe(id);
+    expect((await wait('timeout_seconds=120')).body.event?.id).toBe(id);
   });
 
   it('hears only of what it asked for', async () => {
@@ -206,12 +197,10 @@ describe('the end of the gateway', () => {
   it('answers every wait as its timeout would', async () => {
     const waits = Array.from({ length: 5 }, () => wait('timeout_seconds=60'));
     await waiting(5);
-    const started = performance.now();
     await gateway.gateway.endWaits();
     expect(await Promise.all(waits)).toEqual(
       Array.from({ length: 5 }, () => ({ status: 200, body: { event: null } })),
     );
-    expect(performance.now() - started).toBeLessThan(1000);
     expect(await wait('timeout_seconds=60')).toEqual({ status: 200, body: { event: null } });
   });
 });

@@ -20,7 +20,7 @@ const TIMINGS = {
   longPauses: { firstMs: 50, maxMs: 300 },
   closeMs: 20_000,
 } as const;
-export const SOON = { timeout: 40_000, interval: 20 } as const;
+export const SOON = { timeout: 60_000, interval: 20 } as const;
 
 /** A mail with a subject of its own. */
 export function mailAbout(subject: string, body = 'Hello.'): string {
