@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
 import { isSuperseded, policyAt, proposalOf } from '../../shared/operations/policy/proposal.ts';
+import { People } from '../../shared/operations/channel/people.ts';
 import { warningsAbout } from '../../shared/operations/email/copy.ts';
 import { addressOf } from '../../shared/operations/member/channel.ts';
 import { memberBehind } from '../../shared/operations/member/of-key.ts';
@@ -44,7 +45,7 @@ export async function openedFor(
   // Nobody decides alone what several approved.
   const isAlone = votes.length === 0 || row.status !== 'approved';
   const isDecider = isAlone && row.decided_by === `channel:${channel.id}`;
-  const votedAt = votes.find(({ channel_id }) => channel_id === voterId)?.at ?? null;
+  const votedAt = await voteOf(store, project, { votes, voterId, vault });
   const of = { channelId: voterId, keyId: row.key_id };
   const budget = await store.noticeBudgets.find(of);
   return {
@@ -55,6 +56,26 @@ export async function openedFor(
     mutedUntil: isMuted(budget, now) ? budget.mutedUntil : null,
     now,
   };
+}
+
+/** When the person behind a channel approved, through whichever of theirs. */
+async function voteOf(
+  store: Repositories,
+  project: ProjectInfo,
+  {
+    votes,
+    voterId,
+    vault,
+  }: {
+    readonly votes: readonly VoteRow[];
+    readonly voterId: string;
+    readonly vault: Vault | null;
+  },
+): Promise<number | null> {
+  const own = votes.find(({ channel_id }) => channel_id === voterId);
+  if (own || votes.length === 0 || vault === null) return own?.at ?? null;
+  const people = await People.of({ store, project, vault });
+  return votes.find(({ channel_id }) => people.isOne(channel_id, voterId))?.at ?? null;
 }
 
 async function requestView(
@@ -73,8 +94,9 @@ async function requestView(
   },
 ): Promise<RequestView> {
   const key = await store.keys.find(row.key_id);
+  const counting = votes.filter(({ counts }) => counts === 1);
   const given = await Promise.all(
-    votes.map(async ({ channel_id, at }) => ({ label: await labelOf(store, channel_id), at })),
+    counting.map(async ({ channel_id, at }) => ({ label: await labelOf(store, channel_id), at })),
   );
   const isShared = given.length > 0 && row.status === 'approved';
   return {

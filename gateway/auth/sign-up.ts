@@ -27,7 +27,7 @@ export function readSignUp(text: string): SignUpRule {
   return {
     isOpen: false,
     domains: entries.filter(isDomain).map((entry) => entry.slice(1)),
-    mailboxes: entries.filter((entry) => !isDomain(entry)).map(mailboxOf),
+    mailboxes: entries.filter((entry) => !isDomain(entry)).map(likelyMailbox),
   };
 }
 
@@ -37,23 +37,17 @@ function isDomain(entry: string): boolean {
 
 /** Whether the setting lets this address have an account. */
 export function isAllowed({ isOpen, domains, mailboxes }: SignUpRule, address: string): boolean {
-  return isOpen || domains.includes(domainOf(address)) || mailboxes.includes(mailboxOf(address));
+  return (
+    isOpen || domains.includes(domainOf(address)) || mailboxes.includes(likelyMailbox(address))
+  );
 }
 
 /** The text to sign to find an account or an invitation by its mailbox. */
 export function mailboxHashText(address: string): string {
-  return `account|mailbox|1|${mailboxOf(address)}`;
+  return `account|mailbox|1|${likelyMailbox(address)}`;
 }
 
 /** The additional data that seals the address of an invitation. */
 export function invitationAad(id: string): string {
   return `invitation|${id}|address`;
-}
-
-/** Gmail ignores dots, so there `a.na@` and `ana@` are one mailbox. */
-function mailboxOf(address: string): string {
-  const mailbox = likelyMailbox(address);
-  const at = mailbox.lastIndexOf('@');
-  const isGmail = ['@gmail.com', '@googlemail.com'].includes(mailbox.slice(at));
-  return isGmail ? `${mailbox.slice(0, at).replaceAll('.', '')}@gmail.com` : mailbox;
 }

@@ -14,6 +14,8 @@ import { removeChannel } from '../../shared/operations/channel/removal.ts';
 import { addressHashText, channelAad, telegramText } from '../../shared/operations/channel/view.ts';
 import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
 import { notify, notifyOver } from '../../shared/operations/request/notify.ts';
+import { personOptions } from '../../shared/operations/channel/statement.ts';
+import { withdrawVote } from '../../shared/operations/request/votes.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { askOwners } from '../../shared/operations/member/ask-owners.ts';
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
@@ -205,6 +207,7 @@ export const setOwner: Command<Owner, null> = {
       verified_at: nowIso,
       activated_at: nowIso,
       last_used_at: null,
+      person_of: null,
     };
     if (!owner) {
       await store.channels.insert(row);
@@ -222,6 +225,7 @@ export const setOwner: Command<Owner, null> = {
     if (owner) {
       // They were the browsers of the person before.
       await store.browsers.removeAll(id);
+      await store.channels.forgetPerson(id);
       await askAnew(context, id);
     }
     return null;
@@ -252,7 +256,7 @@ async function askAnew(context: ApprovalContext, channelId: string): Promise<voi
   await store.notices.endOfChannel(channelId);
   for (const { id: requestId, approvers } of await store.requests.pending(now)) {
     if (!texts(approvers).includes(channelId)) continue;
-    await store.votes.delete(requestId, channelId);
+    await withdrawVote(context, requestId, channelId);
     await notify(context, { kind: 'ask', channelId, requestId });
   }
 }
@@ -305,6 +309,7 @@ async function askOwner(
     summary: `Let ${channel.label} decide, by ${reach}`,
     // The first person who opens the link gets the channel, so show the owner who that was.
     details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
+    options: JSON.stringify(personOptions(channel.kind)),
   });
 }
 

@@ -1,9 +1,11 @@
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import type { RequestRow } from '../../shared/store/requests.ts';
 import type { VoteRow } from '../../shared/store/votes.ts';
+import { People } from '../../shared/operations/channel/people.ts';
 import { voteFacts } from '../../shared/operations/request/facts.ts';
 import { notifyVoted } from '../../shared/operations/request/notify.ts';
 import type { Ending } from '../../shared/operations/request/resolve.ts';
+import { countVotes, withdrawVote } from '../../shared/operations/request/votes.ts';
 
 /** How a request ends by a person's decision; null for an approval after which more people must approve. */
 export async function counted(
@@ -14,20 +16,32 @@ export async function counted(
   const { store, now, emit } = context;
   const { id, approvals: needed } = request;
   if (needed === 1) return how;
+  const people = await People.of(context);
+  const given = await store.votes.ofRequest(id);
+  const theirs = given.filter(({ channel_id }) => people.isOne(channel_id, channelId));
   if (how.status !== 'approved') {
     // They no longer approve.
-    await store.votes.delete(id, channelId);
+    for (const { channel_id } of theirs) await withdrawVote(context, id, channel_id);
     return how;
   }
-  const vote = { request_id: id, channel_id: channelId, at: now, comment: how.comment };
-  const isNew = await store.votes.insert(vote);
-  const votes = await store.votes.ofRequest(id);
-  // Each person counts once.
-  if (isNew) {
-    await recordVote(context, request, { vote, given: votes.length });
-    if (votes.length < needed) await notifyVoted(context, id);
+  let count = await countVotes(context, id);
+  // Each person counts once, through whichever channel.
+  if (theirs.length === 0) {
+    const vote = {
+      request_id: id,
+      channel_id: channelId,
+      at: now,
+      comment: how.comment,
+      counts: 0,
+    };
+    await store.votes.insert(vote);
+    count = await countVotes(context, id);
+    await recordVote(context, request, { vote, given: count });
+    if (count < needed) await notifyVoted(context, id);
   }
-  if (votes.length >= needed) return { ...how, comment: await commentOf(context, votes) };
+  if (count >= needed) {
+    return { ...how, comment: await commentOf(context, await store.votes.ofRequest(id)) };
+  }
   // Open pages show who approved.
   emit({ kind: 'notices_due' });
   return null;

@@ -42,10 +42,13 @@ export function maskedAddress(address: string): string {
 
 /**
  * The mailbox that an address most likely reaches; use it only for counting. Few mailboxes distinguish upper and lower
- * case, and many accept mail for `ana+anything` as `ana`.
+ * case, and many accept mail for `ana+anything` as `ana`. Gmail has two domains, and ignores dots.
  */
 export function likelyMailbox(address: string): string {
-  const at = address.lastIndexOf('@');
-  const local = address.slice(0, at).replace(/(?<=.)\+.*$/, '');
-  return (local + address.slice(at)).toLowerCase();
+  const lower = address.toLowerCase();
+  const at = lower.lastIndexOf('@');
+  const local = lower.slice(0, at).replace(/(?<=.)\+.*$/, '');
+  const domain = lower.slice(at + 1).replace(/\.$/, '');
+  const isGmail = domain === 'gmail.com' || domain === 'googlemail.com';
+  return isGmail ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
 }

@@ -20,10 +20,13 @@ export interface ChannelRow extends Row {
   verified_at: string | null;
   activated_at: string | null;
   last_used_at: string | null;
+  /** The channel whose person an owner said this is, or itself for a person with no other; null if nobody said. */
+  person_of: string | null;
 }
 
 const COLUMNS =
   'id, kind, label, status, owner, address, address_hash, masked, created_at, created_by, verified_at, activated_at, last_used_at';
+const ALL_COLUMNS = `${COLUMNS}, person_of`;
 
 /** The people of a project, as channels that reach them. */
 export class ChannelRepository {
@@ -36,32 +39,32 @@ export class ChannelRepository {
   /** All channels except removed ones, the owner first. */
   list(): Promise<ChannelRow[]> {
     return this.#tx.all<ChannelRow>(
-      `SELECT ${COLUMNS} FROM channel WHERE status <> 'removed' ORDER BY owner DESC, id`,
+      `SELECT ${ALL_COLUMNS} FROM channel WHERE status <> 'removed' ORDER BY owner DESC, id`,
     );
   }
 
   /** A channel that nobody has removed. */
   find(id: string): Promise<ChannelRow | undefined> {
     return this.#tx.get<ChannelRow>(
-      `SELECT ${COLUMNS} FROM channel WHERE id = ? AND status <> 'removed'`,
+      `SELECT ${ALL_COLUMNS} FROM channel WHERE id = ? AND status <> 'removed'`,
       [id],
     );
   }
 
   /** Also finds a removed channel, because its decisions remain on record. */
   findEver(id: string): Promise<ChannelRow | undefined> {
-    return this.#tx.get<ChannelRow>(`SELECT ${COLUMNS} FROM channel WHERE id = ?`, [id]);
+    return this.#tx.get<ChannelRow>(`SELECT ${ALL_COLUMNS} FROM channel WHERE id = ?`, [id]);
   }
 
   owner(): Promise<ChannelRow | undefined> {
     return this.#tx.get<ChannelRow>(
-      `SELECT ${COLUMNS} FROM channel WHERE owner = 1 AND status <> 'removed'`,
+      `SELECT ${ALL_COLUMNS} FROM channel WHERE owner = 1 AND status <> 'removed'`,
     );
   }
 
   findByAddress(addressHash: string): Promise<ChannelRow | undefined> {
     return this.#tx.get<ChannelRow>(
-      `SELECT ${COLUMNS} FROM channel WHERE address_hash = ? AND status <> 'removed'`,
+      `SELECT ${ALL_COLUMNS} FROM channel WHERE address_hash = ? AND status <> 'removed'`,
       [addressHash],
     );
   }
@@ -80,6 +83,7 @@ export class ChannelRepository {
     await this.#tx.put('UPDATE channel SET created_by = ? WHERE created_by = ?', [to, from]);
   }
 
+  /** Of a new channel nobody has said whose it is. */
   async insert(row: ChannelRow): Promise<void> {
     await this.#tx.put(
       `INSERT INTO channel (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -127,6 +131,15 @@ export class ChannelRepository {
       "UPDATE channel SET status = 'active', activated_at = ? WHERE id = ? AND status = 'verified'",
       [nowIso, id],
     );
+  }
+
+  async setPerson(id: string, personOf: string): Promise<void> {
+    await this.#tx.put('UPDATE channel SET person_of = ? WHERE id = ?', [personOf, id]);
+  }
+
+  /** The channel is somebody else's now, so nobody knows whose the others are. */
+  async forgetPerson(id: string): Promise<void> {
+    await this.#tx.put('UPDATE channel SET person_of = NULL WHERE person_of = ?1 OR id = ?1', [id]);
   }
 
   /** Also deletes the address. */

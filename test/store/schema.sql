@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 27
+-- project, schema 28
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -215,7 +215,7 @@ CREATE TABLE channel (
   activated_at TEXT,
   removed_at TEXT,
   last_used_at TEXT
-) STRICT, WITHOUT ROWID;
+, person_of TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channel_token (
   token_hash TEXT PRIMARY KEY,
@@ -629,7 +629,7 @@ CREATE TABLE vote (
   request_id TEXT NOT NULL,
   channel_id TEXT NOT NULL,
   at INTEGER NOT NULL,
-  comment TEXT,
+  comment TEXT, counts INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (request_id, channel_id)
 ) STRICT, WITHOUT ROWID;
 

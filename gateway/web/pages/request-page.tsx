@@ -91,7 +91,8 @@ function Problem({ problem }: Pick<Asked, 'problem'>): JSX.Element | null {
 }
 
 function Decisions({ opened, csrf, form }: Asked): JSX.Element {
-  const { options, risk } = opened.request;
+  const { kind, options, risk } = opened.request;
+  const isChannel = kind === 'channel';
   const kept = form.verb === 'needs_context' ? undefined : form.comment;
   const asksAgain = risk === 'high';
   const hasVoted = opened.votedAt !== null;
@@ -117,9 +118,21 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
       </div>
       {options.length > 0 && (
         <fieldset>
-          <legend>Or approve only one of these</legend>
+          <legend>
+            {isChannel ? 'Or approve, and say whose it is' : 'Or approve only one of these'}
+          </legend>
+          {isChannel && (
+            <p class="soft">
+              Where several people must approve, all channels of one person count once, and so do
+              chats of which nobody said whose they are.
+            </p>
+          )}
           {options.map((option, index) => (
-            <Option says="Approve, but only:" option={option} index={index} />
+            <Option
+              says={isChannel ? 'Approve:' : 'Approve, but only:'}
+              option={option}
+              index={index}
+            />
           ))}
         </fieldset>
       )}

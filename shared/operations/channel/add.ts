@@ -148,6 +148,7 @@ async function insert(
     verified_at: null,
     activated_at: null,
     last_used_at: null,
+    person_of: null,
   };
   await store.channels.insert(row);
   return row;

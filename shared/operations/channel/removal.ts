@@ -2,6 +2,7 @@ import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { notify, notifyVoted } from '../request/notify.ts';
+import { withdrawVote } from '../request/votes.ts';
 import { texts } from '../request/record.ts';
 
 /**
@@ -31,7 +32,7 @@ export async function moveAsks(
   for (const request of (await store.requests.pending(now)).filter(concerns)) {
     const asked = texts(request.approvers);
     if (!asked.includes(channelId)) continue;
-    if (await store.votes.delete(request.id, channelId)) await notifyVoted(context, request.id);
+    if (await withdrawVote(context, request.id, channelId)) await notifyVoted(context, request.id);
     const left = asked.filter((id) => id !== channelId);
     const isNew = owner !== undefined && !left.includes(owner.id);
     await store.requests.setApprovers(request.id, isNew ? [...left, owner.id] : left);

@@ -38,6 +38,7 @@ export async function giveChannel(
     verified_at: nowIso,
     activated_at: nowIso,
     last_used_at: null,
+    person_of: null,
   });
   await store.members.setChannel(memberId, id);
   await record('channel.activated', id);

@@ -12,6 +12,7 @@ import type { RequestKind } from '../../rules/request-state.ts';
 import { mayDecide } from '../../rules/roles.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { People } from '../channel/people.ts';
 import { compiledPolicy } from '../policy/proposal.ts';
 import { notify } from './notify.ts';
 import { announceEnd, recordEnd } from './resolve.ts';
@@ -125,8 +126,8 @@ async function ask(
   const row = { ...rowOf(context, draft, judgement), approvers, approvals };
   const { remindMs } = draft;
   const nextAt = now + (remindMs ?? Math.floor((row.expires_at - now) / 2));
-  const asked = nextAt < row.expires_at ? first.length + next.length : first.length;
-  refuseUnreachable(draft, { needed: row.approvals, asked });
+  const asked = nextAt < row.expires_at ? [...first, ...next] : first;
+  await refuseUnreachable(context, draft, { needed: row.approvals, asked });
   await store.requests.insert(row);
   const askAt = async (channelIds: readonly string[], dueAt: number): Promise<void> => {
     if (dueAt >= row.expires_at) return;
@@ -161,10 +162,11 @@ export async function refuseTooMany({
 }
 
 /** A request that needs more people than will be asked could only expire, and an option is one person's choice. */
-function refuseUnreachable(
+async function refuseUnreachable(
+  context: WriteContext,
   { options = [] }: RequestDraft,
-  { needed, asked }: { readonly needed: number; readonly asked: number },
-): void {
+  { needed, asked }: { readonly needed: number; readonly asked: readonly string[] },
+): Promise<void> {
   if (needed === 1) return;
   if (options.length > 0) {
     throw invalid({
@@ -172,12 +174,14 @@ function refuseUnreachable(
       message: `Options don't go with ${needed} approvals: an option is one person's choice.`,
     });
   }
-  if (asked < needed) {
-    throw invalid({
-      path: 'approvals',
-      message: `${needed} people must approve, but only ${asked} can be asked.`,
-    });
-  }
+  const people = (await People.of(context)).distinct(asked).length;
+  if (people >= needed) return;
+  const message = `${needed} people must approve, but only ${people} can be asked.`;
+  const why = `Of the ${asked.length} channels, those of one person count once, and a Telegram chat counts only if the owner said whose it is.`;
+  throw invalid({
+    path: 'approvals',
+    message: people < asked.length ? `${message} ${why}` : message,
+  });
 }
 
 function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement): RequestRow {

@@ -139,7 +139,8 @@ async function givenApprovals(
 ): Promise<RequestRecord['approvals']['given']> {
   if (approvals > 1) {
     const votes = await store.votes.ofRequest(id);
-    return votes.map((vote) => ({ channel_id: vote.channel_id, at: isoTime(vote.at) }));
+    const counting = votes.filter(({ counts }) => counts === 1);
+    return counting.map((vote) => ({ channel_id: vote.channel_id, at: isoTime(vote.at) }));
   }
   if (status !== 'approved' && status !== 'modified') return [];
   const [, channelId] = /^channel:(.*)$/.exec(by ?? '') ?? [];

@@ -4,6 +4,7 @@ import { SERVICE, type Actor } from '../../rules/actor.ts';
 import type { Resolution } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
+import { personChosen } from '../channel/statement.ts';
 import { settleMail } from '../email/settle.ts';
 import { settleMember } from '../member/settle.ts';
 import { applyPolicy, isSuperseded } from '../policy/proposal.ts';
@@ -98,8 +99,10 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   if (kind === 'email_send') await settleMail(context, request);
   if (kind === 'member') await settleMember(context, request);
   if (kind !== 'channel') return;
-  if (status === 'approved') {
+  if (status === 'approved' || status === 'modified') {
     await store.channels.setActive(subject, isoTime(now));
+    const personOf = personChosen(subject, request);
+    if (personOf !== null) await store.channels.setPerson(subject, personOf);
     await record('channel.activated', subject);
   } else await removeChannel(context, subject);
 }

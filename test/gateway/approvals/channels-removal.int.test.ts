@@ -156,7 +156,7 @@ async function started(): Promise<{ id: string; token: string }> {
   const id = newId('chn', clock.now());
   const token = newToken(test.projectId);
   const none = { address: null, address_hash: null, masked: null, created_by: null };
-  const never = { verified_at: null, activated_at: null, last_used_at: null };
+  const never = { verified_at: null, activated_at: null, last_used_at: null, person_of: null };
   await writerOf(people.project).write(async ({ channels }) => {
     const created_at = iso(clock.now());
     const state = { kind: 'telegram', label: 'ops', status: 'added', owner: 0 } as const;

@@ -72,6 +72,7 @@ async function telegramChannel(): Promise<string> {
       address_hash: vault.sign(id),
       masked: null,
       created_by: null,
+      person_of: null,
       ...times,
     }),
   );

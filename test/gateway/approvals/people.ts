@@ -139,12 +139,16 @@ export class TestPeople {
   }
 
   /** A channel through all its steps: added, confirmed, let in by the owner. */
-  async activeChannel(address: string, label = 'more'): Promise<string> {
+  async activeChannel(
+    address: string,
+    label = 'more',
+    said: Choice = { verb: 'approve' },
+  ): Promise<string> {
     const before = tokensOf(this.gateway.folder, 'c').length;
     const { body } = await this.addChannel(address, label);
     const token = await this.#newLink(before);
     await this.gateway.gateway.approvals.verifyEmail(token);
-    await this.decide(await this.askedToLetIn(), { verb: 'approve' });
+    await this.decide(await this.askedToLetIn(), said);
     return body.channel.id;
   }
 

@@ -74,7 +74,7 @@ describe('a writer in a thread of its own', () => {
     const confirm = await linkToken(folder.path, 'c');
     expect(await gateway.approvals.verifyEmail(confirm)).toMatchObject({ status: 'verified' });
     const letIn = await linkToken(folder.path);
-    const refused = await gateway.approvals.decide(letIn, { verb: 'option', index: 0 });
+    const refused = await gateway.approvals.decide(letIn, { verb: 'option', index: 1 });
     expect(refused).toMatchObject({ outcome: 'refused', problem: 'There is no such option.' });
     expect((await gateway.approvals.decide(letIn, { verb: 'approve' }))?.outcome).toBe('taken');
     const { id } = added['channel'] as { id: string };
