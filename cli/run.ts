@@ -1,10 +1,11 @@
-import { resolveHome } from '../daemon/home.ts';
+import { resolveHome, type Home } from '../daemon/home.ts';
+import { StartRefused } from '../shared/host/start-refused.ts';
 import type { Client } from './client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
 import { WATCH_OPTION } from './input/flags.ts';
 import type { JqSink } from './jq/filter.ts';
-import { asCliError, CliError } from './errors.ts';
+import { asCliError, CliError, usageError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedCommands, typedProblem } from './view/typed-names.ts';
 import { ownCommand } from './program-path.ts';
@@ -151,7 +152,7 @@ async function contextOf(
   { env, signal }: RunEnvironment,
   output: TerminalOutput,
 ): Promise<CommandContext> {
-  const home = resolveHome(env);
+  const home = trustedHome(env);
   const { HttpClient } = await import('./client.ts');
   const { PersistentClient } = await import('./retry/persistent-client.ts');
   const { triesOf } = await import('./retry/write-options.ts');
@@ -164,6 +165,14 @@ async function contextOf(
   const tries = triesOf(line, { output, signal, hasGateway: () => client().gateway !== null });
   const persistent = command.writes ? new PersistentClient(client, tries) : null;
   return { ...line, home, env, output, signal, tries, client: () => persistent ?? client() };
+}
+
+function trustedHome(env: NodeJS.ProcessEnv): Home {
+  try {
+    return resolveHome(env);
+  } catch (error) {
+    throw error instanceof StartRefused ? usageError(error.message) : error;
+  }
 }
 
 function profileOf({ profile }: CommandContext['options']): string | undefined {

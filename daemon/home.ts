@@ -1,6 +1,7 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, statSync, type Stats } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { StartRefused } from '../shared/host/start-refused.ts';
 
 /** Where the CLI and the daemon keep their files: one folder in SVC_HOME, or the XDG folders. */
 export interface Home {
@@ -30,14 +31,19 @@ interface Folders {
 
 /** Linux allows 107 bytes in a socket address, macOS 103. */
 const SOCKET_PATH_MAX_BYTES = 100;
+/** Permissions of a group and of everybody. */
+const OTHERS_WRITE = 0o022;
+const OTHERS_ANYTHING = 0o077;
+const OWN_GROUP_WRITES = 0o020;
 
 /**
- * This user's paths, from the environment alone; creates nothing. Throws if the folder of a shortened socket path
- * belongs to somebody else.
+ * This user's paths, from the environment alone; creates nothing. Throws `StartRefused` if somebody else could put a
+ * socket or a file there: we send our key to that socket, and believe those files.
  */
 export function resolveHome(env: NodeJS.ProcessEnv): Home {
   const { config, state, data } = folders(env);
-  return {
+  for (const folder of new Set([config, state, data])) refuseForeign(folder, OTHERS_WRITE);
+  const home = {
     credentialsFile: join(config, 'credentials.json'),
     daemonFile: join(state, 'daemon.json'),
     settingsFile: join(data, 'settings.json'),
@@ -48,6 +54,10 @@ export function resolveHome(env: NodeJS.ProcessEnv): Home {
     ledgerHeadsFile: join(state, 'ledger-heads.json'),
     loginsFolder: join(state, 'logins'),
   };
+  // Somebody may have left them while the folder was open.
+  const { credentialsFile, daemonFile, settingsFile, socketPath: socket } = home;
+  for (const path of [credentialsFile, daemonFile, settingsFile, socket]) refuseForeign(path, 0);
+  return home;
 }
 
 // Every system gets the same folders, like other command line tools. The env-paths package reads `process.env` at
@@ -78,16 +88,37 @@ function socketPath(state: string): string {
   const hash = createHash('sha256').update(state).digest('hex').slice(0, 16);
   // Not TMPDIR: it differs between shells, and both sides must find the same socket.
   const folder = join('/tmp', `svc-${userInfo().uid}-${hash}`);
-  refuseForeign(folder);
+  // Everyone can create files in /tmp.
+  refuseForeign(folder, OTHERS_ANYTHING);
   return join(folder, 'svc.sock');
 }
 
-/** Everyone can create files in /tmp: we send a key only to a socket in a folder of our own. */
-function refuseForeign(folder: string): void {
-  const stat = lstatSync(folder, { throwIfNoEntry: false });
-  if (!stat) return;
-  if (stat.isDirectory() && stat.uid === userInfo().uid && (stat.mode & 0o077) === 0) return;
-  throw new Error(
-    `${folder} isn't a private folder of this user. Remove it, or set a shorter SVC_HOME.`,
+/** Refuses what belongs to somebody else, or what others have these permissions for. Root is nobody else. */
+function refuseForeign(path: string, permissions: number): void {
+  const [link, target] = looksAt(path);
+  if (!link || !target) return;
+  const { uid, gid } = userInfo();
+  const owner = [link.uid, target.uid].find((one) => one !== uid && one !== 0);
+  if (owner !== undefined) {
+    const cure = 'Remove it, or set SVC_HOME to a folder of your own.';
+    throw new StartRefused(`${path} belongs to another user (uid ${owner}). ${cure}`, 'settings');
+  }
+  // Many systems give each user a group of their own, with the same number.
+  const isOwnGroup = uid === gid && target.gid === gid && permissions === OTHERS_WRITE;
+  if ((target.mode & permissions & (isOwnGroup ? ~OWN_GROUP_WRITES : ~0)) === 0) return;
+  const mode = permissions === OTHERS_WRITE ? 'go-w' : 'go=';
+  const cure = `Run: chmod ${mode} ${path}. Or set SVC_HOME to a folder of your own.`;
+  throw new StartRefused(
+    `Others can put files into ${path}, so svc can't trust it. ${cure}`,
+    'settings',
   );
+}
+
+/** A path and what it leads to; both undefined for a path that this user can't look at: its use says why. */
+function looksAt(path: string): (Stats | undefined)[] {
+  try {
+    return [lstatSync, statSync].map((look) => look(path, { throwIfNoEntry: false }));
+  } catch {
+    return [];
+  }
 }

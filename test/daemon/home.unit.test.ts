@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { resolveHome } from '../../daemon/home.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
 
 describe('resolveHome', () => {
   it('puts everything under SVC_HOME', () => {
@@ -53,8 +54,62 @@ describe('the socket of a long home', () => {
   it('is refused when others can write to that folder', () => {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o777);
-    expect(() => resolveHome(env)).toThrow("isn't a private folder of this user");
+    expect(() => resolveHome(env)).toThrow(`Run: chmod go= ${folder}`);
     chmodSync(folder, 0o700);
     expect(resolveHome(env).socketPath).toContain(folder);
+  });
+});
+
+describe('a home that others can write to', () => {
+  const folder = temporaryFolder();
+  const env = { SVC_HOME: folder.path };
+  afterEach(() => chmodSync(folder.path, 0o700));
+  afterAll(() => folder.remove());
+
+  it.each([0o777, 0o1777, 0o702])(
+    'is refused with the mode %o: nobody’s socket gets our key',
+    (mode) => {
+      chmodSync(folder.path, mode);
+      expect(() => resolveHome(env)).toThrow(`Run: chmod go-w ${folder.path}`);
+    },
+  );
+
+  it('is refused through a link, too', () => {
+    const link = `${folder.path}-link`;
+    symlinkSync(folder.path, link);
+    chmodSync(folder.path, 0o777);
+    expect(() => resolveHome({ SVC_HOME: link })).toThrow('Others can put files into');
+    rmSync(link);
+  });
+
+  it('may be one that others can read', () => {
+    chmodSync(folder.path, 0o755);
+    expect(resolveHome(env).socketPath).toBe(join(folder.path, 'svc.sock'));
+  });
+});
+
+// Only root can give files to others.
+describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
+  const folder = temporaryFolder();
+  const env = { SVC_HOME: folder.path };
+  const STRANGER = 54_321;
+  afterAll(() => folder.remove());
+
+  it.each(['svc.sock', 'credentials.json', 'daemon.json', 'data/settings.json'])(
+    'is refused: %s',
+    (name) => {
+      const path = join(folder.path, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, '{}');
+      chownSync(path, STRANGER, STRANGER);
+      expect(() => resolveHome(env)).toThrow(`${path} belongs to another user (uid ${STRANGER}).`);
+      rmSync(path);
+    },
+  );
+
+  it('is refused: the folder', () => {
+    chownSync(folder.path, STRANGER, STRANGER);
+    expect(() => resolveHome(env)).toThrow(`${folder.path} belongs to another user`);
+    chownSync(folder.path, 0, 0);
   });
 });

@@ -64,6 +64,25 @@ class Finding(unittest.TestCase):
         with self.assertRaisesRegex(SvcError, "unencrypted"):
             self.find({"SVC_GATEWAY": "http://gw.example"})
 
+    def test_a_folder_that_others_can_write_to_gets_no_key(self) -> None:
+        for mode in (0o777, 0o1777, 0o702):
+            os.chmod(self.home, mode)
+            with self.assertRaisesRegex(SvcError, "Others can put files into"):
+                self.find({"SVC_API_KEY": "k"})
+        os.chmod(self.home, 0o755)
+        self.assertIsNone(self.find({"SVC_API_KEY": "k"}).gateway)
+
+    @unittest.skipUnless(os.getuid() == 0, "only root gives files to others")
+    def test_a_socket_of_another_user_gets_no_key(self) -> None:
+        for name in ("svc.sock", "credentials.json", "daemon.json"):
+            path = os.path.join(self.home, name)
+            with open(path, "w") as file:
+                file.write("{}")
+            os.chown(path, 54321, 54321)
+            with self.assertRaisesRegex(SvcError, "belongs to another user"):
+                self.find({"SVC_API_KEY": "k"})
+            os.remove(path)
+
     def test_a_key_in_the_clear_is_warned_about(self) -> None:
         self.assertIn("unencrypted", self.find({"SVC_API_KEY": "k", "SVC_GATEWAY": "http://gw.example"}).warning)
         self.assertIsNone(self.find({"SVC_API_KEY": "k", "SVC_GATEWAY": "http://localhost:1"}).warning)

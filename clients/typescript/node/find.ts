@@ -1,7 +1,9 @@
-import { resolveHome } from '../../../daemon/home.ts';
+import { resolveHome, type Home } from '../../../daemon/home.ts';
+import { StartRefused } from '../../../shared/host/start-refused.ts';
 import type { Target } from '../call/http-caller.ts';
 import { gatewayTransport } from '../call/transport.ts';
 import { NO_KEY_HINT } from '../call/unanswered.ts';
+import { SvcError } from '../core/errors.ts';
 import { AuthenticationError } from '../errors.ts';
 import { resolveConnection } from './connection.ts';
 import { nodeTransport } from './node-transport.ts';
@@ -25,7 +27,7 @@ export async function findTarget(wanted: Wanted): Promise<Target> {
     ...(apiKey !== undefined && { SVC_API_KEY: apiKey }),
     ...(gateway !== undefined && { SVC_GATEWAY: String(gateway) }),
   };
-  const home = resolveHome(env);
+  const home = trustedHome(env);
   const connection = resolveConnection(home, env, profile);
   const { gateway: url, apiKey: key, hint } = connection;
   if (key === '' && !connection.refusal) {
@@ -35,4 +37,13 @@ export async function findTarget(wanted: Wanted): Promise<Target> {
   }
   const transport = url ? await gatewayTransport(url, fetch) : nodeTransport(home.socketPath);
   return { ...connection, transport };
+}
+
+function trustedHome(env: NodeJS.ProcessEnv): Home {
+  try {
+    return resolveHome(env);
+  } catch (error) {
+    if (!(error instanceof StartRefused)) throw error;
+    throw new SvcError({ code: 'USAGE', message: error.message });
+  }
 }

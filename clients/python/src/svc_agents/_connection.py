@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from dataclasses import dataclass
 from typing import Any, Dict, Mapping, Optional, Tuple
 from urllib.parse import SplitResult, urlsplit
@@ -15,6 +14,10 @@ from .errors import SvcError
 
 #: Linux allows 107 bytes in a socket address, macOS 103.
 SOCKET_PATH_MAX_BYTES = 100
+#: Permissions of a group and of everybody.
+OTHERS_WRITE = 0o022
+OTHERS_ANYTHING = 0o077
+OWN_GROUP_WRITES = 0o020
 NO_KEY_HINT = "To use a project on this machine: svc up. To use a team's: svc login --gateway URL"
 
 
@@ -76,18 +79,27 @@ class Home:
 
 
 def resolve_home(env: Mapping[str, str]) -> Home:
-    """One folder in SVC_HOME, or the XDG folders."""
+    """One folder in SVC_HOME, or the XDG folders.
+
+    Refused if somebody else could put a socket or a file there: we send our key to that socket, and believe those files.
+    """
     if env.get("SVC_HOME"):
         config = state = os.path.abspath(env["SVC_HOME"])
     else:
         user = env.get("HOME") or os.path.expanduser("~")
         config = os.path.join(_xdg(env, "XDG_CONFIG_HOME", user, ".config"), "svc")
         state = os.path.join(_xdg(env, "XDG_STATE_HOME", user, ".local/state"), "svc")
-    return Home(
+    for folder in {config, state}:
+        _refuse_foreign(folder, OTHERS_WRITE)
+    home = Home(
         credentials_file=os.path.join(config, "credentials.json"),
         daemon_file=os.path.join(state, "daemon.json"),
         socket_path=_socket_path(state),
     )
+    # Somebody may have left them while the folder was open.
+    for path in (home.credentials_file, home.daemon_file, home.socket_path):
+        _refuse_foreign(path, 0)
+    return home
 
 
 def _xdg(env: Mapping[str, str], name: str, user: str, fallback: str) -> str:
@@ -101,20 +113,29 @@ def _socket_path(state: str) -> str:
         return path
     digest = hashlib.sha256(os.fsencode(state)).hexdigest()[:16]
     folder = f"/tmp/svc-{os.getuid()}-{digest}"
-    _refuse_foreign(folder)
+    # Everyone can create files in /tmp.
+    _refuse_foreign(folder, OTHERS_ANYTHING)
     return os.path.join(folder, "svc.sock")
 
 
-def _refuse_foreign(folder: str) -> None:
-    """Everyone can create files in /tmp: the key goes only to a socket in a folder of our own."""
+def _refuse_foreign(path: str, permissions: int) -> None:
+    """Refuses what belongs to somebody else, or what others have these permissions for. Root is nobody else."""
     try:
-        found = os.lstat(folder)
-    except FileNotFoundError:
-        return
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
-        return
-    text = f"{folder} isn't a private folder of this user."
-    raise _usage(text, "Remove it, or set a shorter SVC_HOME.")
+        link, target = os.lstat(path), os.stat(path)
+    except OSError:
+        return  # What isn't there does no harm, and the use of a path that we can't look at says why.
+    uid = os.getuid()
+    for owner in (link.st_uid, target.st_uid):
+        if owner not in (uid, 0):
+            text = f"{path} belongs to another user (uid {owner})."
+            raise _usage(text, "Remove it, or set SVC_HOME to a folder of your own.")
+    # Many systems give each user a group of their own, with the same number.
+    is_own_group = uid == os.getgid() == target.st_gid and permissions == OTHERS_WRITE
+    refused = permissions & ~OWN_GROUP_WRITES if is_own_group else permissions
+    if target.st_mode & refused:
+        mode = "go-w" if permissions == OTHERS_WRITE else "go="
+        text = f"Others can put files into {path}, so svc can't trust it."
+        raise _usage(text, f"Run: chmod {mode} {path}. Or set SVC_HOME to a folder of your own.")
 
 
 def resolve_connection(
