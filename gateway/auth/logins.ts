@@ -38,6 +38,9 @@ import { isSameCode, newUserCode } from './user-code.ts';
 import { within } from './within.ts';
 
 const MAIL_DEADLINE_MS = 10_000;
+/** Denied sign-ins don't count, so whoever reads the mails isn't kept out by strangers. */
+const MAKE_ROOM =
+  'Sooner: in a sign-in mail that you didn’t ask for, open the link and press “This was not me”. That makes room at once. Or use a key from a machine that is signed in.';
 /** Above this many entries, old polls are dropped. */
 const POLLS_MAX = 10_000;
 
@@ -125,7 +128,7 @@ export class Logins implements LoginService {
       network,
     };
     const inTheWay = await store.begin(login, limit);
-    if (inTheWay !== null) throw rateLimited(inTheWay - windowStart);
+    if (inTheWay !== null) throw rateLimited(inTheWay - windowStart, MAKE_ROOM);
     const view = viewOf({ ...login, state: 'waiting', wrong_codes: 0 }, now);
     await this.#mail(email, { token, idHash, view });
     return {

@@ -3,6 +3,8 @@ import { LOGINS_PER_ADDRESS, LOGINS_WINDOW_MS } from '../../shared/lib/limits.ts
 import { pluralize } from '../../shared/lib/pluralize.ts';
 import { networkOf } from '../lib/client-address.ts';
 
+const OTHER_NETWORK =
+  'Many people started sign-ins from your network. Sooner: use another network, or a key from a machine that is signed in.';
 /** Above this many addresses, those without a recent sign-in are dropped. */
 const ADDRESSES_MAX = 10_000;
 
@@ -18,7 +20,8 @@ export class StartLimit {
     const network = networkOf(address);
     const recent = recentOf(this.#times.get(network), now);
     const oldest = recent[0] ?? now;
-    if (recent.length >= LOGINS_PER_ADDRESS) throw rateLimited(oldest + LOGINS_WINDOW_MS - now);
+    if (recent.length >= LOGINS_PER_ADDRESS)
+      throw rateLimited(oldest + LOGINS_WINDOW_MS - now, OTHER_NETWORK);
     this.#times.set(network, [...recent, now]);
     if (this.#times.size > ADDRESSES_MAX) this.#forgetOld(now);
   }
@@ -30,11 +33,12 @@ export class StartLimit {
   }
 }
 
-/** RATE_LIMITED for `ms` milliseconds. */
-export function rateLimited(ms: number): ServiceError {
+/** RATE_LIMITED for `ms` milliseconds. `sooner` says what helps before. */
+export function rateLimited(ms: number, sooner?: string): ServiceError {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
+  const wait = `Wait ${pluralize(seconds, 'second')}.`;
   return new ServiceError('RATE_LIMITED', {
-    hint: `Wait ${pluralize(seconds, 'second')}.`,
+    hint: sooner === undefined ? wait : `${wait} ${sooner}`,
     details: { retry_after: seconds },
   });
 }

@@ -13,11 +13,14 @@ export function metadataAt(
   target: string,
   { urls }: Pick<ServerInfo, 'urls'>,
 ): Response | undefined {
+  if (!URL.canParse(target, urls.api)) return undefined;
   const { pathname, search } = new URL(target, urls.api);
   // Clients that don't know about paths ask at the root.
   const path = pathname === RESOURCE_PATH ? `${RESOURCE_PATH}/mcp` : pathname;
   const named = path.startsWith(RESOURCE_PATH) ? path.slice(RESOURCE_PATH.length) + search : '/mcp';
-  const resource = resourceOf(new URL(named, urls.mcp).href, urls.mcp);
+  const resource = URL.canParse(named, urls.mcp)
+    ? resourceOf(new URL(named, urls.mcp).href, urls.mcp)
+    : null;
   if (resource === null) return undefined;
   return oauthMetadataResponse(new Request(new URL(path, urls.api)), {
     oauthMetadata: serverMetadata(urls.api),

@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto';
+import { ECDH, hash } from 'node:crypto';
+import { invalid } from '../../../shared/lib/errors.ts';
 
 /** Where a browser takes pushes, and the keys that only it can open them with. All are base64url but the address. */
 export interface PushSubscription {
@@ -14,14 +15,27 @@ const AUTH_BYTES = 16;
 const ENDPOINT_MAX_CHARS = 2048;
 const BASE64URL = /^[\w-]{1,100}$/;
 
-/** Reads `JSON.stringify(subscription)` of a browser; null if it's none. */
+/** Reads `JSON.stringify(subscription)` of a browser; null if it's none. VALIDATION_FAILED if it can't get messages. */
 export function readSubscription(text: string): PushSubscription | null {
   const { endpoint, keys } = objectIn(text);
   const { p256dh, auth } =
     typeof keys === 'object' && keys !== null ? { ...emptyKeys, ...keys } : emptyKeys;
   if (typeof endpoint !== 'string' || endpoint.length > ENDPOINT_MAX_CHARS) return null;
   if (!isBytes(p256dh, PUBLIC_KEY_BYTES) || !isBytes(auth, AUTH_BYTES)) return null;
-  return Buffer.from(p256dh, 'base64url')[0] === UNCOMPRESSED ? { endpoint, p256dh, auth } : null;
+  if (Buffer.from(p256dh, 'base64url')[0] !== UNCOMPRESSED) return null;
+  refuseOffCurve(p256dh);
+  return { endpoint, p256dh, auth };
+}
+
+function refuseOffCurve(p256dh: string): void {
+  try {
+    ECDH.convertKey(p256dh, 'prime256v1', 'base64url');
+  } catch {
+    throw invalid({
+      path: 'keys.p256dh',
+      message: 'The subscription’s keys.p256dh is not a point of P-256.',
+    });
+  }
 }
 
 const emptyKeys: { readonly p256dh?: unknown; readonly auth?: unknown } = {};

@@ -25,7 +25,7 @@ export async function preparePush({ access }: PageContext): Promise<void> {
   await access.project.writes.run('preparePush', {});
 }
 
-/** Adds the browser that sent this; false if it sent no subscription. CALLBACK_URL_REJECTED. */
+/** Adds the browser that sent this; false if it sent no subscription. CALLBACK_URL_REJECTED, VALIDATION_FAILED. */
 export async function addBrowser(
   { access, inbox, now }: PageContext,
   { name, subscription: sent }: { readonly name: string; readonly subscription: string },

@@ -62,6 +62,8 @@ interface SessionsDeps {
 }
 
 const SECRET_BYTES = 32;
+const MAKE_ROOM =
+  'Sooner: in a mail that you didn’t ask for, open the link and press “I didn’t ask for this”. That makes room at once. Or run svc open on a machine that is signed in.';
 /**
  * The least time between two updates of `used_at`. Visits are more frequent than anyone needs to know, and an open page
  * makes requests on its own.
@@ -137,7 +139,7 @@ export class Sessions {
     const network = this.#network(address, from);
     const limits = { since, perNetwork: LOGINS_PER_EMAIL, strangers: LOGINS_FROM_STRANGERS };
     const inTheWay = await store.addLink(row, { ...limits, network });
-    if (inTheWay !== null) throw rateLimited(inTheWay - since);
+    if (inTheWay !== null) throw rateLimited(inTheWay - since, MAKE_ROOM);
     return token;
   }
 

@@ -16,7 +16,7 @@ import { Field } from '../fields.tsx';
 import { openFlash, sealFlash } from '../flash.ts';
 import { age, line } from '../kit/text.tsx';
 import { Chip, Form, Heading, Nothing, Problem, Table, UpLink, type Column } from '../parts.tsx';
-import { fieldsOf, isAddressRejected } from '../refusal.ts';
+import { fieldsOf, isAddressRejected, refusalOf } from '../refusal.ts';
 import { TestResult, type SentTest } from './push-test.tsx';
 import type { ActionResult, FormError, PageContext, PageResult, UiPage } from '../page-context.ts';
 
@@ -73,14 +73,13 @@ async function add(
     name: name.slice(0, NAME_MAX_CHARS),
     subscription,
   }).catch((error: unknown) => {
-    if (isAddressRejected(error)) return null;
-    throw error;
+    if (isAddressRejected(error)) {
+      return 'This browser’s push service has an address that this server doesn’t call.';
+    }
+    return `${refusalOf(error, []).text} Nothing was changed.`;
   });
-  if (added) return { to: context.at('browsers') };
-  const problem =
-    added === null
-      ? 'This browser’s push service has an address that this server doesn’t call.'
-      : 'The browser sent no subscription. Nothing was changed.';
+  if (added === true) return { to: context.at('browsers') };
+  const problem = added || 'The browser sent no subscription. Nothing was changed.';
   return shown(context, { status: 400, problem });
 }
 

@@ -143,6 +143,14 @@ describe('a browser', () => {
     }
   });
 
+  it('is refused with a key that is off the curve, by the name of the field', async () => {
+    const { json } = new FakeBrowser('https://push.example.com/1');
+    const { endpoint, keys } = JSON.parse(json) as { endpoint: string; keys: { auth: string } };
+    const p256dh = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
+    const { status, html } = await add(JSON.stringify({ endpoint, keys: { ...keys, p256dh } }));
+    expect([status, html]).toEqual([400, expect.stringContaining('keys.p256dh is not a point')]);
+  });
+
   it('is nobody else’s', async () => {
     const visitor = await WebVisitor.withKey(gateway);
     const seen = await visitor.get(page);
