@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { plainJson, plainLine, plainText } from '../pages/text.ts';
 
 interface Labelled {
   readonly name: string;
@@ -58,7 +59,7 @@ export function Field({
         id={`field-${field.name}`}
         name={field.name}
         type={type}
-        value={type === 'password' ? '' : value}
+        value={type === 'password' ? '' : plainText(value)}
         maxlength={maxlength}
         autocomplete={type === 'password' ? 'new-password' : 'off'}
         autocapitalize="none"
@@ -85,7 +86,7 @@ export function Choice({
       <select id={`field-${field.name}`} name={field.name} {...described(field)}>
         {choices.map(([one, text]) => (
           <option value={one} selected={one === chosen}>
-            {text}
+            {plainLine(text)}
           </option>
         ))}
       </select>
@@ -142,7 +143,7 @@ export function CodeArea({
         translate="no"
         {...described(field)}
       >
-        {value}
+        {plainJson(value)}
       </textarea>
     </Frame>
   );
@@ -164,15 +165,17 @@ export function CopyField({
   readonly hint?: string;
 }): JSX.Element {
   const id = `field-${name}`;
+  // Nothing unseen is copied into a terminal.
+  const shown = plainJson(value);
   return (
     <div class="field copy">
       <label for={id}>{label}</label>
       <div>
         {rows === undefined ? (
-          <input id={id} readonly value={value} dir="ltr" translate="no" />
+          <input id={id} readonly value={shown} dir="ltr" translate="no" />
         ) : (
           <textarea id={id} class="mono" rows={rows} readonly translate="no" dir="ltr">
-            {value}
+            {shown}
           </textarea>
         )}
         <button type="button" class="btn small" data-copy={id}>

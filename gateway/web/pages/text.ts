@@ -32,6 +32,7 @@ const RULES: Readonly<Record<Reading, Rules>> = {
 
 /** Control and format characters, characters without a glyph, and characters that only programs interpret. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const HIDDEN_IN_JSON = new RegExp(`(?![\\n\\r\\t])${UNSEEN.source}`, 'gu');
 const BLANK = /\p{Zs}/u;
 const MARK = /\p{M}/u;
 /** More marks than this on one letter would overlap the lines around it. */
@@ -74,6 +75,23 @@ export function plainLine(text: string): string {
   return pieces(text, 'line')
     .map((piece) => (piece.kind === 'hidden' ? `[${piece.text}]` : piece.text))
     .join('');
+}
+
+/** The same for a field that a person edits: only what nobody can see is named. */
+export function plainText(text: string): string {
+  return pieces(text, 'prose')
+    .map((piece) => (piece.kind === 'hidden' ? `[${piece.text}]` : piece.text))
+    .join('');
+}
+
+/** The same for JSON, which means the same afterwards. */
+export function plainJson(text: string): string {
+  return text.replaceAll(HIDDEN_IN_JSON, (unseen) =>
+    Array.from({ length: unseen.length }, (_, at) => {
+      const unit = unseen.charCodeAt(at).toString(16).padStart(4, '0');
+      return `\\u${unit}`;
+    }).join(''),
+  );
 }
 
 /** What a reader should know about texts before trusting their eyes. */
