@@ -232,7 +232,9 @@ export class ReplicaExecutor implements Executor {
     const found = await findKey({ keyCache, store }, hash, now).catch(nothingIfLost);
     if (!found?.key) return null;
     const { projectId } = this.#deps;
-    return { ...callerWith(found, { projectId, credentials, now }), credentials, isInCopy: true };
+    // A token is for an address of the gateway, not for this one.
+    const here = { projectId, credentials: { ...credentials, mcp: undefined }, now };
+    return { ...callerWith(found, here), credentials, isInCopy: true };
   }
 
   /** Notes the position of the write, so that later reads through this daemon see it. */

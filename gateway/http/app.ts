@@ -79,12 +79,13 @@ export function httpApp(deps: AppDeps): Hono<HttpEnv> {
 function pagesOnDemand({
   approvals,
   vault,
+  inbox: { forms },
   server,
   onInternal,
 }: AppDeps): () => Promise<Hono<HttpEnv>> {
   return once(async () => {
     const { pageRoutes } = await import('../web/pages/routes.tsx');
-    const pages = pageRoutes(approvals, { publicUrl: server.urls.api, onInternal, vault });
+    const pages = pageRoutes(approvals, { publicUrl: server.urls.api, onInternal, vault, forms });
     return new Hono<HttpEnv>().use(identify).route('/', pages);
   });
 }
@@ -104,13 +105,14 @@ function inboxRoutes(app: Hono<HttpEnv>, { inbox, onInternal }: AppDeps): void {
 
 function signInAppRoutes(
   app: Hono<HttpEnv>,
-  { server, vault, onInternal }: AppDeps,
+  { server, vault, inbox: { forms }, onInternal }: AppDeps,
   signIn: SignIn,
 ): void {
   app.route('/', signInRoutes(signIn, onInternal));
   const pages = once(async () => {
     const { loginPages } = await import('../web/pages/login-routes.tsx');
-    const routes = loginPages(signIn.logins, { publicUrl: server.urls.api, onInternal, vault });
+    const options = { publicUrl: server.urls.api, onInternal, vault, forms };
+    const routes = loginPages(signIn.logins, options);
     return new Hono<HttpEnv>().use(identify).route('/', routes);
   });
   app.all('/s/:token', async (c) => (await pages()).fetch(c.req.raw, c.env));

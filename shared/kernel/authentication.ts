@@ -4,6 +4,7 @@ import { ServiceError } from '../lib/errors.ts';
 import type { Credentials } from './executor.ts';
 import { hashApiKey, parseApiKey } from '../lib/ids.ts';
 import type { KeyCache } from './key-cache.ts';
+import { isWhole, isWithin, mcpAddressOf } from './mcp-address.ts';
 import { SESSION_MS } from '../lib/limits.ts';
 import { checkedIdempotencyKey, identifyAgent } from './caller.ts';
 import type { FoundKey, KeyRecord, SessionRecord } from '../store/keys.ts';
@@ -44,23 +45,22 @@ export async function findKey(
   const known = keyCache.get(hash);
   if (known) return known;
   const { version } = keyCache;
-  const { key, session, isPrevious } = await store.read((one) =>
-    one.keys.present(hash, isoTime(now)),
-  );
+  const { isPrevious, ...found } = await store.read((one) => one.keys.present(hash, isoTime(now)));
   // The secret before a rotation is only valid for a while, and junk must not fill the cache.
-  if (key && !isPrevious) keyCache.set(hash, { key, session }, version);
-  return { key, session };
+  if (found.key && !isPrevious) keyCache.set(hash, found, version);
+  return found;
 }
 
 /**
- * The caller of a found key. UNAUTHENTICATED is the same for a missing, malformed, unknown or expired key; KEY_REVOKED
- * means it was revoked.
+ * The caller of a found key. UNAUTHENTICATED is the same for a missing, malformed, unknown or expired key, and says so of
+ * an app's token that came to the wrong address; KEY_REVOKED means it was revoked.
  */
 export function callerWith(
-  { key, session }: FoundKey,
+  { key, session, resource }: FoundKey,
   { projectId, credentials, now }: { projectId: string; credentials: Credentials; now: number },
 ): Caller {
   refuseUnusable(key, isoTime(now));
+  refuseElsewhere(resource, credentials);
   return {
     projectId,
     keyId: key.id,
@@ -79,6 +79,18 @@ function sessionAt(session: SessionRecord | null, now: number): SessionRecord | 
 function refuseUnusable(key: KeyRecord | null, nowIso: string): asserts key is KeyRecord {
   if (!key || isExpired(key, nowIso)) throw new ServiceError('UNAUTHENTICATED');
   if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
+}
+
+/**
+ * The token of an OAuth client is good for what the person saw when they let it in: everywhere, or at an address with
+ * fewer tools and for nothing else.
+ */
+function refuseElsewhere(resource: string | null, { mcp }: Credentials): void {
+  if (resource === null) return;
+  const granted = mcpAddressOf(resource);
+  if (isWhole(granted) || (mcp && isWithin(mcp, granted))) return;
+  const hint = `This app's token is good at ${resource} only.`;
+  throw new ServiceError('UNAUTHENTICATED', { hint });
 }
 
 /** Whether a key, or the secret that it has now, has expired. */

@@ -1,4 +1,5 @@
 import type { Caller, Change } from './context.ts';
+import type { McpAddress } from './mcp-address.ts';
 import type { Operation } from './operation.ts';
 
 /** How a client identifies itself; don't trust any of it before `authenticate`. */
@@ -11,6 +12,8 @@ export interface Credentials {
   readonly clientName?: string | undefined;
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
+  /** The address of a call over MCP; undefined for any other call. */
+  readonly mcp?: McpAddress | undefined;
 }
 
 /** The result of a call. */

@@ -53,6 +53,8 @@ export interface FoundKey {
   readonly key: KeyRecord | null;
   /** The key's latest announcement, of any age. */
   readonly session: SessionRecord | null;
+  /** The MCP address that an OAuth client has the key for, as a URL; null for any other key. */
+  readonly resource: string | null;
 }
 
 const COLUMNS =
@@ -92,7 +94,14 @@ export class KeyRepository {
     const current = await this.findByHash(hash);
     const key = current ?? (await this.findByPreviousHash(hash, nowIso));
     const session = key && (await this.session(key.id));
-    return { key, session, isPrevious: current === null };
+    const resource = key && key.client !== null ? await this.#resource(key.id) : null;
+    return { key, session, resource, isPrevious: current === null };
+  }
+
+  async #resource(id: string): Promise<string | null> {
+    const sql = 'SELECT resource FROM oauth_grant WHERE key_id = ?';
+    const row = await this.#tx.get<{ resource: string } & Row>(sql, [id]);
+    return row?.resource ?? null;
   }
 
   async find(id: string): Promise<KeyRecord | null> {

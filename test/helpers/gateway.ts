@@ -12,6 +12,7 @@ import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import { unroutable } from '../../shared/api/http.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { anyStore, type Store } from './shared-store.ts';
+import { hasClock, MovingClock } from './reading.ts';
 import { cloningWriters } from './writers.ts';
 
 /** `remote` gives every gateway its own libSQL server. */
@@ -130,6 +131,8 @@ export class TestGateway {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { folder: _folder, contentHost, projectOf, ...given } = options;
+    const clock = given.clock ?? new MovingClock();
+    hasClock(url, clock);
     const own = STORE === 'remote' && !given.store ? await anyStore(temporary.path) : null;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
@@ -146,6 +149,7 @@ export class TestGateway {
       clusterTiming: TIMING,
       ...(own && { store: own.store }),
       ...given,
+      clock,
     });
     const listener = getRequestListener(gateway.app.fetch, {
       overrideGlobalObjects: false,

@@ -1,3 +1,5 @@
+import { readPage } from './reading.ts';
+
 /** What a person does on the page of a request. */
 interface Pressed {
   /** The words on the button, or part of them. */
@@ -46,6 +48,7 @@ async function press(
   }
   const pressed = buttonIn(form, button) ?? '';
   fields.set(attribute(pressed, 'name'), attribute(pressed, 'value'));
+  await readPage(url);
   const target = new URL(attribute(/<form[^>]*>/.exec(form)?.[0] ?? '', 'action'), url);
   const response = await fetch(target, {
     method: 'POST',

@@ -7,6 +7,7 @@ import { Hosted } from '../gateway/server/hosted.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { askNaming } from '../helpers/named-hosts.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
+import { readPage } from '../helpers/reading.ts';
 
 const PUBLIC = 'https://svc.example.com';
 
@@ -211,6 +212,7 @@ describe('the log as it is by default', () => {
   it('tells of sign-ins that go on and of those that are refused, with who and when', async () => {
     const page = await (await fetch(`${url}/ui/sign-in`)).text();
     const csrf = /name="csrf" value="([^"]*)"/.exec(page)?.[1] ?? '';
+    await readPage(url);
     const send = (path: string, fields: Record<string, string>) =>
       fetch(url + path, {
         method: 'POST',

@@ -7,6 +7,7 @@ import { askingToken, decide } from './deciding.ts';
 import { wholeOpenApiText } from './files.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';
+import { readPage } from '../helpers/reading.ts';
 
 // What is no operation but stands in the document all the same: links, pages, tools, callbacks.
 
@@ -161,6 +162,7 @@ async function press(name: string, url: string, fields: Record<string, string>):
   const page = await fetch(url);
   const csrf = /name="csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
   const body = new URLSearchParams({ csrf, ...fields });
+  await readPage(url);
   const origin = new URL(url).origin;
   return promised(name, url, { method: 'POST', headers: { ...FORM, origin }, body });
 }

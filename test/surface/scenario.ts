@@ -1,5 +1,6 @@
 import { operations } from '../../shared/operations/index.ts';
 import type { Operation, RawBody } from '../../shared/kernel/operation.ts';
+import { readPage } from '../helpers/reading.ts';
 
 type Json = Record<string, unknown>;
 
@@ -120,8 +121,9 @@ export class World {
     return { status, headers: response.headers, body: parsed as Json };
   }
 
-  /** A page as a browser gets it; with a form, the answer to that. */
-  page(path: string, form?: URLSearchParams): Promise<Response> {
+  /** A page as a browser gets it; with a form that somebody read, the answer to that. */
+  async page(path: string, form?: URLSearchParams): Promise<Response> {
+    if (form) await readPage(this.#pagesUrl);
     const headers = { 'sec-fetch-site': 'same-origin', origin: 'null' };
     return fetch(this.#pagesUrl + path, form ? { method: 'POST', body: form, headers } : {});
   }

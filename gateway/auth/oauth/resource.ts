@@ -1,4 +1,5 @@
-import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
+import { isWhole } from '../../../shared/kernel/mcp-address.ts';
+import { READING_SCOPES, SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
 
 const CHARS_MAX = 1000;
 
@@ -8,8 +9,8 @@ export interface Resource {
   readonly url: string;
   /** The scopes that make sense there. */
   readonly scopes: readonly Scope[];
-  /** Those that a client gets unless the person changes it. */
-  readonly usual: readonly Scope[];
+  /** Its tokens are good everywhere; those of an address with fewer tools are good only there. */
+  readonly isWhole: boolean;
 }
 
 /** Reads `/mcp`, `/mcp/readonly`, and either with `?tools=`. Null for any other address. */
@@ -22,7 +23,6 @@ export function resourceOf(text: string, mcpUrl: string): Resource | null {
   if (!isOurs || !(readOnly || path === own.pathname)) return null;
   if ([...asked.searchParams.keys()].some((name) => name !== 'tools')) return null;
   const url = `${own.origin}${path}${asked.search}`;
-  return readOnly
-    ? { url, scopes: READING_SCOPES, usual: READING_SCOPES }
-    : { url, scopes: SCOPES, usual: AGENT_SCOPES };
+  const address = { tools: asked.searchParams.get('tools') ?? undefined, readOnly };
+  return { url, scopes: readOnly ? READING_SCOPES : SCOPES, isWhole: isWhole(address) };
 }

@@ -1,14 +1,20 @@
 import { hash } from 'node:crypto';
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import { isSigned } from '../../../shared/kernel/links.ts';
-import { mayGrant, type Scope } from '../../../shared/lib/scopes.ts';
+import { mayGrant, READING_SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
 import { clientAddress, networkOf } from '../../lib/client-address.ts';
 import { hostOf, type Asked } from '../../auth/oauth/authorization.ts';
 import type { OAuth } from '../../auth/oauth/oauth.ts';
 import type { OpenOAuth } from '../../auth/oauth/offer.ts';
 import { isForeign } from '../pages/fence.ts';
-import { bodyOf, isForm, notAllowed, senderOf, type Ctx } from '../pages/page-answers.tsx';
+import {
+  bodyOf,
+  formProblem,
+  isForm,
+  notAllowed,
+  senderOf,
+  type Ctx,
+} from '../pages/page-answers.tsx';
 import type { Access } from './access.ts';
 import {
   foreignForm,
@@ -20,7 +26,7 @@ import {
   type Ui,
 } from './answers.tsx';
 import { forgetRequest, keepRequest } from './authorize-cookie.ts';
-import { ConsentPage, LeavePage, LIFETIMES, RefusedPage, ReturnPage } from './consent-page.tsx';
+import { ConsentPage, ContinuePage, LeavePage, LIFETIMES, RefusedPage } from './consent-page.tsx';
 import { sessionCsrf } from './csrf.ts';
 import { signInPage } from './entry.tsx';
 import { fieldsOf } from './refusal.ts';
@@ -66,6 +72,7 @@ interface Visit {
 async function visitOf(ui: Ui, c: Ctx, open: OpenOAuth): Promise<Visit | Response> {
   const query = new URL(c.req.url).search.slice(1);
   if (query.length > QUERY_MAX_CHARS) return stop(ui, c, 'The app’s request is too long.');
+  if (isForeign(senderOf(c), ui.ownOrigin)) return announce(ui, c, query);
   const session = await sessionOf(ui, c);
   if (session?.holder.kind !== 'owner') return enter(ui, c, { query, session });
   const { inbox } = ui;
@@ -104,18 +111,22 @@ function refused(
   return html(c, 400, frame, page, { ...OPENABLE, ...forgetRequest(ui) });
 }
 
+/**
+ * Another site led here, perhaps without the person's wish: they go on themselves, or not. Browsers keep the session's
+ * cookie back from this page, and send it to the next one.
+ */
+function announce(ui: Ui, c: Ctx, query: string): Promise<Response> {
+  const frame = newFrame(ui);
+  const here = `${ui.root}/authorize?${query}`;
+  return html(c, 200, frame, <ContinuePage frame={frame} to={here} />, OPENABLE);
+}
+
 /** Lets a person sign in first. */
 function enter(
   ui: Ui,
   c: Ctx,
   { query, session }: { readonly query: string; readonly session: Session | null },
 ): Promise<Response> {
-  if (session === null && senderOf(c).site === 'cross-site') {
-    // Browsers keep the session's cookie back if another site leads here, but not if this page does.
-    const frame = newFrame(ui);
-    const here = `${ui.root}/authorize?${query}`;
-    return html(c, 200, frame, <ReturnPage frame={frame} to={here} />, OPENABLE);
-  }
   const isKey = session !== null;
   return signInPage(ui, c, {
     status: 401,
@@ -148,7 +159,7 @@ function show(
   const page = (
     <ConsentPage
       frame={frame}
-      csrf={ui.inbox.vault.sign(consentText(visit))}
+      csrf={ui.inbox.forms.make(consentText(visit))}
       asked={asked}
       host={hostOf(asked)}
       address={address}
@@ -156,7 +167,7 @@ function show(
       offered={offered(visit)}
       problem={problem ?? null}
       keysAt={keysAt ?? null}
-      chosen={chosen ?? { project: undefined, scopes: usual(visit), lifetime: undefined }}
+      chosen={chosen ?? { project: undefined, scopes: read(visit), lifetime: undefined }}
     />
   );
   return html(c, status, frame, page, OPENABLE);
@@ -167,10 +178,9 @@ function offered({ asked, accesses }: Visit): Scope[] {
   return asked.scopes.filter((scope) => accesses.some((one) => mayGrant(one.scopes, scope)));
 }
 
-/** What an agent needs of what is offered; if the app asks for other things, all of them but `admin`. */
-function usual(visit: Visit): Scope[] {
-  const needed = offered(visit).filter((scope) => visit.asked.resource.usual.includes(scope));
-  return needed.length > 0 ? needed : offered(visit).filter((scope) => scope !== 'admin');
+/** What is ticked before the person ticks anything: what changes nothing. */
+function read(visit: Visit): Scope[] {
+  return offered(visit).filter((scope) => READING_SCOPES.includes(scope));
 }
 
 /** The text that we sign for the form: the session, the request, and what the page said about the app. */
@@ -183,11 +193,13 @@ function consentText({ session, c, asked }: Visit): string {
 async function decide(visit: Visit, body: string): Promise<Response> {
   const { ui, c, oauth, asked } = visit;
   const form = fieldsOf(body, ['csrf', 'verb', 'project', 'lifetime']);
-  if (!isSigned(ui.inbox.vault, consentText(visit), form?.csrf ?? '')) return outdatedForm(ui, c);
-  if (form?.verb === 'deny') return leave(visit, oauth.authorization.denied(asked), 'Denied');
+  const early = formProblem(ui.inbox, consentText(visit), form?.csrf);
+  if (early?.status === 403) return outdatedForm(ui, c);
   const sent = new Set(new URLSearchParams(body).getAll('scopes'));
   const scopes = offered(visit).filter((scope) => sent.has(scope));
   const chosen = { project: form?.project, scopes, lifetime: form?.lifetime };
+  if (early !== null) return show(visit, { ...early, chosen });
+  if (form?.verb === 'deny') return leave(visit, oauth.authorization.denied(asked), 'Denied');
   return form?.verb === 'allow'
     ? allow(visit, chosen)
     : show(visit, { status: 400, problem: 'No button was pressed.', chosen });

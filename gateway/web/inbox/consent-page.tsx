@@ -89,7 +89,13 @@ function factsOf({ client, redirectUri, resource }: Asked): readonly (FactRow | 
         {isLoopback(back) && ', a program on this computer'}
       </>,
     ],
-    ['Uses', exact(resource.url)],
+    [
+      'Reaches',
+      <>
+        {exact(resource.url)}
+        {resource.isWhole ? ', REST and the web inbox' : ', and nothing else'}
+      </>,
+    ],
   ];
 }
 
@@ -179,8 +185,8 @@ export function RefusedPage({
   );
 }
 
-/** Loads the same address again, as if the person had come from our own page. */
-export function ReturnPage({
+/** For a person whom another site sent here. */
+export function ContinuePage({
   frame,
   to,
 }: {
@@ -188,9 +194,18 @@ export function ReturnPage({
   readonly to: string;
 }): JSX.Element {
   return (
-    <PlainPage frame={frame} title="Connect an app" goesTo={to}>
-      <h1>Connect an app</h1>
-      <a class="btn" href={to}>
+    <PlainPage frame={frame} title="Connect an app">
+      <div>
+        <h1>Connect an app?</h1>
+        <p class="lead">
+          Another website sent you here to give an app access to a project of yours.
+        </p>
+      </div>
+      <p>
+        Did you just start this in the app? Then continue: next you see which app it is, and decide
+        what it gets. Otherwise close this page.
+      </p>
+      <a class="btn" href={to} data-hold>
         Continue
       </a>
     </PlainPage>

@@ -1,6 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import { Icon } from '../pages/icons.tsx';
+import { plainText } from '../pages/text.ts';
 import { exact, line } from './kit/text.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
 import { Problem } from './parts.tsx';
@@ -47,7 +48,7 @@ export function SignInPage(shown: SignInProps): JSX.Element {
               autocomplete="email"
               required
               maxlength={254}
-              value={email}
+              value={plainText(email)}
             />
           </div>
           <button class="btn yes">Email me a link</button>
@@ -94,6 +95,7 @@ interface EnterProps {
   readonly csrf: string;
   readonly projects: readonly ProjectInfo[];
   readonly kind: 'key' | 'owner';
+  readonly problem: string | null;
   /** The browser has a session for someone else, which will end. */
   readonly isOther: boolean;
   /**
@@ -105,7 +107,7 @@ interface EnterProps {
 
 /** The page behind a link that starts a session. Opening it doesn't use the link up; its button does. */
 export function EnterPage(shown: EnterProps): JSX.Element {
-  const { frame, csrf, projects, kind, isOther, isOwnDoing } = shown;
+  const { frame, csrf, projects, kind, problem, isOther, isOwnDoing } = shown;
   return (
     <PlainPage frame={frame} title="Open the inbox">
       <div>
@@ -117,6 +119,7 @@ export function EnterPage(shown: EnterProps): JSX.Element {
           {isOther && ' If someone else is signed in here, they’re signed out.'}
         </p>
       </div>
+      <Problem text={problem} />
       {projects.length > 0 && (
         <ul>
           {projects.map(({ name, slug }) => (

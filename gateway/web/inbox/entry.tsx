@@ -4,10 +4,16 @@ import type { HttpEnv } from '../../../shared/api/http.ts';
 import { UI_PAGE } from '../../../shared/api/ui-links.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
-import { isSigned } from '../../../shared/kernel/links.ts';
 import { domainOf, isMailAddress } from '../../../shared/rules/mail-address.ts';
 import { isForeign } from '../pages/fence.ts';
-import { bodyOf, isForm, senderOf, tokenOf, type Ctx } from '../pages/page-answers.tsx';
+import {
+  bodyOf,
+  FORM_PROBLEMS,
+  isForm,
+  senderOf,
+  tokenOf,
+  type Ctx,
+} from '../pages/page-answers.tsx';
 import { clientAddress } from '../../lib/client-address.ts';
 import {
   clearCookie,
@@ -52,9 +58,13 @@ function linkText(token: string): string {
   return `POST|ui-link|1|${token}`;
 }
 
-interface SignInShown {
+/** What a page says about its form after it was refused. */
+interface Refused {
   readonly status?: number;
-  readonly problem?: string;
+  readonly problem?: string | null;
+}
+
+interface SignInShown extends Refused {
   readonly email?: string;
   readonly isOut?: boolean | undefined;
   readonly isJoined?: boolean | undefined;
@@ -74,16 +84,18 @@ export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Res
   } = shown;
   const { isConnecting = waitingRequest(ui, c) !== null } = shown;
   const frame = newFrame(ui);
-  const csrf = ui.inbox.vault.sign(START);
+  const csrf = ui.inbox.forms.make(START);
   const props = { frame, csrf, problem, email, isOut, isJoined, isConnecting };
   return html(c, status, frame, <SignInPage {...props} />, headers);
 }
 
 async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
-  const form = await checkedForm(ui, c, START);
+  const again = (refused: Refused, form: URLSearchParams): Promise<Response> =>
+    signInPage(ui, c, { ...refused, email: emailIn(form) });
+  const form = await checkedForm(ui, c, { text: START, again });
   if (form instanceof Response) return form;
   const { inbox } = ui;
-  const email = form.get('email')?.trim() ?? '';
+  const email = emailIn(form);
   // Agents read mail to project addresses, so these can't sign in.
   if (!isMailAddress(email) || domainOf(email) === inbox.mailDomain) {
     const problem = 'Please write a plain address, such as ana@example.com.';
@@ -101,6 +113,10 @@ async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
   return html(c, 200, frame, <MailedPage frame={frame} isConnecting={isConnecting} />);
 }
 
+function emailIn(form: URLSearchParams): string {
+  return form.get('email')?.trim() ?? '';
+}
+
 function isMail({ code }: ServiceError): boolean {
   return code === 'EMAIL_DELIVERY_FAILED';
 }
@@ -111,16 +127,23 @@ async function linkOf(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Lin
   return link?.holder.kind === kind ? link : null;
 }
 
-async function lookAtLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Response> {
+async function lookAtLink(
+  ui: Ui,
+  c: Ctx,
+  kind: Link['holder']['kind'],
+  { status = 200, problem = null }: Refused = {},
+): Promise<Response> {
   const link = await linkOf(ui, c, kind);
   if (!link) return deadLink(ui, c);
   const projects = await ui.inbox.access.projectsOf(link);
   const frame = newFrame(ui);
-  const csrf = ui.inbox.vault.sign(linkText(link.token));
   const isOther = await isOtherSession(ui, c, link);
   const isOwnDoing = kind === 'key' && !isOther && senderOf(c).site === 'none';
-  const shown = { frame, csrf, projects, kind, isOther, isOwnDoing };
-  return html(c, 200, frame, <EnterPage {...shown} />);
+  const { forms } = ui.inbox;
+  const text = linkText(link.token);
+  const csrf = isOwnDoing ? forms.makeReady(text) : forms.make(text);
+  const shown = { frame, csrf, projects, kind, isOther, isOwnDoing, problem };
+  return html(c, status, frame, <EnterPage {...shown} />);
 }
 
 /** Whether the browser that opens this link has a session for someone else. */
@@ -134,7 +157,10 @@ function whoIs(holder: Link['holder']): string {
 }
 
 async function useLink(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Response> {
-  const form = await checkedForm(ui, c, linkText(tokenOf(c) ?? ''));
+  const form = await checkedForm(ui, c, {
+    text: linkText(tokenOf(c) ?? ''),
+    again: (refused) => lookAtLink(ui, c, kind, refused),
+  });
   if (form instanceof Response) return form;
   const link = await linkOf(ui, c, kind);
   const { sessions, access } = ui.inbox;
@@ -169,13 +195,17 @@ function joinText(token: string): string {
 }
 
 /** Opening an invitation accepts nothing: mail scanners open links. */
-async function showInvitation(ui: Ui, c: Ctx): Promise<Response> {
+async function showInvitation(
+  ui: Ui,
+  c: Ctx,
+  { status = 200, problem = null }: Refused = {},
+): Promise<Response> {
   const token = tokenOf(c);
   const invitation = token === null ? null : await ui.inbox.joining?.open(token);
   if (token === null || !invitation) return deadInvitation(ui, c);
   const frame = newFrame(ui);
-  const csrf = ui.inbox.vault.sign(joinText(token));
-  return html(c, 200, frame, <JoinPage {...{ frame, csrf, invitation }} />);
+  const csrf = ui.inbox.forms.make(joinText(token));
+  return html(c, status, frame, <JoinPage {...{ frame, csrf, invitation, problem }} />);
 }
 
 /**
@@ -184,7 +214,10 @@ async function showInvitation(ui: Ui, c: Ctx): Promise<Response> {
  */
 async function join(ui: Ui, c: Ctx): Promise<Response> {
   const token = tokenOf(c) ?? '';
-  const form = await checkedForm(ui, c, joinText(token));
+  const form = await checkedForm(ui, c, {
+    text: joinText(token),
+    again: (refused) => showInvitation(ui, c, refused),
+  });
   if (form instanceof Response) return form;
   const { joining, sessions } = ui.inbox;
   const accepted = await joining?.accept(token);
@@ -235,7 +268,7 @@ function deadLink(ui: Ui, c: Ctx): Promise<Response> {
 async function signOut(ui: Ui, c: Ctx): Promise<Response> {
   const session = await sessionOf(ui, c);
   if (!session) return goTo(c, `${ui.root}/sign-in`, { 'Set-Cookie': clearCookie(ui) });
-  const form = await checkedForm(ui, c, sessionCsrf(session));
+  const form = await checkedForm(ui, c, { text: sessionCsrf(session) });
   if (form instanceof Response) return form;
   await ui.inbox.sessions.end(session);
   return goTo(c, `${ui.root}/sign-in?out=1`, { 'Set-Cookie': clearCookie(ui) });
@@ -247,10 +280,25 @@ async function endSession(ui: Ui, c: Ctx): Promise<void> {
   if (session) await ui.inbox.sessions.end(session);
 }
 
+interface FormCheck {
+  /** What its page signed. */
+  readonly text: string;
+  /** Shows the page again; missing where a button gives nobody anything, so that it works at once. */
+  readonly again?: (refused: Refused, form: URLSearchParams) => Promise<Response>;
+}
+
 /** Returns the form if it comes from one of our pages that this person opened; otherwise the answer that refuses it. */
-async function checkedForm(ui: Ui, c: Ctx, signed: string): Promise<URLSearchParams | Response> {
+async function checkedForm(
+  ui: Ui,
+  c: Ctx,
+  { text, again }: FormCheck,
+): Promise<URLSearchParams | Response> {
   if (isForeign(senderOf(c), ui.ownOrigin)) return foreignForm(ui, c);
   if (!isForm(c)) return outdatedForm(ui, c);
   const form = new URLSearchParams(await bodyOf(c, SIGN_IN_BODY_MAX_BYTES));
-  return isSigned(ui.inbox.vault, signed, form.get('csrf') ?? '') ? form : outdatedForm(ui, c);
+  const judged = ui.inbox.forms.judge(text, form.get('csrf') ?? '');
+  if (judged === 'invalid') return outdatedForm(ui, c);
+  return judged === 'early' && again
+    ? again({ status: 409, problem: `Nothing was done. ${FORM_PROBLEMS.early}` }, form)
+    : form;
 }

@@ -14,6 +14,7 @@ import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { AccessService } from './access.ts';
+import { FormProofs } from '../pages/form-proofs.ts';
 import { LiveStreams } from './live.ts';
 import { OwnerSignIn } from './owner-sign-in.ts';
 import { Sessions } from './sessions.ts';
@@ -71,6 +72,7 @@ export class WebInbox {
   readonly executor: Executor;
   readonly clock: Clock;
   readonly vault: Vault;
+  readonly forms: FormProofs;
   readonly server: ServerInfo;
   readonly publicUrl: string;
   readonly mailDomain: string | null;
@@ -103,6 +105,7 @@ export class WebInbox {
     this.executor = executor;
     this.clock = clock;
     this.vault = vault;
+    this.forms = new FormProofs(vault, clock);
     this.server = server;
     this.publicUrl = publicUrl;
     this.mailDomain = server.mail.domain;

@@ -4,15 +4,17 @@ import type { InvitationView } from '../../lib/approvals.ts';
 import { Facts } from './kit/detail.tsx';
 import { exact, line, mono } from './kit/text.tsx';
 import { PlainPage, type PageFrame } from './layout.tsx';
+import { Problem } from './parts.tsx';
 
 interface JoinProps {
   readonly frame: PageFrame;
   readonly csrf: string;
   readonly invitation: InvitationView;
+  readonly problem: string | null;
 }
 
 /** The page behind the link of an invitation. */
-export function JoinPage({ frame, csrf, invitation }: JoinProps): JSX.Element {
+export function JoinPage({ frame, csrf, invitation, problem }: JoinProps): JSX.Element {
   const { project, role, address, inviter } = invitation;
   return (
     <PlainPage frame={frame} title="Join a project">
@@ -20,6 +22,7 @@ export function JoinPage({ frame, csrf, invitation }: JoinProps): JSX.Element {
         <h1>Join this project?</h1>
         <p class="lead">You are invited to share a project whose agents work with svc.</p>
       </div>
+      <Problem text={problem} />
       <section class="card stack" aria-label="The invitation">
         <Facts
           facts={[

@@ -7,6 +7,7 @@ import type { Access } from './access.ts';
 import { SCRIPT_VERSION } from './script.ts';
 import { STYLE_VERSION } from './style.ts';
 import { Nav, SettingsNav } from './navigation.tsx';
+import { Problem } from './parts.tsx';
 import type { UiPage } from './page-context.ts';
 
 /** The values that a page needs to load its style and script. */
@@ -79,6 +80,8 @@ interface Framed {
   /** The newest commit when the page was read. */
   readonly position: number;
   readonly wide: boolean;
+  /** Why a form was refused; null if none was, or the page says so itself. */
+  readonly problem: string | null;
   /** How many requests are pending: `3`, or `20+`; null if this session can't see requests. */
   readonly waiting: string | null;
   readonly csrf: string;
@@ -87,7 +90,7 @@ interface Framed {
 
 /** A page of a project. The script refreshes only `#nav` and `#page`. */
 export function Layout(framed: Framed): JSX.Element {
-  const { frame, access, current, title, position, wide, waiting, children } = framed;
+  const { frame, access, current, title, position, wide, problem, waiting, children } = framed;
   const { info } = access.project;
   const navigation = { base: `${frame.root}/p/${info.slug}`, pages: framed.pages, current };
   const count = waiting === null || waiting === '0' ? '' : `(${waiting}) `;
@@ -104,6 +107,11 @@ export function Layout(framed: Framed): JSX.Element {
         </a>
         <Bar {...framed} />
         <Nav {...navigation} waiting={waiting} />
+        {problem !== null && (
+          <div class="refused">
+            <Problem text={problem} />
+          </div>
+        )}
         <div class={current.setting && 'sided'}>
           {current.setting && <SettingsNav {...navigation} />}
           <main id="page" class={wide ? 'two' : ''} tabindex={-1}>

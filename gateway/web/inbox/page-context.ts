@@ -43,6 +43,8 @@ export interface PageResult {
   readonly status?: number;
   /** The page shows pictures whose URLs start with this. */
   readonly picturesFrom?: string;
+  /** Why a form was refused, above all of the page. */
+  readonly problem?: string;
   /** Two columns if there is room; the second one is the element with class `act`. */
   readonly wide?: boolean;
 }

@@ -7,11 +7,10 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from '../../../shared/api/http.ts';
-import { isSigned } from '../../../shared/kernel/links.ts';
 import { requestList } from '../../../shared/operations/request/list.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
 import { isForeign } from '../pages/fence.ts';
-import { bodyOf, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
+import { bodyOf, FORM_PROBLEMS, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
 import { EventStream } from '../../replica/event-stream.ts';
 import { callerOf, type Access } from './access.ts';
 import {
@@ -120,7 +119,7 @@ async function start(ui: Ui, c: Ctx): Promise<Response> {
     // The key is no longer valid.
     if (session.holder.kind === 'key') return signInPage(ui, c, { status: 401 });
     const frame = newFrame(ui);
-    const csrf = ui.inbox.vault.sign(sessionCsrf(session));
+    const csrf = ui.inbox.forms.make(sessionCsrf(session));
     return html(c, 200, frame, <ProjectsPage frame={frame} csrf={csrf} projects={projects} />);
   }
   const access = await ui.inbox.access.inProject(session, slug);
@@ -158,7 +157,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     id: c.req.param('id') ?? null,
     pages,
     now: inbox.clock.now(),
-    csrf: inbox.vault.sign(sessionCsrf(session)),
+    csrf: inbox.forms.make(sessionCsrf(session)),
     query: (name) => c.req.query(name),
     at: (path, id) =>
       [`${root}/p/${project.slug}/${path}`, ...(id === undefined ? [] : [id])].join('/'),
@@ -190,11 +189,18 @@ async function act(ui: Ui, c: Ctx, page: UiPage): Promise<Response> {
   const body = await bodyOf(c, page.formMaxBytes);
   if (!(await isStillIn(ui, c, context))) return nothingHere(ui, c);
   const csrf = new URLSearchParams(body).get('csrf') ?? '';
-  if (!isSigned(ui.inbox.vault, sessionCsrf(context.session), csrf)) return outdatedForm(ui, c);
-  const acted = await page.act(context, body);
+  const judged = ui.inbox.forms.judge(sessionCsrf(context.session), csrf);
+  if (judged === 'invalid') return outdatedForm(ui, c);
+  const acted = judged === 'early' ? await again(context, page) : await page.act(context, body);
   if ('to' in acted) return goTo(c, acted.to);
   const { position } = context.access.project;
   return framed(ui, c, { page, context, position, shown: acted });
+}
+
+/** The page of a form that was sent before anybody could read it. */
+async function again(context: PageContext, page: UiPage): Promise<PageResult> {
+  const problem = `Nothing was done. ${FORM_PROBLEMS.early}`;
+  return { ...(await page.show(context)), status: 409, problem };
 }
 
 /** Whether the visitor has kept what they had when the body began to arrive, which may be half a minute ago. */
@@ -218,10 +224,10 @@ async function framed(
   { page, context, position, shown }: Framing,
 ): Promise<Response> {
   const { access, csrf } = context;
-  const { title, content, status = 200, wide = false, picturesFrom } = shown;
+  const { title, content, status = 200, wide = false, picturesFrom, problem = null } = shown;
   const frame = { ...newFrame(ui), ...(picturesFrom !== undefined && { picturesFrom }) };
   const { pages } = context;
-  const layout = { frame, access, csrf, title, position, wide, current: page, pages };
+  const layout = { frame, access, csrf, title, position, wide, problem, current: page, pages };
   const waiting = await waitingIn(context);
   return html(
     c,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HOLD_SCRIPT } from '../pages/hold-script.ts';
 import { COPY_SCRIPT } from './scripts/copy.ts';
 import { EVENTS_SCRIPT } from './scripts/events.ts';
 import { FORMS_SCRIPT } from './scripts/forms.ts';
@@ -13,6 +14,7 @@ import { TREE_SCRIPT } from './scripts/tree.ts';
  * be sent at once and the other parts must hear of it. A part only inserts content from the page of the same URL.
  */
 const PARTS = [
+  HOLD_SCRIPT,
   KEYS_SCRIPT,
   COPY_SCRIPT,
   TIME_SCRIPT,

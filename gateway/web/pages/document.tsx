@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { raw } from 'hono/html';
+import { HOLD_SCRIPT } from './hold-script.ts';
 import { Icon } from './icons.tsx';
 import { STYLE } from './style.ts';
 import { plainLine } from './text.ts';
@@ -32,6 +33,7 @@ export function Document({ title, project, wide = false, children }: Frame): JSX
         />
         <title>{project === null ? title : `${title} · ${plainLine(project.name)}`}</title>
         <style>{raw(STYLE)}</style>
+        <script>{raw(HOLD_SCRIPT)}</script>
       </head>
       <body>
         <header class={`top${narrow}`}>

@@ -1,8 +1,6 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import type { Vault } from '../../../shared/kernel/context.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
-import { isSigned } from '../../../shared/kernel/links.ts';
 import type { LoginService, LoginView } from '../../auth/login-service.ts';
 import { LOGIN_CODES_MAX } from '../../../shared/lib/limits.ts';
 import { isForeign, signInText } from './fence.ts';
@@ -13,6 +11,7 @@ import {
   failed,
   FORM_PROBLEMS,
   foreign,
+  formProblem,
   isForm,
   notAllowed,
   page,
@@ -23,16 +22,15 @@ import {
   type PagesOptions,
 } from './page-answers.tsx';
 
-interface Pages {
+interface Pages extends Pick<PagesOptions, 'forms'> {
   readonly logins: LoginService;
-  readonly vault: Vault;
   readonly ownOrigin: string;
 }
 
 /** The page behind the link in a sign-in mail. Opening it never confirms, because mail scanners open links. */
 export function loginPages(logins: LoginService, options: PagesOptions): Hono<HttpEnv> {
-  const { publicUrl, vault } = options;
-  const pages: Pages = { logins, vault, ownOrigin: new URL(publicUrl).origin };
+  const { publicUrl, forms } = options;
+  const pages: Pages = { logins, forms, ownOrigin: new URL(publicUrl).origin };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => failed(c, error, options.onInternal));
   app.get('/s/:token', (c) => look(pages, c));
@@ -53,14 +51,14 @@ async function look(pages: Pages, c: Ctx): Promise<Response> {
 interface PageResult {
   readonly token: string;
   readonly login: LoginView;
-  readonly status?: 200 | 400 | 403 | 415;
+  readonly status?: 200 | 400 | 403 | 409 | 415;
   readonly problem?: string;
 }
 
-function show({ vault }: Pages, c: Ctx, shown: PageResult): Promise<Response> {
+function show({ forms }: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   const { token, login, status = 200 } = shown;
   const { problem = login.codesLeft < LOGIN_CODES_MAX ? WRONG_CODE : null } = shown;
-  const csrf = vault.sign(signInText(token));
+  const csrf = forms.make(signInText(token));
   return page(c, status, <LoginPage login={login} csrf={csrf} problem={problem} />);
 }
 
@@ -69,14 +67,13 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
   const login = token === null ? null : await pages.logins.open(token);
   if (token === null || login === null) return page(c, 404, <DeadLoginPage />);
-  const refuse = (status: 400 | 403 | 415, problem: string): Promise<Response> =>
+  const refuse = (status: 400 | 403 | 409 | 415, problem: string): Promise<Response> =>
     show(pages, c, { token, login, status, problem });
   if (!isForm(c)) return refuse(415, FORM_PROBLEMS.noForm);
   const form = readForm(await bodyOf(c, SIGN_IN_BODY_MAX_BYTES));
   if (form === null) return refuse(400, FORM_PROBLEMS.unclear);
-  if (!isSigned(pages.vault, signInText(token), form.csrf ?? '')) {
-    return refuse(403, FORM_PROBLEMS.outdated);
-  }
+  const refused = formProblem(pages, signInText(token), form.csrf);
+  if (refused !== null) return refuse(refused.status, refused.problem);
   if (form.verb === 'deny') await pages.logins.deny(token);
   else if (form.verb === 'confirm') return confirm(pages, c, { token, login, code: form.code });
   else return refuse(400, 'No button was pressed.');

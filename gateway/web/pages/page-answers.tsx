@@ -11,6 +11,7 @@ import { readBody, refuseEncoded } from '../../../shared/api/read-body.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { render } from './document.tsx';
 import type { Sender } from './fence.ts';
+import type { FormProofs } from './form-proofs.ts';
 import { FORM_MAX_BYTES } from './form.ts';
 import { MessagePage } from './message-page.tsx';
 import { PAGE_HEADERS } from './style.ts';
@@ -18,8 +19,9 @@ import { PAGE_HEADERS } from './style.ts';
 export interface PagesOptions {
   /** The base URL of links; forms must come from its origin. */
   readonly publicUrl: string;
-  /** Signs forms, and seals the choice between the first and the second step. */
+  /** Seals the choice between the first and the second step. */
   readonly vault: Vault;
+  readonly forms: FormProofs;
   readonly onInternal: OnInternalError;
 }
 
@@ -118,4 +120,19 @@ export const FORM_PROBLEMS = {
   noForm: 'That was not a form of this page.',
   unclear: 'The form was not clear. Please choose again.',
   outdated: 'The page was out of date. Please look once more, then choose again.',
+  early:
+    'That came within a second of the page appearing, before anyone could read it. Please read it, then press again.',
 } as const;
+
+/** What a page says about a form of ours that doesn't count, and the status of the answer; null if it counts. */
+export function formProblem(
+  { forms }: Pick<PagesOptions, 'forms'>,
+  text: string,
+  proof: string | undefined,
+): { readonly status: 403 | 409; readonly problem: string } | null {
+  const judged = forms.judge(text, proof);
+  if (judged === 'valid') return null;
+  return judged === 'early'
+    ? { status: 409, problem: FORM_PROBLEMS.early }
+    : { status: 403, problem: FORM_PROBLEMS.outdated };
+}

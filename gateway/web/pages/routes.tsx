@@ -1,7 +1,5 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import type { Vault } from '../../../shared/kernel/context.ts';
-import { isSigned } from '../../../shared/kernel/links.ts';
 import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
@@ -13,6 +11,7 @@ import {
   failed,
   FORM_PROBLEMS,
   foreign,
+  formProblem,
   isForm,
   notAllowed,
   page,
@@ -27,9 +26,8 @@ import { ResultPage } from './result-page.tsx';
 import { needsSecondStep } from './second-step.ts';
 import { isVerb, statusAt } from './copy.ts';
 
-interface Pages {
+interface Pages extends Pick<PagesOptions, 'forms' | 'vault'> {
   readonly approvals: ApprovalService;
-  readonly vault: Vault;
   readonly ownOrigin: string;
 }
 
@@ -37,8 +35,8 @@ const NO_FORM: Form = {};
 
 /** The pages behind links in messages: requests to decide and addresses to verify. Opening a page never decides. */
 export function pageRoutes(approvals: ApprovalService, options: PagesOptions): Hono<HttpEnv> {
-  const { publicUrl, vault } = options;
-  const pages: Pages = { approvals, vault, ownOrigin: new URL(publicUrl).origin };
+  const { publicUrl, vault, forms } = options;
+  const pages: Pages = { approvals, vault, forms, ownOrigin: new URL(publicUrl).origin };
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => failed(c, error, options.onInternal));
   app.get('/a/:token', (c) => showRequest(pages, c));
@@ -57,7 +55,7 @@ async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
   const step = c.req.query('step');
   const choice = isOver(opened) ? null : openStep(pages.vault, token, opened, step);
   if (step !== undefined && choice !== null) {
-    const csrf = pages.vault.sign(decisionText(token, opened));
+    const csrf = pages.forms.make(decisionText(token, opened));
     const confirm = { opened, choice, csrf, step };
     return page(c, 200, <ConfirmPage {...confirm} />);
   }
@@ -71,7 +69,7 @@ interface PageResult {
   readonly opened: Opened;
   readonly late?: Choice['verb'] | null;
   readonly recorded?: boolean;
-  readonly status?: 200 | 400 | 403 | 413 | 415;
+  readonly status?: 200 | 400 | 403 | 409 | 413 | 415;
   readonly problem?: string;
   readonly form?: Form;
 }
@@ -83,7 +81,7 @@ function show(pages: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   if (current !== 'pending') {
     return page(c, status, <ResultPage opened={opened} status={current} late={late} />);
   }
-  const csrf = pages.vault.sign(decisionText(token, opened));
+  const csrf = pages.forms.make(decisionText(token, opened));
   const { form = NO_FORM, recorded = false } = shown;
   return page(c, status, <RequestPage {...{ opened, csrf, problem, form, recorded }} />);
 }
@@ -100,9 +98,8 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
   if (form === null) {
     return show(pages, c, { token, opened, status: 400, problem: FORM_PROBLEMS.unclear });
   }
-  if (!isSigned(pages.vault, decisionText(token, opened), form.csrf ?? '')) {
-    return show(pages, c, { token, opened, status: 403, problem: FORM_PROBLEMS.outdated, form });
-  }
+  const refused = formProblem(pages, decisionText(token, opened), form.csrf);
+  if (refused !== null) return show(pages, c, { token, opened, form, ...refused });
   const isMuting = readMute(form);
   if (isMuting !== null) return mute(pages, c, { token, isOn: isMuting });
   const read =
@@ -154,7 +151,7 @@ async function showChannel(pages: Pages, c: Ctx): Promise<Response> {
   const token = tokenOf(c);
   const channel = token === null ? null : await pages.approvals.openChannel(token);
   if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
-  const csrf = pages.vault.sign(addressText(token));
+  const csrf = pages.forms.make(addressText(token));
   return page(c, 200, <ChannelPage channel={channel} csrf={csrf} problem={null} />);
 }
 
@@ -164,13 +161,11 @@ async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
   const channel = token === null ? null : await pages.approvals.openChannel(token);
   if (token === null || channel === null) return page(c, 404, <DeadLinkPage />);
   const form = isForm(c) ? readForm(await bodyOf(c)) : null;
-  if (!isSigned(pages.vault, addressText(token), form?.csrf ?? '')) {
-    const csrf = pages.vault.sign(addressText(token));
-    return page(
-      c,
-      403,
-      <ChannelPage channel={channel} csrf={csrf} problem={FORM_PROBLEMS.outdated} />,
-    );
+  const refused = formProblem(pages, addressText(token), form?.csrf);
+  if (refused !== null) {
+    const csrf = pages.forms.make(addressText(token));
+    const { status, problem } = refused;
+    return page(c, status, <ChannelPage channel={channel} csrf={csrf} problem={problem} />);
   }
   const verified = await pages.approvals.verifyEmail(token);
   return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HOLD_SCRIPT } from './hold-script.ts';
 
 /** All styles of these pages. Each page includes them, and no other style is allowed. */
 export const STYLE = `
@@ -94,6 +95,7 @@ textarea{display:block;width:100%;min-height:4.5rem;font:inherit;color:inherit;b
 fieldset{border:0;margin:0;padding:0;min-width:0}
 legend{padding:0;font-size:.875rem;color:var(--soft);margin-bottom:.375rem}
 fieldset>.btn+.btn{margin-top:.5rem}
+:root:not([data-ready]) .btn:is([data-held] *,[data-held]){opacity:.5;cursor:progress}
 .more{border-top:1px solid var(--line);padding-top:.25rem}
 .more>form{padding-top:.25rem}
 .soft{color:var(--soft);font-size:.875rem}
@@ -123,17 +125,20 @@ a{color:inherit;text-underline-offset:.15em}
 @media (forced-colors:active){.btn,.said,.note,.end,.hid,mark{border:1px solid}}
 `;
 
-const digest = createHash('sha256').update(STYLE).digest('base64');
+function source(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
 
 /**
- * The browser may only show the page: no scripts, pictures, fonts or frames, forms only to our own origin, no caching,
- * no referrer.
+ * The browser may only show the page: no script but ours, no pictures, fonts or frames, forms only to our own origin, no
+ * caching, no referrer.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': [
     "default-src 'none'",
-    `style-src 'sha256-${digest}'`,
+    `script-src ${source(HOLD_SCRIPT)}`,
+    `style-src ${source(STYLE)}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

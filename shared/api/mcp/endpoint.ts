@@ -40,7 +40,8 @@ import {
 } from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
-import type { CallableTool, McpTables, WantedTools } from './tables.ts';
+import type { McpAddress } from '../../kernel/mcp-address.ts';
+import type { CallableTool, McpTables } from './tables.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 // Without the second header, some proxies buffer a stream until it ends.
@@ -115,11 +116,12 @@ export class Endpoint {
   /** Checks the key before reading the body, and counts the call against the key whatever the body contains. */
   async #post(visit: HttpCall, readOnly: boolean): Promise<Response> {
     const { c, headers } = visit;
-    const credentials = credentialsOf(c);
+    const mcp = { tools: c.req.query('tools'), readOnly };
+    const credentials = { ...credentialsOf(c), mcp };
     const caller = await this.#executor.authenticate(credentials);
     admittedOf(c.env).proved('api', caller.projectId);
     const message = await this.#read(visit, caller);
-    const tables = this.#tablesFor({ tools: c.req.query('tools'), readOnly });
+    const tables = this.#tablesFor(mcp);
     const accepted = { message, caller, credentials, tables, ...this.#era(c, message) };
     if (!isJSONRPCRequest(message)) {
       this.#cancel(c, message, caller);
@@ -137,9 +139,9 @@ export class Endpoint {
     return answered(visit, served);
   }
 
-  #tablesFor(wanted: WantedTools): McpTables {
+  #tablesFor(address: McpAddress): McpTables {
     const { tools, ...others } = this.#tables;
-    return { ...others, tools: tools.part?.(wanted) ?? tools };
+    return { ...others, tools: tools.part?.(address) ?? tools };
   }
 
   #cancel(c: Context<HttpEnv>, { method, params }: Message, caller: Caller): void {

@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/executor.ts';
+import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import type { OnInternalError } from '../http.ts';
 
@@ -39,14 +40,7 @@ export interface ToolTable {
   /** The tools that these scopes may call. */
   list(scopes: readonly Scope[]): readonly object[];
   /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */
-  part?(wanted: WantedTools): ToolTable;
-}
-
-/** What a client asked for with `/mcp?tools=inbox,ask` and `/mcp/readonly`. */
-export interface WantedTools {
-  /** Toolsets and tools, separated by commas. */
-  readonly tools: string | undefined;
-  readonly readOnly: boolean;
+  part?(address: McpAddress): ToolTable;
 }
 
 /** A resource as `resources/list` shows it. Outsiders wrote none of its text. */

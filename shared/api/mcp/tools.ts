@@ -1,11 +1,12 @@
 import * as z from 'zod';
+import { isWhole, type McpAddress } from '../../kernel/mcp-address.ts';
 import type { McpShape, Operation } from '../../kernel/operation.ts';
 import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
-import type { CallableTool, ToolTable, WantedTools } from './tables.ts';
+import type { CallableTool, ToolTable } from './tables.ts';
 import { Toolset, toolsetsOf } from './toolsets.ts';
 import { mayClaim, waitInput, WaitTool } from './wait-tool.ts';
 
@@ -94,8 +95,8 @@ export class ToolBook implements ToolTable {
   }
 
   /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */
-  part(wanted: WantedTools): ToolTable {
-    return wanted.tools === undefined && !wanted.readOnly ? this : new Toolset(this, wanted);
+  part(address: McpAddress): ToolTable {
+    return isWhole(address) ? this : new Toolset(this, address);
   }
 
   /** Whether a tool changes anything. */

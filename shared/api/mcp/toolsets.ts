@@ -3,7 +3,8 @@ import type { Operation } from '../../kernel/operation.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { invalidParams } from './refusal.ts';
-import type { CallableTool, ToolTable, WantedTools } from './tables.ts';
+import type { McpAddress } from '../../kernel/mcp-address.ts';
+import type { CallableTool, ToolTable } from './tables.ts';
 import type { ToolBook } from './tools.ts';
 
 /** Tools with these first words belong to another set. */
@@ -35,7 +36,7 @@ export class Toolset implements ToolTable {
   readonly #names: ReadonlySet<string> | null;
   readonly #readOnly: boolean;
 
-  constructor(book: ToolBook, { tools, readOnly }: WantedTools) {
+  constructor(book: ToolBook, { tools, readOnly }: McpAddress) {
     this.#book = book;
     this.#names = tools === undefined ? null : namesIn(tools, book.toolsets);
     this.#readOnly = readOnly;

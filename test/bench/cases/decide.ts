@@ -5,6 +5,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tokensOf } from '../../helpers/outbox.ts';
+import { readPage } from '../../helpers/reading.ts';
 import { interleave, type RunBench } from '../bench.ts';
 import { plainEnvironment } from '../children.ts';
 import type { ServeOptions, Served } from '../child/gateway.ts';
@@ -143,6 +144,7 @@ class Stage {
     const shown = await call(page, { agent, headers: {} });
     const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(shown.text)?.[1] ?? '';
     const body = new URLSearchParams({ csrf, verb: 'approve' }).toString();
+    await readPage(page);
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     return async () => {
       const { status, text } = await call(page, { method: 'POST', agent, headers, body });

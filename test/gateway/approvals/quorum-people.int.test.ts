@@ -82,18 +82,18 @@ describe('by mail and on pages', () => {
     const request = await people.asked({ approvals: 2 });
     const [anas, owners] = [await linkTo(request, ana), await linkTo(request, owner)];
     expect(await reads(anas)).toContain('Needs 2 approvals.');
-    const voted = onPage();
     expect(await visit(anas, { button: 'Approve' })).toMatch(
       /Recorded 1 more approval is needed\./,
     );
+    const voted = onPage();
     clock.advance(3 * MINUTE_MS);
     const again = await page(anas);
     expect(textOf(again)).toContain(`You approved this at ${voted}It needs 1 more approval.`);
     expect(again).toContain('value="deny"');
     expect(again).not.toContain('value="approve"');
     expect(await reads(owners)).toContain(`Needs 2 approvals; ana approved at ${voted}.`);
-    const ended = onPage();
     expect(await visit(owners, { button: 'Approve' })).toContain('by ana, owner');
+    const ended = onPage();
     expect(await reads(anas)).toContain(
       `Needed 2 approvals; ana approved at ${voted} and owner at ${ended}.`,
     );

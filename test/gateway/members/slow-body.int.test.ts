@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { Team } from './team.ts';
+import { readPage } from '../../helpers/reading.ts';
 
 /** Longer than the gateway needs to judge a request by its headers. */
 const JUDGED_MS = 250;
@@ -29,6 +30,7 @@ async function halfSent(path: string, headers: Record<string, string>, body: str
     });
     sent.on('error', reject);
   });
+  await readPage(team.gateway.url);
   sent.write(body.slice(0, 5));
   await sleep(JUDGED_MS);
   return (): Promise<number> => {

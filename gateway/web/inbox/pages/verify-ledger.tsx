@@ -2,6 +2,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ledgerVerify } from '../../../../shared/operations/ledger/verify.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
+import { sessionCsrf } from '../csrf.ts';
 import { CopyField } from '../fields.tsx';
 import { time } from '../kit/text.tsx';
 import { entriesOf } from '../ledger-queries.ts';
@@ -112,6 +113,10 @@ function resultOf(context: PageContext, look: Look): JSX.Element {
   );
 }
 
+function readyForm({ inbox, session }: PageContext): string {
+  return inbox.forms.makeReady(sessionCsrf(session));
+}
+
 /** The script submits this form; without the script, a person does. */
 function progress(context: PageContext, { head, checked }: Look): JSX.Element {
   const total = head?.seq ?? 0;
@@ -123,7 +128,7 @@ function progress(context: PageContext, { head, checked }: Look): JSX.Element {
       </p>
       <Bar part={checked / total} tone="part" />
       <form method="post" data-send>
-        <input type="hidden" name="csrf" value={context.csrf} />
+        <input type="hidden" name="csrf" value={readyForm(context)} />
         <button class="btn yes">Continue</button>
       </form>
       <a class="btn small" href={context.at('ledger')}>

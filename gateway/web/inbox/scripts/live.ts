@@ -41,7 +41,7 @@ export const LIVE_SCRIPT = String.raw`
   const FIELDS = 'main textarea, main input:not([type=hidden], [readonly], [data-pick])';
   // A page that says what is wrong with a form has another one behind the same address.
   const isWritten = () =>
-    find('main [role=alert], main [aria-invalid]') !== null ||
+    find('[role=alert], main [aria-invalid]') !== null ||
     [...document.querySelectorAll('main option')].some((one) => one.selected !== one.defaultSelected) ||
     [...document.querySelectorAll(FIELDS)].some(
       (field) =>
@@ -49,9 +49,12 @@ export const LIVE_SCRIPT = String.raw`
         field.checked !== field.defaultChecked ||
         field === document.activeElement,
     );
+  const proof = find('input[name=csrf]').value;
   const markOf = (one) => one?.id || one?.getAttribute('href') || one?.value || null;
   const swap = (fresh) => {
     document.dispatchEvent(new CustomEvent('svc:fresh', { detail: fresh }));
+    // Who reads this page for a while need not wait again: the forms stay as old as the page.
+    for (const field of fresh.querySelectorAll('input[name=csrf]')) field.setAttribute('value', proof);
     const held = markOf(document.activeElement);
     const open = [...document.querySelectorAll('main details[open] > summary')].map((one) => one.textContent);
     for (const id of ['nav', 'page']) {

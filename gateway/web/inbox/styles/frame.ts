@@ -3,7 +3,7 @@ export const FRAME_STYLE = `
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-99rem;top:.5rem;z-index:2;padding:.75rem 1rem;border-radius:.5rem;background:var(--card)}
 .skip:focus{left:.5rem}
-.bar,#nav,main{max-width:72rem;margin-inline:auto;padding-inline:1rem}
+.bar,#nav,.refused,main{max-width:72rem;margin-inline:auto;padding-inline:1rem}
 .bar{display:flex;justify-content:space-between;align-items:center;gap:1rem;padding-block:.375rem 0}
 .bar form{display:flex;align-items:center;gap:.75rem;font-size:.875rem;min-width:0;flex:none}
 .bar.plain{max-width:40rem;padding-top:.875rem}
@@ -32,6 +32,7 @@ export const FRAME_STYLE = `
 .count{background:var(--yes);color:var(--on-yes);font-size:.75rem;font-weight:650;line-height:1.25rem;min-width:1.25rem;
   padding:0 .375rem;border-radius:.625rem;text-align:center;font-variant-numeric:tabular-nums}
 main{padding-top:1rem}
+.refused{padding-top:1rem}
 main:focus{outline:none}
 main.narrow{max-width:40rem}
 h1{font-size:1.375rem}

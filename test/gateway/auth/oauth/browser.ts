@@ -1,12 +1,13 @@
 import type { TestGateway } from '../../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 /** A page as it came. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** Where the browser goes on its own: by a redirect, or as the page says. */
+  /** Where the browser goes on its own, by a redirect or as the page says, or where its button to continue leads. */
   readonly next: string | null;
 }
 
@@ -45,7 +46,7 @@ export class Browser {
     return this.#load({ headers });
   }
 
-  /** Opens a request for access as an app does: from another site, and on from our own page. */
+  /** Opens a request for access as an app does: from another site, and on by the button to continue. */
   async openFromApp(url: string): Promise<Page> {
     await this.open(url, { 'sec-fetch-site': 'cross-site' });
     const isOurs = this.page.next?.startsWith('/ui/authorize?') ?? false;
@@ -54,8 +55,17 @@ export class Browser {
       : this.page;
   }
 
-  /** Presses a button of the page that is open. A list is a set of boxes; without one, they stay as they are. */
-  send(
+  /** Reads the page that is open, and presses a button. A list is a set of boxes; without one, they stay as they are. */
+  async send(
+    fields: Readonly<Record<string, string | readonly string[]>>,
+    to = this.#url,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Page> {
+    await readPage(this.#gateway.url);
+    return this.sendAtOnce(fields, to, headers);
+  }
+
+  sendAtOnce(
     fields: Readonly<Record<string, string | readonly string[]>>,
     to = this.#url,
     headers: Readonly<Record<string, string>> = {},
@@ -110,7 +120,8 @@ export class Browser {
     }
     const html = await answer.text();
     const refresh = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(html)?.[1];
-    const next = answer.headers.get('location') ?? (refresh ? unescaped(refresh) : null);
+    const onward = refresh ?? /<a class="btn" href="([^"]*)" data-hold/.exec(html)?.[1];
+    const next = answer.headers.get('location') ?? (onward ? unescaped(onward) : null);
     this.page = { status: answer.status, headers: answer.headers, html, next };
     return this.page;
   }

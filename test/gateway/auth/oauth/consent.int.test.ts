@@ -26,14 +26,14 @@ beforeEach(() => {
 });
 
 describe('the page', () => {
-  it('says who asks, marks what the app wrote, and gives the least by default', async () => {
+  it('says who asks, marks what the app wrote, and ticks nothing that does more than read', async () => {
     await browser.openFromApp(app.url());
     expect(browser.text).toContain('The app says that its name is');
     expect(browser.page.html).toContain('<span class="hid">U+202E</span>');
     expect(browser.text).toContain('127.0.0.1:9 , a program on this computer');
     expect(browser.text).toContain(`Signed in as ${ANA}`);
     expect(browser.boxes()).toContain('admin');
-    expect(browser.checked()).toEqual(['inbox:read', 'inbox:write', 'approvals', 'disk', 'send']);
+    expect(browser.checked()).toEqual(['ledger:read', 'inbox:read', 'disk:read']);
     expect(browser.page.headers.get('content-security-policy')).toContain("form-action 'self'");
     expect(browser.page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   });

@@ -4,6 +4,7 @@ import { FakeClock } from '../../../helpers/gateway.ts';
 import { Team } from '../../members/team.ts';
 import { CALLBACK, RawApp } from './app.ts';
 import { Browser } from './browser.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -125,6 +126,7 @@ describe('a person who is removed while they allow an app', () => {
     for (const scope of browser.boxes()) form.append('scopes', scope);
     form.append('csrf', /name="csrf" value="([^"]*)"/.exec(browser.page.html)?.[1] ?? '');
     const body = form.toString();
+    await readPage(team.gateway.url);
     const sending = request(team.gateway.url + app.url(), {
       method: 'POST',
       headers: {

@@ -8,6 +8,7 @@ import {
 import type { TestGateway } from '../../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
 import { visit } from '../../../helpers/page-visitor.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 type Body = Record<string, unknown>;
 
@@ -49,9 +50,10 @@ export async function post(
   };
 }
 
-/** The signature in the form behind a link. */
+/** The signature in the form behind a link, whose page somebody read. */
 export async function csrfOf(link: string): Promise<string> {
   const html = await (await fetch(link)).text();
+  await readPage(link);
   return /name="csrf" value="([^"]+)"/.exec(html)?.[1] ?? '';
 }
 

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
 import { WebVisitor } from '../../web/inbox/web-visitor.ts';
-import { Person } from './person.ts';
+import { Person, post } from './person.ts';
+import { visit } from '../../../helpers/page-visitor.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const ANA = 'ana@example.com';
@@ -49,6 +51,7 @@ function startFrom(address: string, email = ANA): Promise<number> {
 async function askFrom(address: string, email = ANA): Promise<number> {
   const visitor = new WebVisitor(gateway);
   await visitor.get('/ui/sign-in');
+  await readPage(gateway.url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const form = new URLSearchParams({ csrf: visitor.csrf, email }).toString();
   return postFrom(address, '/ui/sign-in', form, headers);
@@ -149,4 +152,17 @@ it('stored keys work while nobody can start a sign-in', async () => {
   expect(await startFrom(HOME)).toBe(429);
   const headers = { authorization: `Bearer ${gateway.apiKey}` };
   expect((await fetch(`${gateway.url}/v1/whoami`, { headers })).status).toBe(200);
+});
+
+it('who is kept out by strangers makes room by the mails that they didn’t ask for', async () => {
+  const before = tokensOf(gateway.folder, 's').length;
+  const email = 'ben@example.com';
+  await times(5, () => startFrom(stranger(1), email));
+  await times(5, () => startFrom(stranger(2), email));
+  const refused = await post(gateway, '/v1/auth/start', { email });
+  expect(refused.status).toBe(429);
+  expect(refused.text).toContain('press “This was not me”. That makes room at once.');
+  const link = `${gateway.url}/s/${await linkToken(gateway.folder, 's', before + 1)}`;
+  await visit(link, { button: 'This was not me' });
+  expect((await post(gateway, '/v1/auth/start', { email })).status).toBe(200);
 });

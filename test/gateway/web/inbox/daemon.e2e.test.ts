@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../../helpers/gateway.ts';
 import { Member } from '../../../helpers/team.ts';
 import { runs, svc, svcUp } from '../../../helpers/daemon.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 describe('svc open, with the daemon of this machine', () => {
   let home: string;
@@ -30,6 +31,7 @@ describe('svc open, with the daemon of this machine', () => {
     expect(opened).toBe(false);
     expect(url.startsWith(`${base}/ui/open/`)).toBe(true);
     const html = await (await fetch(url)).text();
+    await readPage(url);
     const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
     const answer = await fetch(url, {
       method: 'POST',

@@ -4,6 +4,7 @@ import { writerOf } from '../../../helpers/writers.ts';
 import { TestSending } from '../../mail/outbound/sending.ts';
 import { placeOf } from './places.ts';
 import { WebVisitor, type Page } from './web-visitor.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 const OWNER = 'ana@example.com';
 const SECRET = 'a-shared-secret-of-github';
@@ -140,6 +141,7 @@ describe('the form of a new source', () => {
   it('takes no field twice', async () => {
     const form = `${await at()}?add=webhook`;
     await owner.get(form);
+    await readPage(gateway.url);
     const twice = await fetch(new URL(form, gateway.url), {
       method: 'POST',
       headers: { cookie: owner.cookie ?? '', 'sec-fetch-site': 'same-origin' },

@@ -1,4 +1,5 @@
 import type { TestGateway } from '../../../helpers/gateway.ts';
+import { readPage } from '../../../helpers/reading.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
 
 /** A page as it came. */
@@ -60,7 +61,16 @@ export class WebVisitor {
     return page;
   }
 
-  post(path: string, { fields = {}, headers = {}, csrf = true, body: form }: Sent = {}) {
+  /** Reads the page, and presses a button. */
+  async post(path: string, sent: Sent = {}): Promise<Page> {
+    await readPage(this.#gateway.url);
+    return this.postAtOnce(path, sent);
+  }
+
+  postAtOnce(
+    path: string,
+    { fields = {}, headers = {}, csrf = true, body: form }: Sent = {},
+  ): Promise<Page> {
     const body = form === undefined ? { ...(csrf && { csrf: this.csrf }), ...fields } : form;
     const own = { 'sec-fetch-site': 'same-origin', origin: 'null', ...headers };
     return this.#send(path, { method: 'POST', body: new URLSearchParams(body), headers: own });

@@ -231,7 +231,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     const tab = await Tab.open(browser);
     const { page } = tab;
     await page.goto(server.url + ask(HOSTILE));
-    expect(await page.locator('a, script, img, iframe').count()).toBe(0);
+    expect(await page.locator('body :is(a, script, img, iframe)').count()).toBe(0);
     expect(await page.getByRole('heading', { level: 1 }).allTextContents()).toEqual([
       'Approve this action?',
     ]);
@@ -260,7 +260,7 @@ describe.skipIf(!hasChromium())('in a browser', () => {
     }
     expect(reached).toEqual(['Add a comment', 'Deny', 'Approve', 'Ask for more context']);
     await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('Enter');
+    await page.locator(':focus').press('Enter');
     await page.getByRole('heading', { name: 'Approved' }).waitFor();
     expect(last()).toEqual({ verb: 'approve' });
     await tab.close();

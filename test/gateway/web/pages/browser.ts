@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { readPage } from '../../../helpers/reading.ts';
 import { required } from '../../../helpers/require.ts';
 
 const CHROMIUM = process.env['SVC_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
@@ -66,6 +67,7 @@ export class Tab {
       javaScriptEnabled: scripts,
       hasTouch: size === 'phone',
     });
+    context.on('page', (page) => void readFirst(page, scripts));
     return new Tab(context, await context.newPage());
   }
 
@@ -106,6 +108,19 @@ export class Tab {
   close(): Promise<void> {
     return this.#context.close();
   }
+}
+
+/** A page of ours with buttons that still wait for their reader. */
+const UNREAD =
+  'html:not([data-ready]):has(head > style + script, script[src*="/ui/script.js"]):has(form[method=post], a[data-hold])';
+
+/** People read a page before they press anything on it. */
+async function readFirst(page: Page, scripts: boolean): Promise<void> {
+  const read = async (): Promise<void> => {
+    await readPage(page.url());
+    if (scripts) await page.locator('html[data-ready]').waitFor({ state: 'attached' });
+  };
+  await page.addLocatorHandler(page.locator(UNREAD), read, { noWaitAfter: true });
 }
 
 // These run in the page. They are texts, as the types of a browser are not those of a server.

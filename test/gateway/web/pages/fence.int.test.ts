@@ -4,6 +4,7 @@ import { rawRequest } from '../../../helpers/raw-http.ts';
 import type { MemoryApprovals } from './memory-approvals.ts';
 import { fieldOf, type PagesServer } from './pages-server.ts';
 import { Setting, wordsOf } from './setting.ts';
+import { readPage } from '../../../helpers/reading.ts';
 
 let approvals: MemoryApprovals;
 let server: PagesServer;
@@ -71,6 +72,7 @@ describe('forms from elsewhere', () => {
     for (const origin of [server.url, 'null']) {
       ask();
       const { csrf } = await server.get('/a/owner');
+      await readPage(server.url);
       const response = await fetch(`${server.url}/a/owner`, {
         method: 'POST',
         redirect: 'manual',

@@ -6,7 +6,9 @@ import { Hono } from 'hono';
 import { pageRoutes } from '../../../../gateway/web/pages/routes.tsx';
 import type { ApprovalService } from '../../../../gateway/lib/approvals.ts';
 import { createVault } from '../../../../gateway/lib/vault.ts';
+import { FormProofs } from '../../../../gateway/web/pages/form-proofs.ts';
 import { identify, type HttpEnv } from '../../../../shared/api/http.ts';
+import { hasClock, MovingClock, readPage } from '../../../helpers/reading.ts';
 
 /** The pages over real HTTP, before a desk. */
 export class PagesServer {
@@ -26,13 +28,17 @@ export class PagesServer {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const failures: unknown[] = [];
+    const vault = createVault(randomBytes(32));
+    const clock = new MovingClock();
+    hasClock(url, clock);
     const app = new Hono<HttpEnv>();
     app.use(identify);
     app.route(
       '/',
       pageRoutes(approvals, {
         publicUrl: url,
-        vault: createVault(randomBytes(32)),
+        vault,
+        forms: new FormProofs(vault, clock),
         onInternal: (error) => failures.push(error),
       }),
     );
@@ -48,8 +54,17 @@ export class PagesServer {
     return { response, html, csrf: fieldOf(html, 'csrf') };
   }
 
-  /** Sends a form as a browser does from a page of ours, which tells its origin as `null`. */
-  post(
+  /** Reads the page, and sends a form as a browser does from a page of ours, which tells its origin as `null`. */
+  async post(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    await readPage(this.url);
+    return this.postAtOnce(path, fields, headers);
+  }
+
+  postAtOnce(
     path: string,
     fields: Readonly<Record<string, string>>,
     headers: Readonly<Record<string, string>> = {},

@@ -1,0 +1,62 @@
+/**
+ * A button works once the page was in front of the person for a second, so that no click that was under way presses it.
+ * Each press that comes too soon begins the second anew. The server has the same rule for new pages; only the script
+ * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`.
+ */
+export const HOLD_SCRIPT = String.raw`(() => {
+  const READING_MS = 1000;
+  const HELD = 'form[method=post] :is(button:not([type=button]), input[type=submit]), a[data-hold]';
+  const root = document.documentElement;
+  // A window that was moved has something else under the pointer. Inner sizes also change with a phone's keyboard.
+  const placeNow = () => [screenX, screenY, outerWidth, outerHeight].join();
+  let timer = 0;
+  let place = '';
+  let wasFocused = false;
+  let isEarly = true;
+  const wait = () => {
+    delete root.dataset.ready;
+    clearTimeout(timer);
+    place = placeNow();
+    timer = setTimeout(() => (root.dataset.ready = ''), READING_MS);
+  };
+  const isReady = () => 'ready' in root.dataset && !document.hidden && placeNow() === place;
+  const press = () => {
+    // Some mail programs show pages that never have the focus: there, the first press only gives notice.
+    isEarly = !isReady() || !(wasFocused || document.hasFocus());
+    wasFocused = true;
+    if (isEarly) wait();
+  };
+  const stop = (event) => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.target.closest('form, a').dataset.held = '';
+  };
+  wait();
+  addEventListener('focus', () => {
+    wasFocused = true;
+    wait();
+  });
+  for (const name of ['blur', 'pageshow', 'hashchange']) addEventListener(name, wait);
+  document.addEventListener('visibilitychange', wait);
+  document.addEventListener('pointerdown', press, true);
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      const { key, repeat, target } = event;
+      const isPress = key === 'Enter' ? target.matches('input, button, a') : key === ' ' && target.matches(HELD);
+      if (!isPress || !target.closest('form[method=post], a[data-hold]')) return;
+      press();
+      // A key that is held down was pressed for something else.
+      if (repeat) isEarly = true;
+      if (isEarly) stop(event);
+    },
+    true,
+  );
+  document.addEventListener(
+    'click',
+    (event) => {
+      if (event.target.closest(HELD) && (isEarly || !isReady())) stop(event);
+    },
+    true,
+  );
+})();`;

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestGateway } from '../../../helpers/gateway.ts';
+import { Person } from '../sign-in/person.ts';
+import { ANA, RawApp } from './app.ts';
+import { Browser } from './browser.ts';
+
+let gateway: TestGateway;
+let browser: Browser;
+let app: RawApp;
+beforeAll(async () => {
+  gateway = await TestGateway.start({ signIn: true });
+  await new Person(gateway, ANA).project({ name: 'Acme' });
+  browser = await Browser.signedIn(gateway, ANA);
+  app = await RawApp.registered(gateway);
+});
+afterAll(() => gateway.stop());
+
+async function tokensFor(path: string): Promise<Record<string, unknown>> {
+  const resource = gateway.url + path;
+  const code = await app.code(browser, { resource });
+  const { body } = await app.exchange(code, { resource });
+  return body;
+}
+
+const opens = async (token: unknown, path: string): Promise<number> =>
+  (await app.call(token, path)).status;
+
+async function atRest(token: unknown, method = 'GET', path = '/v1/whoami'): Promise<number> {
+  const body = method === 'POST' ? { body: {} } : {};
+  return (await gateway.call(method, path, { key: String(token), ...body })).status;
+}
+
+describe('a token that was asked for an address with fewer tools', () => {
+  it('works at no other address, at REST, nor for svc open', async () => {
+    const { access_token: token } = await tokensFor('/mcp?tools=whoami');
+    expect(browser.page.html).not.toBe('');
+    expect(await opens(token, '/mcp?tools=whoami')).toBe(200);
+    for (const path of ['/mcp', '/mcp?tools=inbox', '/mcp?tools=whoami,inbox', '/mcp/readonly']) {
+      expect([path, await opens(token, path)]).toEqual([path, 401]);
+    }
+    expect(await atRest(token)).toBe(401);
+    expect(await atRest(token, 'POST', '/v1/ui/links')).toBe(401);
+    const refused = await gateway.call<{ error: { hint: string } }>('GET', '/v1/whoami', {
+      key: String(token),
+    });
+    expect(refused.body.error.hint).toContain(`${gateway.url}/mcp?tools=whoami only`);
+  });
+
+  it('works where fewer of its tools are', async () => {
+    const { access_token: token } = await tokensFor('/mcp?tools=inbox,ask');
+    for (const [path, status] of [
+      ['/mcp?tools=inbox,ask', 200],
+      ['/mcp?tools=ask', 200],
+      ['/mcp/readonly?tools=inbox', 200],
+      ['/mcp?tools=inbox,disk', 401],
+      ['/mcp', 401],
+    ] as const) {
+      expect([path, await opens(token, path)]).toEqual([path, status]);
+    }
+  });
+
+  it('only reads if it was asked for the address that only reads', async () => {
+    const { access_token: token } = await tokensFor('/mcp/readonly');
+    expect(await opens(token, '/mcp/readonly')).toBe(200);
+    expect(await opens(token, '/mcp/readonly?tools=inbox')).toBe(200);
+    expect(await opens(token, '/mcp')).toBe(401);
+    expect(await atRest(token)).toBe(401);
+  });
+
+  it('is renewed for the same address alone', async () => {
+    const first = await tokensFor('/mcp?tools=ask');
+    const other = await app.refresh(first['refresh_token'], { resource: `${gateway.url}/mcp` });
+    expect(other.body).toMatchObject({ error: 'invalid_target' });
+    const { body } = await app.refresh(first['refresh_token']);
+    expect(await opens(body['access_token'], '/mcp?tools=ask')).toBe(200);
+    expect(await opens(body['access_token'], '/mcp')).toBe(401);
+  });
+});
+
+describe('the page that asks', () => {
+  it.each([
+    ['/mcp', ', REST and the web inbox'],
+    ['/mcp?tools=inbox', ', and nothing else'],
+    ['/mcp/readonly', ', and nothing else'],
+  ])('names all that a token reaches: %s', async (path, words) => {
+    await browser.openFromApp(app.url({ resource: gateway.url + path }));
+    expect(browser.text.replaceAll(/\s+,/g, ',')).toContain(words);
+  });
+
+  it('isn’t shown for several addresses', async () => {
+    const twice = `${app.url({ resource: `${gateway.url}/mcp?tools=ask` })}&resource=${gateway.url}/mcp`;
+    const { status } = await browser.openFromApp(twice);
+    expect([status, browser.text]).toEqual([400, expect.stringContaining('The resource must be')]);
+  });
+});
+
+it('a token without a resource is for all of the service, as the page says', async () => {
+  const { body } = await app.exchange(await app.code(browser));
+  expect(await opens(body['access_token'], '/mcp')).toBe(200);
+  expect(await atRest(body['access_token'])).toBe(200);
+});

@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../shared/lib/clock.ts';
+
+// Pages take a form only if a person had a second to read them. Before a gateway with a clock of the test's, that second
+// is the clock's; before a process, it passes.
+
+const READING_MS = 1000;
+
+/** The time of day, and what a test has added to it. */
+export class MovingClock implements Clock {
+  #ahead = 0;
+
+  now(): number {
+    return Date.now() + this.#ahead;
+  }
+
+  advance(ms: number): void {
+    this.#ahead += ms;
+  }
+}
+
+interface Moved {
+  advance(ms: number): void;
+}
+
+const clocks = new Map<string, Moved>();
+
+/** Names the clock of the gateway at a URL. */
+export function hasClock(url: string, clock: Clock): void {
+  if ('advance' in clock) clocks.set(new URL(url).origin, clock as Clock & Moved);
+}
+
+/** A person reads a page of the gateway at this URL, which has just come. */
+export async function readPage(url: string): Promise<void> {
+  const clock = clocks.get(new URL(url).origin);
+  if (clock) clock.advance(READING_MS);
+  else await pause(READING_MS);
+}
