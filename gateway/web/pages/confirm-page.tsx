@@ -42,8 +42,14 @@ export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Ele
         <>
           <CautionNote texts={[[option, 'line']]} />
           <figure class="said">
-            <WrittenBy label={request.agent.label} />
-            <h2>Only like this</h2>
+            {request.kind === 'channel' ? (
+              <h2>Whose channel it is</h2>
+            ) : (
+              <>
+                <WrittenBy label={request.agent.label} />
+                <h2>Only like this</h2>
+              </>
+            )}
             <p class="summary">
               <AgentText text={option} reading="line" />
             </p>

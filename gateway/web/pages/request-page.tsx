@@ -117,7 +117,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
         )}
       </div>
       {options.length > 0 && (
-        <fieldset>
+        <fieldset class={isChannel ? 'stack' : undefined}>
           <legend>
             {isChannel ? 'Or approve, and say whose it is' : 'Or approve only one of these'}
           </legend>
