@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
+import { foundProject, whileOpen } from '../helpers/founding.ts';
 import { HranaProcess } from '../helpers/hrana/process.ts';
 import { SQLD, Sqld } from '../helpers/sqld.ts';
 import { freePort } from '../helpers/programs.ts';
@@ -120,31 +121,32 @@ async function found(
     readonly projects: number;
   },
 ): Promise<TeamProject[]> {
-  const { server, dataFolder, projects } = wanted;
-  const base = 'http://127.0.0.1';
-  const gateway = await Gateway.open({
-    dataFolder,
-    urls: { api: base, mcp: `${base}/mcp`, hooks: base },
-    ratePerMinute: 0,
-    store: {
-      url: `${server.url}/{project}/`,
-      token: null,
-      maker: server.createUrl === null ? null : { url: server.createUrl, token: null },
-    },
-    log: pino({ level: 'silent' }),
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  const made: TeamProject[] = [];
+  const { server, dataFolder: folder, projects } = wanted;
+  const open = (url: string): Promise<Gateway> =>
+    Gateway.open({
+      dataFolder: folder,
+      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+      ratePerMinute: 0,
+      signIn: true,
+      store: {
+        url: `${server.url}/{project}/`,
+        token: null,
+        maker: server.createUrl === null ? null : { url: server.createUrl, token: null },
+      },
+      log: pino({ level: 'silent' }),
+      onFatal: (error) => {
+        throw error;
+      },
+    });
   progress(`making ${projects} projects`);
   const slugs = Array.from({ length: projects }, (_, number) => `team-${number}`);
-  await atOnce(slugs, async (slug) => {
-    const { project, apiKey } = await gateway.createProject({ name: slug, slug });
-    made.push({ id: project.id, apiKey });
+  return whileOpen(open, async (url) => {
+    const made: TeamProject[] = [];
+    await atOnce(slugs, async (slug) => {
+      made.push(await foundProject({ url, folder }, { slug }));
+    });
+    return made;
   });
-  await gateway.close();
-  return made;
 }
 
 async function addSource(gateway: string, apiKey: string, secret: string): Promise<string> {

@@ -4,13 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../gateway/options.ts';
 import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
-import { unroutable } from '../../shared/api/http.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import { foundProject, serve, type SignInSite } from './founding.ts';
 import { anyStore, type Store } from './shared-store.ts';
 import { hasClock, MovingClock } from './reading.ts';
 import { cloningWriters } from './writers.ts';
@@ -55,11 +54,20 @@ interface Answer<T> {
   readonly body: T;
 }
 
-async function newProject(gateway: Gateway): Promise<{ projectId: string; apiKey: string }> {
-  const { project, apiKey } = await gateway.createProject({
-    name: 'Test',
-    slug: `t-${Date.now()}${randomInt(1000, 10_000)}`,
-  });
+/**
+ * A gateway over a server is a hosted one, so somebody signs in and founds the project; otherwise it's the project of the
+ * machine, as in local mode.
+ */
+async function newProject(
+  gateway: Gateway,
+  { isHosted, ...site }: SignInSite & { readonly isHosted: boolean },
+): Promise<{ projectId: string; apiKey: string }> {
+  const slug = `t-${Date.now()}${randomInt(1000, 10_000)}`;
+  if (isHosted) {
+    const { id, apiKey } = await foundProject(site, { slug });
+    return { projectId: id, apiKey };
+  }
+  const { project, apiKey } = await gateway.createProject({ name: 'Test', slug });
   return { projectId: project.id, apiKey };
 }
 
@@ -134,6 +142,8 @@ export class TestGateway {
     const clock = given.clock ?? new MovingClock();
     hasClock(url, clock);
     const own = STORE === 'remote' && !given.store ? await anyStore(temporary.path) : null;
+    // Without an outbox there's no letter to read.
+    const isHosted = (own !== null || given.store !== undefined) && !given.messaging;
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
@@ -148,15 +158,13 @@ export class TestGateway {
       openWriters: cloningWriters,
       clusterTiming: TIMING,
       ...(own && { store: own.store }),
+      signIn: isHosted,
       ...given,
       clock,
     });
-    const listener = getRequestListener(gateway.app.fetch, {
-      overrideGlobalObjects: false,
-      errorHandler: unroutable,
-    });
-    server.on('request', (request, response) => void listener(request, response));
-    const { projectId, apiKey } = projectOf ?? (await newProject(gateway));
+    serve(server, gateway);
+    const site = { url, folder: temporary.path, isHosted };
+    const { projectId, apiKey } = projectOf ?? (await newProject(gateway, site));
     return new TestGateway({
       gateway,
       url,

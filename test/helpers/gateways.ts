@@ -5,6 +5,7 @@ import { Gateway } from '../../gateway/gateway.ts';
 import { Hosted } from '../gateway/server/hosted.ts';
 import { DeployedNginx, type Passed, type Road } from './deployed-nginx.ts';
 import { DeployedHaproxy } from './deployed-haproxy.ts';
+import { foundProject, whileOpen } from './founding.ts';
 import { HranaProcess } from './hrana/process.ts';
 import { SQLD, Sqld } from './sqld.ts';
 import { freePort } from './programs.ts';
@@ -106,34 +107,31 @@ export class Gateways {
     return this.#running.flatMap((one) => one?.log ?? []);
   }
 
-  /** Creates projects as sign-in does, through a separate gateway. */
+  /** Projects that people found by signing in, at a separate gateway. */
   async newProjects(...slugs: string[]): Promise<TeamProject[]> {
-    const url = this.urls[this.#wanted.publicRoad];
-    const gateway = await Gateway.open({
-      dataFolder: join(this.#wanted.folder, 'maker'),
-      masterKeyFile: this.#settings.SVC_MASTER_KEY_FILE,
-      store: {
-        url: this.#settings.SVC_DATABASE_URL,
-        token: null,
-        maker: SQLD ? { url: this.#createUrl, token: null } : null,
-      },
-      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
-      ratePerMinute: 0,
-      log: pino({ level: 'fatal' }),
-      onFatal: (error) => {
-        throw error;
-      },
-    });
-    try {
+    const folder = join(this.#wanted.folder, 'maker');
+    const open = (url: string): Promise<Gateway> =>
+      Gateway.open({
+        dataFolder: folder,
+        masterKeyFile: this.#settings.SVC_MASTER_KEY_FILE,
+        store: {
+          url: this.#settings.SVC_DATABASE_URL,
+          token: null,
+          maker: SQLD ? { url: this.#createUrl, token: null } : null,
+        },
+        urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+        ratePerMinute: 0,
+        signIn: true,
+        log: pino({ level: 'fatal' }),
+        onFatal: (error) => {
+          throw error;
+        },
+      });
+    return whileOpen(open, async (url) => {
       const made: TeamProject[] = [];
-      for (const slug of slugs) {
-        const { project, apiKey } = await gateway.createProject({ name: slug, slug });
-        made.push({ id: project.id, apiKey });
-      }
+      for (const slug of slugs) made.push(await foundProject({ url, folder }, { slug }));
       return made;
-    } finally {
-      await gateway.close();
-    }
+    });
   }
 
   /** What nginx passed on so far. */

@@ -9,6 +9,7 @@ import { Probes } from '../../gateway/server/probes.ts';
 import { RECEIVE_LIMITS } from '../../gateway/server/server.ts';
 import { Admission } from '../../shared/admission/admission.ts';
 import { HttpServer } from '../../shared/http/http-server.ts';
+import { foundProject } from './founding.ts';
 import { STEADY, temporaryFolder } from './gateway.ts';
 import { cloningWriters } from './writers.ts';
 
@@ -22,6 +23,7 @@ export interface HostedProject {
 
 interface Parts {
   readonly gateway: Gateway;
+  readonly dataFolder: string;
   readonly admission: Admission;
   readonly server: HttpServer;
   readonly metrics: PrometheusMetrics;
@@ -66,8 +68,9 @@ export class HostedGateway {
       onSlowBody: front.tooSlow,
     });
     const url = `http://127.0.0.1:${server.port}`;
+    const dataFolder = join(folder.path, 'data');
     const gateway = await Gateway.open({
-      dataFolder: join(folder.path, 'data'),
+      dataFolder,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
       ratePerMinute: 0,
       signIn: true,
@@ -79,7 +82,8 @@ export class HostedGateway {
       openWriters: cloningWriters,
     });
     front.open(gateway.app);
-    return new HostedGateway({ gateway, admission, server, metrics, remove: folder.remove });
+    const { remove } = folder;
+    return new HostedGateway({ gateway, dataFolder, admission, server, metrics, remove });
   }
 
   get port(): number {
@@ -91,14 +95,17 @@ export class HostedGateway {
   }
 
   async project(slug: string): Promise<HostedProject> {
-    const { project, apiKey } = await this.#parts.gateway.createProject({ name: slug, slug });
+    const { id, apiKey } = await foundProject(
+      { url: this.url, folder: this.#parts.dataFolder },
+      { slug },
+    );
     const added = await fetch(`${this.url}/v1/sources`, {
       method: 'POST',
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'webhook', name: 'open' }),
     });
     const { url: hook } = (await added.json()) as { url: string };
-    return { id: project.id, apiKey, hook };
+    return { id, apiKey, hook };
   }
 
   get admission(): Admission {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
 import { filesUnder } from './files.ts';
+import { foundProject, whileOpen, type SignInSite } from './founding.ts';
 
 const GATEWAY = resolve('dist/gateway.js');
 const SVC = resolve('dist/svc.cjs');
@@ -18,49 +19,37 @@ export interface TeamProject {
   readonly apiKey: string;
 }
 
-/** Makes a project where no gateway runs just now, as signing in would. */
+/** A project that somebody founds by signing in, where no gateway runs just now. */
 export async function newProject(
   dataFolder: string,
   slug: string,
   owner?: string,
 ): Promise<TeamProject> {
-  return withGateway(dataFolder, (gateway) => create(gateway, slug, owner));
+  return withGateway(dataFolder, (site) => foundProject(site, { slug, owner }));
 }
 
-/** Makes many of them. */
+/** Projects of as many people. */
 export function newProjects(dataFolder: string, count: number): Promise<TeamProject[]> {
-  return withGateway(dataFolder, async (gateway) => {
+  return withGateway(dataFolder, async (site) => {
     const made: TeamProject[] = [];
-    for (let n = 0; n < count; n += 1) made.push(await create(gateway, `team-${n}`));
+    for (let n = 0; n < count; n += 1) made.push(await foundProject(site, { slug: `team-${n}` }));
     return made;
   });
 }
 
-async function create(gateway: Gateway, slug: string, owner?: string): Promise<TeamProject> {
-  const wanted = { name: slug, slug, ...(owner !== undefined && { owner }) };
-  const { project, apiKey } = await gateway.createProject(wanted);
-  return { id: project.id, apiKey };
-}
-
-async function withGateway<T>(
-  dataFolder: string,
-  work: (gateway: Gateway) => Promise<T>,
-): Promise<T> {
-  const urls = { api: 'http://127.0.0.1', mcp: 'http://127.0.0.1/mcp', hooks: 'http://127.0.0.1' };
-  const gateway = await Gateway.open({
-    dataFolder,
-    urls,
-    ratePerMinute: 0,
-    log: pino({ level: 'silent' }),
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  try {
-    return await work(gateway);
-  } finally {
-    await gateway.close();
-  }
+function withGateway<T>(folder: string, work: (site: SignInSite) => Promise<T>): Promise<T> {
+  const open = (url: string): Promise<Gateway> =>
+    Gateway.open({
+      dataFolder: folder,
+      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+      ratePerMinute: 0,
+      signIn: true,
+      log: pino({ level: 'silent' }),
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+  return whileOpen(open, (url) => work({ url, folder }));
 }
 
 export interface GatewayWanted {
