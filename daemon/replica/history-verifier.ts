@@ -20,7 +20,7 @@ export interface HistoryVerifierOptions {
   /** The file for the head, and for an alarm until a user accepts the present history. */
   readonly file: string;
   readonly log: Logger;
-  /** Called now and then with the newest checked entry. */
+  /** Called with the newest checked entry: now and then, and before an alarm. */
   readonly onSeen: (head: LedgerHead) => void;
 }
 
@@ -60,6 +60,7 @@ export class HistoryVerifier {
 
   /** The replica is new: look for the remembered head in it. */
   restart(): void {
+    this.#save();
     this.#isConfirmed = false;
   }
 
@@ -134,8 +135,10 @@ export class HistoryVerifier {
   }
 
   #raise({ seq, reason }: Alarm): void {
-    this.#alarm = { seq, reason };
     const { log, file } = this.#options;
+    // What this machine has seen since the last save: `svc ledger verify` must miss it, too.
+    this.#save();
+    this.#alarm = { seq, reason };
     log.error({ seq, reason, seen: this.#head, file }, `witness: ${ADVICE}`);
     this.#write();
   }

@@ -84,6 +84,23 @@ describe('the witness', () => {
     expect(stage.replica().status.witness).toEqual({ ok: true, seq: now });
   });
 
+  it('has told svc ledger verify what it saw last when it says that the gateway went back, even seconds after the last write', async () => {
+    const replica = stage.replica();
+    await caughtUp(replica, await stage.write('a'));
+    await stage.restart(() => cpSync(databaseFile(), saved()));
+    await stage.write('n', 1);
+    const seq = await headSeq();
+    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
+    await stage.restart(() => {
+      anotherHistory();
+      rmSync(`${databaseFile()}-wal`, { force: true });
+      cpSync(saved(), databaseFile());
+    });
+    await untilWitness(replica, ({ ok }) => !ok);
+    const heads = JSON.parse(readFileSync(join(stage.folder, 'ledger-heads.json'), 'utf8'));
+    expect(heads[stage.projectId]).toMatchObject({ seq });
+  });
+
   it('finds out that the ledger was written anew', async () => {
     const replica = stage.replica();
     await caughtUp(replica, await stage.write('a'));
