@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { OTHER_MASTER_KEY } from '../../shared/host/start-refused.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
@@ -60,7 +61,7 @@ export function createVault(masterKey: Uint8Array): OwnVault {
     },
     open(aad, sealed) {
       if (!hasSealed(sealed)) {
-        throw new Error('A stored secret was sealed with another master key.');
+        throw new OtherMasterKey();
       }
       const bytes = Buffer.from(sealed);
       const nonce = bytes.subarray(1 + KEY_ID_BYTES, HEAD_BYTES - TAG_BYTES);
@@ -71,6 +72,17 @@ export function createVault(masterKey: Uint8Array): OwnVault {
     },
     sign: (text) => createHmac('sha256', linkKey).update(text).digest('base64url'),
   };
+}
+
+/** The master key isn't the one of this data. */
+class OtherMasterKey extends Error {
+  readonly code = OTHER_MASTER_KEY;
+
+  constructor() {
+    super(
+      'The stored secrets were sealed with another master key. Put back the master.key that belongs to this data, or name its file with SVC_MASTER_KEY_FILE.',
+    );
+  }
 }
 
 /**

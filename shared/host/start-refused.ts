@@ -20,12 +20,15 @@ export class StartRefused extends Error {
 
 /** The code of the error for a database that a newer release wrote. */
 export const NEWER_SCHEMA = 'NEWER_SCHEMA';
+/** The code of the error for a secret that another master key sealed. */
+export const OTHER_MASTER_KEY = 'OTHER_MASTER_KEY';
 
 /** What standard error says about a failed start: one sentence for what a person can mend, or else the stack. */
 export function startFailureText(error: unknown): string {
   if (error instanceof StartRefused) return error.text();
   if (!(error instanceof Error)) return String(error);
   // The writer's thread passes on the code of an error, but not its class.
-  if ('code' in error && error.code === NEWER_SCHEMA) return error.message;
+  const code = 'code' in error ? error.code : null;
+  if (code === NEWER_SCHEMA || code === OTHER_MASTER_KEY) return error.message;
   return error.stack ?? error.message;
 }

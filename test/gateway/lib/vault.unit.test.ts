@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadMasterKey } from '../../../gateway/lib/vault.ts';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
+import { startFailureText, StartRefused } from '../../../shared/host/start-refused.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -33,5 +34,19 @@ it('says which folder is missing where the key is to be made, and which setting 
       `SVC_MASTER_KEY_FILE: no key can be made at ${path}, because ${join(folder.path, 'keys')} is not there. Make that folder for this user, or name another file.`,
       'settings',
     ),
+  );
+});
+
+it("a start with another folder's master key ends with a sentence, not with a stack", () => {
+  const [one, other] = [createVault(randomBytes(32)), createVault(randomBytes(32))];
+  const sealed = one.seal('here', 'secret');
+  let failure: unknown = null;
+  try {
+    other.open('here', sealed);
+  } catch (error) {
+    failure = error;
+  }
+  expect(startFailureText(failure)).toBe(
+    'The stored secrets were sealed with another master key. Put back the master.key that belongs to this data, or name its file with SVC_MASTER_KEY_FILE.',
   );
 });
