@@ -137,7 +137,8 @@ export class ReplicaSource {
         headers: { authorization: this.#authorization },
         headersTimeout: Math.min(bodyTimeout, ANSWER_MS),
         bodyTimeout,
-        signal,
+        // Each request listens to a signal of its own, because many may hang at once.
+        signal: AbortSignal.any([signal]),
       });
       // A body that we don't read to its end emits an error, which nobody else handles.
       response.body.on('error', () => undefined);

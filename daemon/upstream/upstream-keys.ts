@@ -11,8 +11,6 @@ const KEPT_MAX = 200;
 
 type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'diskPrefixes' | 'agent'>;
 
-const NEVER = new AbortController().signal;
-
 /** Asks the gateway who a caller is, for keys that the replica lacks. Remembers accepted keys only. */
 export class UpstreamKeys {
   readonly #upstream: Pick<Upstream, 'call'>;
@@ -60,7 +58,8 @@ export class UpstreamKeys {
       input: {},
       caller: { agent, idempotencyKey: null },
       credentials,
-      signal: NEVER,
+      // Nobody's leaving ends it: others may wait for the same answer.
+      signal: new AbortController().signal,
     });
     if (!isTold(value)) throw new Error("The gateway didn't say whose key this is.");
     const { project, key, scopes, agent: seen } = value;

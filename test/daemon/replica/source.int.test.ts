@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,6 +55,20 @@ describe('an answer without end', () => {
     await expect(source.position(NEVER)).rejects.toMatchObject({
       message: "The gateway didn't give its position.",
     });
+  });
+});
+
+describe('a gateway that hangs', () => {
+  it('leaves no pile of listeners on the signal that all requests share', async () => {
+    let arrived = 0;
+    answer = () => void (arrived += 1);
+    const ended = new AbortController();
+    const asked = Array.from({ length: 20 }, () => source.position(ended.signal));
+    const settled = Promise.allSettled(asked);
+    await expect.poll(() => arrived, { timeout: 20_000 }).toBe(20);
+    expect(getEventListeners(ended.signal, 'abort').length).toBeLessThan(2);
+    ended.abort();
+    expect((await settled).map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
   });
 });
 
