@@ -51,11 +51,16 @@ function numberOf(type: 'integer' | 'number', text: string, flag: string): numbe
 }
 
 async function jsonOf(given: string, flag: string, stdin: StandardInput): Promise<unknown> {
-  const text = (await fromOutside(given, flag, stdin)) ?? given;
+  const outside = await fromOutside(given, flag, stdin);
+  const text = outside ?? given;
+  const before = flag.startsWith('--') ? `${flag} ` : '';
   try {
     return parseExact(text);
   } catch {
-    const before = flag.startsWith('--') ? `${flag} ` : '';
+    if (text.trim() === '') {
+      const what = given === '-' ? 'Standard input is' : outside === null ? 'It is' : 'The file is';
+      throw usageError(`${flag} isn't JSON.`, `${what} empty. JSON for nothing: ${before}null`);
+    }
     throw usageError(
       `${flag} isn't JSON.`,
       `Quote text: ${before}'"done"'. Or read a file: ${before}@result.json`,

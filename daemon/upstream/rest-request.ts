@@ -59,7 +59,12 @@ function takeCondition(operation: Operation, fields: Fields): Record<string, str
 function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {
   if (!raw) return { headers: JSON_TYPE, body: stringifyExact(fields), left: {} };
   const { [raw.field]: whole, ...left } = fields;
-  if (raw.as === 'json') return { headers: JSON_TYPE, body: stringifyExact(whole), left };
+  if (raw.as === 'json') {
+    // Left out, the gateway refuses it by name.
+    return whole === undefined
+      ? { headers: {}, body: null, left }
+      : { headers: JSON_TYPE, body: stringifyExact(whole), left };
+  }
   if (whole === undefined) {
     const headers = { 'content-type': raw.objectType ?? '' };
     return { headers, body: stringifyExact(left), left: {} };

@@ -53,6 +53,8 @@ describe('the value of a flag', () => {
     [field('number'), 'NaN', 'a number'],
     [field('number'), '9007199254740993', 'a number up to 9007199254740991, not'],
     [field('json'), 'done', "--some-field isn't JSON."],
+    [field('json'), '-', "--some-field isn't JSON."],
+    [field('json'), '', "--some-field isn't JSON."],
     [TEXT, '@/nowhere/at-all', '(ENOENT)'],
   ])('refuses %j %j', async (shape, given, message) => {
     const value = fieldValue(shape, given, stdin());

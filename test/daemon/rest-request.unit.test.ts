@@ -75,6 +75,21 @@ describe('the request of an operation', () => {
     expect(arrived).toEqual(sent);
   });
 
+  it('carries no value that was left out, which the gateway refuses by name', async () => {
+    const set = operationNamed('kv_set');
+    const request = requestOf(set, { key: 'kept', ttl_seconds: 60 });
+    expect(request).toEqual({
+      method: 'PUT',
+      target: '/v1/kv/kept?ttl_seconds=60',
+      headers: {},
+      body: null,
+    });
+    await expect(readBack(set, request)).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      details: { fields: [{ path: 'value' }] },
+    });
+  });
+
   it('takes pieces of bytes as they came', async () => {
     const pieces = [Buffer.from('ab'), Buffer.from('cd')];
     const { sent, arrived } = await bothSides('file_put', { path: 'a', content_base64: pieces });

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { FILE_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { contentTypeOf } from '../../disk/content-type.ts';
-import { localFault, tooLarge, unreadable } from '../../disk/faults.ts';
+import { localFault, localRefusal, tooLarge, unreadable } from '../../disk/faults.ts';
 import { showProgress } from '../../disk/progress.ts';
 import { RemoteDisk } from '../../disk/remote-disk.ts';
 import { sendFile } from '../../disk/send.ts';
@@ -19,7 +19,7 @@ import { textArgument, textOption } from '../../input/option-values.ts';
 export const declaration: Declaration = {
   summary: 'Upload a file to the disk.',
   description:
-    'Uploads up to 100 MB and checks the SHA-256 of the saved file. Replaces any file at the same path and ends its links. If the file changes while svc reads it, svc saves nothing.',
+    'Uploads up to 100 MB and checks the SHA-256 of the saved file. Replaces any file at the same path and ends its links. If the file changes while svc reads it, or nothing comes from a pipe, svc saves nothing.',
   args: [
     {
       name: 'file',
@@ -130,7 +130,11 @@ async function named<T>(file: string, work: Promise<T>): Promise<T> {
 async function spooled(context: CommandContext, name: string, stream: Stream): Promise<Source> {
   const progress = showProgress(context, `Reading ${name}`, null);
   try {
-    return await spool(name, stream, (bytes) => progress.add(bytes));
+    const source = await spool(name, stream, (bytes) => progress.add(bytes));
+    // The command in front probably failed, and its last good output may be what the disk has.
+    if (source.sizeBytes > 0) return source;
+    const hint = 'To save an empty file, name one: svc file put FILE PATH';
+    throw localRefusal(`${name} is empty, so svc saved nothing.`, hint);
   } finally {
     progress.end();
   }

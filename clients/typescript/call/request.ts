@@ -45,12 +45,12 @@ function rawOptions(
   if (objectType !== undefined && !Object.hasOwn(left, field)) {
     return { body: left, headers: { 'content-type': objectType } };
   }
-  const { [field]: value = null, [typeField ?? '']: type, ...others } = left;
+  const { [field]: value, [typeField ?? '']: type, ...others } = left;
   const query = queryOf(others, textOf);
   if (as === 'json') return { body: value, query };
   const headers = typeof type === 'string' ? { 'content-type': type } : {};
-  const bytes = typeof value === 'string' ? bytesOf(value) : new Uint8Array();
-  return { bytes, headers, query };
+  if (typeof value !== 'string') throw missing(field);
+  return { bytes: bytesOf(value), headers, query };
 }
 
 function bytesOf(base64: string): Uint8Array {

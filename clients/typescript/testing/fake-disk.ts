@@ -45,7 +45,7 @@ export class FakeDisk {
     const key = parts.slice(1).join('/');
     if (key === '') return page(listed(this.#keys, query));
     if (method === 'GET') return this.#keys.get(key) ?? null;
-    if (method === 'PUT') return this.#set(key, json, query);
+    if (method === 'PUT') return this.#set(key, given('value', json), query);
     check(this.#keys.get(key), query['if_version']);
     return { deleted: this.#keys.delete(key) };
   }
@@ -59,7 +59,7 @@ export class FakeDisk {
   #state({ method, parts, body }: FakeCall): unknown {
     const task = parts.slice(1).join('/');
     const key = `state/${task}`;
-    if (method === 'PUT') return this.#set(key, body['state'], body);
+    if (method === 'PUT') return this.#set(key, given('state', body['state']), body);
     const found = this.#keys.get(key);
     return found ? { task_id: task, state: found.value, version: found.version } : null;
   }
@@ -100,6 +100,12 @@ export class FakeDisk {
     if (!found) throw refused(404, 'NOT_FOUND');
     return found;
   }
+}
+
+/** What the call must have. */
+function given(path: string, value: unknown): unknown {
+  if (value === undefined) throw refused(400, 'VALIDATION_FAILED', { fields: [{ path }] });
+  return value;
 }
 
 function check(stored: { readonly version?: unknown } | undefined, wanted: unknown): void {

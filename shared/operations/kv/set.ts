@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { ServiceError } from '../../lib/errors.ts';
+import type { WriteContext } from '../../kernel/context.ts';
+import { invalid, ServiceError } from '../../lib/errors.ts';
 import { KV_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
@@ -51,6 +52,7 @@ export const kvSet = defineOperation({
 }).write({
   commit: async (context, { key, value, ttl_seconds, if_version }) => {
     if (isStateKey(key)) throw new ServiceError('PATH_RESERVED');
+    if (value === undefined) await refuseToReplace(context, key);
     const { size_bytes, expires_at, version } = await writeKey(context, {
       key,
       text: value ?? 'null',
@@ -61,3 +63,12 @@ export const kvSet = defineOperation({
     return { key, size_bytes, expires_at, version };
   },
 });
+
+/** A value that was left out, perhaps by mistake, replaces nothing. */
+async function refuseToReplace({ store, now }: WriteContext, key: string): Promise<void> {
+  if (!(await store.kv.find(key, now))) return;
+  throw invalid({
+    path: 'value',
+    message: 'The key has a value: give the new one, which may be null.',
+  });
+}

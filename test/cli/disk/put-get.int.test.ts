@@ -127,6 +127,16 @@ describe('svc file put', () => {
     expect(disk.seen).toEqual(['PUT /v1/files/hello.txt']);
   });
 
+  it('does not replace a file with the empty output of a command that failed', async () => {
+    await putStream('backup.sql', () => [Buffer.from('create table')]);
+    await expect(putStream('backup.sql', () => [])).rejects.toMatchObject({
+      exit: 1,
+      message: 'Standard input is empty, so svc saved nothing.',
+      hint: 'To save an empty file, name one: svc file put FILE PATH',
+    });
+    expect(disk.files.get('backup.sql')?.bytes.toString()).toBe('create table');
+  });
+
   it('reads no further than a file may be long', async () => {
     let given = 0;
     function* endless() {

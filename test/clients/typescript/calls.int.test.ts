@@ -39,6 +39,23 @@ describe('a call', () => {
     expect((await svc.whoami()).server.version).toBe('0.1.0');
   });
 
+  it('replaces nothing without its content', async () => {
+    await svc.kv.set({ key: 'kept', value: { n: 1 } });
+    await svc.file.write('kept.txt', 'text');
+    for (const input of [{ key: 'kept' }, { key: 'kept', value: undefined }]) {
+      await expect(svc.kv.set(input)).rejects.toMatchObject({
+        code: 'VALIDATION_FAILED',
+        details: { fields: [{ path: 'value' }] },
+      });
+    }
+    const untyped = { path: 'kept.txt', content_base64: null } as unknown as { path: string };
+    await expect(svc.file.put(untyped)).rejects.toThrow('The call needs content_base64.');
+    expect(await svc.kv.get({ key: 'kept' })).toMatchObject({ value: { n: 1 } });
+    expect(await svc.file.get({ path: 'kept.txt' })).toMatchObject({ size_bytes: 4 });
+    await svc.kv.set({ key: 'kept', value: null });
+    expect(await svc.kv.get({ key: 'kept' })).toMatchObject({ value: null });
+  });
+
   it('has one effect, although its answer was lost', async () => {
     const proxy = await LossyProxy.open(test.url);
     const client = new Svc({ apiKey: test.apiKey, gateway: proxy.url });

@@ -116,6 +116,9 @@ async function disk({ svc }: Server): Promise<unknown> {
   const codes = [
     await codeOf(svc.kv.set({ key: 'a/b', value: 2, if_version: 0 })),
     await codeOf(svc.kv.set({ key: 'a/b', value: 2, if_version: put.version })),
+    await codeOf(svc.kv.set({ key: 'a/b', value: undefined })),
+    await codeOf(svc.kv.set({ key: 'a/b' })),
+    await codeOf(svc.state.save({ task_id: 'task', state: undefined })),
   ];
   const counted = await svc.kv.incr({ key: 'count', by: 3 });
   await svc.state.save({ task_id: 'task', state: [1, 2] });

@@ -69,7 +69,7 @@ def prepare(operation: Operation, fields: Mapping[str, Any]) -> Prepared:
     if field is None:
         return Prepared(method, path, given, None, is_write, seconds)
     if operation.object_type is None:
-        body = given.pop(field, None)
+        body = given.pop(field, UNSET)
         return Prepared(method, path + query_text(given), body, None, is_write, seconds)
     if field in given:
         body, kind = given.pop(field), given.pop("content_type", "application/octet-stream")

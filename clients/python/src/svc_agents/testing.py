@@ -378,7 +378,9 @@ class FakeSvc:
         return {"items": [{"key": key} for key in keys], "next_cursor": None}
 
     def _put_kv(self, rest: List[str], query: Mapping[str, str], request: Request) -> Any:
-        return self._set(rest[0], json.loads(request.body or b"null"), query)
+        if not request.body:
+            raise Refusal(400, "VALIDATION_FAILED", fields=[{"path": "value"}])
+        return self._set(rest[0], json.loads(request.body), query)
 
     def _set(self, key: str, value: Any, query: Mapping[str, Any]) -> Any:
         now = self._keys.get(key, {"version": 0})["version"]
