@@ -1,3 +1,4 @@
+import { writeTrouble } from '../shared/host/writable.ts';
 import type { Logger } from 'pino';
 import { claimMode } from '../gateway/lib/data-mode.ts';
 import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
@@ -71,7 +72,13 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
     messaging: () => messagingStatus(gateway, project, settings),
     disk: async () => {
       const { level, freeBytes, reserveBytes } = await gateway.diskStatus();
-      return { level, free_bytes: freeBytes, reserve_bytes: reserveBytes };
+      const trouble = await writeTrouble(dataFolder);
+      return {
+        level,
+        free_bytes: freeBytes,
+        reserve_bytes: reserveBytes,
+        trouble: trouble && { text: `${trouble.text}.`, cure: trouble.cure },
+      };
     },
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),

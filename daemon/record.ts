@@ -44,6 +44,8 @@ export interface DiskReport {
   readonly free_bytes: number;
   /** `low` begins below this; 0 if nothing is kept free. */
   readonly reserve_bytes: number;
+  /** Why nothing can be written, and what mends it; null if all is well. Earlier releases don't send it. */
+  readonly trouble?: { readonly text: string; readonly cure: string } | null;
 }
 
 /** The replica of a gateway's project, and what answers reads. */

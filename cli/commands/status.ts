@@ -125,6 +125,9 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
 }
 
 function diskAdvice(disk: DiskReport | null): string[] {
+  if (disk?.trouble) {
+    return [`No write works: ${disk.trouble.text} ${disk.trouble.cure}`];
+  }
   if (disk === null || disk.level === 'ok') return [];
   const free = `The disk is nearly full (${sizeText(disk.free_bytes)} free)`;
   return [`${free}: webhooks, mail and files are refused until there is room. See svc doctor.`];

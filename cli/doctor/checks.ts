@@ -10,6 +10,7 @@ import { daemonCommand, daemonEnvironment } from '../../daemon/launch.ts';
 import { DEFAULT_PORT, rememberedPort } from '../../daemon/port.ts';
 import { lockHolder, portOwner } from '../../shared/host/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
+import { writeTrouble } from '../../shared/host/writable.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { safeLine } from '../view/terminal-text.ts';
 
@@ -143,7 +144,12 @@ export function checkTelegram(status: Pick<DaemonStatus, 'people'> | null): Find
 export async function checkDisk(home: Home, status: DaemonStatus | null): Promise<Finding> {
   const disk = await statfs(home.dataFolder).catch(() => null);
   if (!disk) return ok('disk', 'no data yet');
-  const free = disk.bavail * disk.bsize;
+  const trouble = status?.disk?.trouble ?? (await writeTrouble(home.dataFolder));
+  if (trouble) return failed('disk', trouble.text, trouble.cure);
+  return checkRoom(home, status, disk.bavail * disk.bsize);
+}
+
+function checkRoom(home: Home, status: DaemonStatus | null, free: number): Finding {
   const text = `${(free / 1024 ** 3).toFixed(1)} GB free at ${home.dataFolder}`;
   const level = status?.disk?.level ?? 'ok';
   if (level !== 'ok') {

@@ -5,10 +5,9 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { lengthOf, sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
-import { unavailable } from '../../shared/lib/errors.ts';
+import { diskRefusal } from '../../shared/store/disk-trouble.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import {
-  isDiskTrouble,
   isFault,
   isInPlace,
   listing,
@@ -193,7 +192,8 @@ async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Pro
     return await work();
   } catch (error) {
     await rm(temporary, { force: true });
-    throw isDiskTrouble(error) ? unavailable(5, error) : error;
+    // Every attempt starts with a new file, so the caller may try again.
+    throw diskRefusal(error) ?? error;
   }
 }
 

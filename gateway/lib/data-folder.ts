@@ -3,6 +3,11 @@ import { join } from 'node:path';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
+import {
+  dataPlaces,
+  unwritable as unwritableAt,
+  type WriteTrouble,
+} from '../../shared/host/writable.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { claimMode } from './data-mode.ts';
@@ -55,13 +60,21 @@ export function tryDataFolder(folder: string): void {
 }
 
 function unwritable(folder: string, error: unknown): StartRefused {
+  const trouble = unwritableAt([folder], folder);
+  if (trouble) return refusedFor(trouble);
   return new StartRefused(
     `SVC_DATA: ${folder} cannot be written (${errorCode(error) ?? String(error)}). Name a folder that can.`,
     'settings',
   );
 }
 
+function refusedFor({ text, cure }: WriteTrouble): StartRefused {
+  return new StartRefused(`SVC_DATA: ${text}. ${cure}`, 'settings');
+}
+
 function lockFolder(folder: string): Lock {
+  const trouble = unwritableAt(dataPlaces(folder), folder);
+  if (trouble) throw refusedFor(trouble);
   const file = join(folder, 'lock');
   try {
     const lock = takeLock(file);

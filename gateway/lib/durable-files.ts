@@ -145,11 +145,6 @@ export async function listing(folder: string): Promise<string[]> {
   }
 }
 
-/** Whether the disk is full or failed. Every attempt starts with a new file, so the caller may try again. */
-export function isDiskTrouble(error: unknown): boolean {
-  return isFault(error, 'ENOSPC', 'EDQUOT', 'EIO');
-}
-
 /** Whether an error has one of these system codes. */
 export function isFault(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -1,3 +1,4 @@
+import { refusalOf, refuseUnwritable } from './disk-trouble.ts';
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import { assertPragma, Connection, isDiskFailure } from './connection.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -191,7 +192,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
           resolve(await work());
         } catch (error) {
           this.#failGroup(error, []);
-          reject(error instanceof ServiceError ? error : unavailable(5, error));
+          reject(refusalOf(error));
         }
       });
       this.#pump ??= this.#drain();
@@ -341,7 +342,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   #failGroup(error: unknown, jobs: readonly Job[]): void {
     const hadFailed = this.#failed !== null;
     this.#undo();
-    const refusal = error instanceof ServiceError ? error : unavailable(5, error);
+    const refusal = refusalOf(error);
     for (const job of jobs) job.reject(refusal);
     if (error instanceof CommitUncertain) this.#mirror?.options.onUncertain();
     const { cause } = refusal;
@@ -368,6 +369,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
 }
 
 function openWriter(path: string): Connection {
+  refuseUnwritable(path);
   const connection = new Connection(path);
   // The daemon holds a lock on the folder, so only an unrelated process can be in the way; waiting for it would stop
   // everyone.

@@ -30,11 +30,12 @@ export class Hosted {
   out = '';
   err = '';
 
-  constructor(env: Env, args: readonly string[] = ['--json']) {
+  constructor(env: Env, args: readonly string[] = ['--json'], uid?: number) {
     const { PATH = '', HOME = '' } = process.env;
     const program = resolve('dist/gateway.js');
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid }),
       env: { PATH, HOME, ...runMark(), ...env },
     });
     this.child = child;
@@ -44,15 +45,15 @@ export class Hosted {
   }
 
   /** Resolves when it listens. */
-  static async start(env: Env): Promise<Hosted & { readonly status: Status }> {
-    const hosted = new Hosted(env);
+  static async start(env: Env, uid?: number): Promise<Hosted & { readonly status: Status }> {
+    const hosted = new Hosted(env, ['--json'], uid);
     const status = await hosted.#listening();
     return Object.assign(hosted, { status });
   }
 
   /** For one that is expected to end by itself. */
-  static async refused(env: Env, args?: readonly string[]): Promise<Ended> {
-    const hosted = new Hosted(env, args);
+  static async refused(env: Env, args?: readonly string[], uid?: number): Promise<Ended> {
+    const hosted = new Hosted(env, args, uid);
     const code = await hosted.exited;
     return { code, out: hosted.out, err: hosted.err };
   }
