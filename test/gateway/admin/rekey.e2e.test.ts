@@ -33,6 +33,8 @@ const SEALED = [
   'control known_network.network',
   'control login.address',
   'control login.answer',
+  'control membership.address',
+  'control telegram_chat.chat',
   'control ui_link.address',
   'control ui_session.address',
   'project callback_secret.previous',
