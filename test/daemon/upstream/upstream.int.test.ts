@@ -317,7 +317,7 @@ describe('a gateway that is silent', () => {
       calls += 1;
     });
     const other = new Upstream(new URL(urlOf(server)));
-    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 300 });
+    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 2000 });
     expect(await refusal(asking)).toMatchObject({
       code: 'UNAVAILABLE',
       hint: expect.stringContaining('(it took too long to answer)'),
@@ -355,7 +355,7 @@ describe('a gateway that does not come to an end', () => {
       response.on('close', () => clearInterval(dripping));
     });
     const other = new Upstream(new URL(urlOf(server)), 100);
-    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 300 });
+    const asking = call('kv_list', {}, { upstream: other, timeoutMs: 2000 });
     expect(await refusal(asking)).toMatchObject({
       code: 'UNAVAILABLE',
       hint: expect.stringContaining('(it took too long to answer)'),

@@ -50,7 +50,7 @@ function newClient(patience: Partial<S3Timeouts> = {}): S3Client {
 }
 
 /** For tests about silence alone: a machine that rests for as long as this is one that is silent. */
-const impatient = (): S3Client => newClient({ silenceMs: 600, copySilenceMs: 600 });
+const impatient = (): S3Client => newClient({ silenceMs: 2500, copySilenceMs: 2500 });
 
 const status =
   (code: number, body = ''): Answer =>
@@ -135,10 +135,10 @@ describe('an object', () => {
     const large = 'x'.repeat(4_000_000);
     answers = [status(200, large)];
     const { body } = await impatient().open('key');
-    await sleep(1000);
+    await sleep(3500);
     let came = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (came === 0) await sleep(1000);
+      if (came === 0) await sleep(3500);
       came += chunk.length;
     }
     expect(came).toBe(large.length);

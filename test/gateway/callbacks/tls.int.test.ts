@@ -53,7 +53,7 @@ afterEach(() => {
 
 function post(sender: CallbackSender, host = HOST, to = port): Promise<PostResult> {
   const url = `https://${host}:${to}/hook`;
-  return sender.post({ url, body: '{}', headers: {}, deadlineMs: 3000 });
+  return sender.post({ url, body: '{}', headers: {}, deadlineMs: 100_000 });
 }
 
 describe('over TLS', () => {

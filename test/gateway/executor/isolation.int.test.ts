@@ -268,7 +268,6 @@ const READS = [
   ['kv_mget', { keys: ['theirs/key'] }],
   ['state_load', { task_id: 'theirs' }],
   ['file_get', { path: 'theirs/file' }],
-  ['usage', {}],
   ['ledger_query', { limit: 500 }],
 ] as const;
 
@@ -276,6 +275,10 @@ const READS = [
 async function state({ world, routeId }: Project): Promise<unknown> {
   const seen: unknown[] = [await world.get('route_attempts', { route_id: routeId })];
   for (const [name, input] of READS) seen.push(await world.get(name, input));
+  const { events, ...usage } = await world.get('usage', {});
+  // What came this minute and in these ten is less when they are over.
+  const windows = /"(?:events_this_minute|bytes_these_10_minutes)":\d+/g;
+  seen.push(usage, JSON.stringify(events).replaceAll(windows, ''));
   const { items } = await world.get('key_list', {});
   // When a key was last used is written down a little later.
   return [...seen, (items as Json[]).map((key) => ({ ...key, last_used_at: null }))];

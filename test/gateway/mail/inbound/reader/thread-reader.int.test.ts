@@ -129,13 +129,13 @@ describe('a reader of mails', () => {
 
 describe('a mail that ends the thread', () => {
   it.each(['HANG', 'EXIT', 'EXHAUST', 'FAIL'])('by %s is read by its header', async (act) => {
-    const one = newReader({ entry: OBEDIENT, readTimeoutMs: act === 'HANG' ? 2000 : 20_000 });
+    const one = newReader({ entry: OBEDIENT, readTimeoutMs: act === 'HANG' ? 8000 : 100_000 });
     await expect(read(one, act)).resolves.toEqual({ text: act, headerOnly: true });
     await expect(read(one, 'next')).resolves.toEqual({ text: 'next', headerOnly: false });
   });
 
   it('costs the mail beside it nothing', async () => {
-    const one = newReader({ entry: OBEDIENT, readTimeoutMs: 2000 });
+    const one = newReader({ entry: OBEDIENT, readTimeoutMs: 8000 });
     const mails = await Promise.all(['HANG', 'a', 'EXIT', 'b'].map((mail) => read(one, mail)));
     expect(mails).toEqual([
       { text: 'HANG', headerOnly: true },
