@@ -9,7 +9,7 @@ import { linkToken } from '../../helpers/outbox.ts';
 import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
 import { Person } from '../auth/sign-in/person.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const PROJECTS = 5;
 
 interface Founded {
