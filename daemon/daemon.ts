@@ -30,7 +30,7 @@ import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
 import { StartRefused } from '../shared/host/start-refused.ts';
 import { errorCode } from '../shared/lib/guards.ts';
-import { dataPlaces, unwritable } from '../shared/host/writable.ts';
+import { unwritableText } from './unwritable.ts';
 
 export interface DaemonOptions {
   readonly home: Home;
@@ -80,7 +80,8 @@ export class Daemon {
   /** Resolves once the daemon answers. Throws `StartRefused` if a person must fix something first. */
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home } = options;
-    refuseUnwritable(home);
+    const unwritable = unwritableText(home);
+    if (unwritable !== null) throw new StartRefused(unwritable, 'settings');
     const lock = takeLock(home.lockFile);
     if (!lock) throw new StartRefused(`Already running: ${await describeHolder(home)}.`, 'held');
     await removeStale(home);
@@ -294,12 +295,4 @@ async function removeStale(home: Home): Promise<void> {
   makePrivateFolder(dirname(home.socketPath));
   rmSync(home.socketPath, { force: true });
   rmSync(home.daemonFile, { force: true });
-}
-
-/** The daemon would start, and refuse every write. */
-function refuseUnwritable({ dataFolder, logFile, daemonFile }: Home): void {
-  const state = dirname(daemonFile);
-  const trouble =
-    unwritable(dataPlaces(dataFolder), dataFolder) ?? unwritable([state, logFile], state);
-  if (trouble) throw new StartRefused(`${trouble.text}. ${trouble.cure}`, 'settings');
 }

@@ -8,6 +8,7 @@ import { authoritiesFile } from './authorities.ts';
 import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
 import { openLog, rotateLog } from './log-file.ts';
+import { unwritableText } from './unwritable.ts';
 import { askOwner, askStatus, askStop, waitForEnd } from './probe.ts';
 import { lockHolder } from '../shared/host/processes.ts';
 import type { DaemonStatus } from './record.ts';
@@ -159,6 +160,9 @@ async function end(home: Home, running: DaemonStatus): Promise<void> {
 
 async function start(options: LaunchOptions): Promise<DaemonStatus> {
   const { home } = options;
+  // The log may be what can't be written.
+  const unwritable = unwritableText(home);
+  if (unwritable !== null) throw new LaunchFailed(unwritable);
   rotateLog(home.logFile);
   const logStart = statSync(home.logFile, { throwIfNoEntry: false })?.size ?? 0;
   for (;;) {

@@ -71,11 +71,11 @@ describe('a data folder that cannot be written', () => {
     await startedOnce();
   });
 
-  it.runIf(BOUND_UID !== undefined).each(['control.db-shm', 'lock'])(
+  it.runIf(BOUND_UID !== undefined).each(['data/control.db-shm', 'data/lock', 'daemon.log'])(
     'is named with its owner after a start as root: %s',
     async (name) => {
       await startedOnce();
-      const file = join(data, name);
+      const file = join(folder.path, name);
       writeFileSync(file, '');
       chownSync(file, 0, 0);
       const { code, err } = await svc('up', '--port', '0');
