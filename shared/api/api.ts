@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import type { ServerInfo } from '../kernel/context.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Executor } from '../kernel/executor.ts';
-import { once } from '../lib/once.ts';
 import { operations } from '../operations/index.ts';
 import {
   errorResponse,
@@ -18,6 +17,7 @@ import { ProjectResources } from './mcp/resources.ts';
 import type { McpTables } from './mcp/tables.ts';
 import { ToolBook } from './mcp/tools.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { ReadyDocument } from './ready-document.ts';
 import { restRoutes } from './rest/routes.ts';
 import { refuseDotSegments } from './target.ts';
 
@@ -79,12 +79,14 @@ export function mountApi(
   },
 ): void {
   const documentOf = (internal: boolean) =>
-    once(() => JSON.stringify(openApiDocument(operations, server, { signIn, oauth, internal })));
+    new ReadyDocument(
+      () => JSON.stringify(openApiDocument(operations, server, { signIn, oauth, internal })),
+      { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' },
+    );
   const [plain, whole] = [documentOf(false), documentOf(true)];
-  app.get('/v1/openapi.json', (c) => {
-    const document = c.req.query('internal') === 'true' ? whole() : plain();
-    return reply(c, document, 200, { 'Content-Type': 'application/json' });
-  });
+  app.get('/v1/openapi.json', (c) =>
+    (c.req.query('internal') === 'true' ? whole : plain).answer(c),
+  );
   app.all('/v1/openapi.json', () => {
     throw methodNotAllowed(['GET']);
   });

@@ -7,6 +7,7 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from '../../../shared/api/http.ts';
+import { ReadyDocument } from '../../../shared/api/ready-document.ts';
 import { requestList } from '../../../shared/operations/request/list.ts';
 import { mayCall } from '../../../shared/lib/scopes.ts';
 import { isForeign } from '../pages/fence.ts';
@@ -52,8 +53,10 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
   const app = new Hono<HttpEnv>();
   app.onError((error, c) => failed(ui, c, error));
   app.get('/ui', (c) => start(ui, c));
-  app.get('/ui/style.css', (c) => asset(c, UI_STYLE, 'text/css'));
-  app.get('/ui/script.js', (c) => asset(c, SCRIPT, 'text/javascript'));
+  const style = asset(UI_STYLE, 'text/css');
+  const script = asset(SCRIPT, 'text/javascript');
+  app.get('/ui/style.css', (c) => style.answer(c));
+  app.get('/ui/script.js', (c) => script.answer(c));
   appRoutes(app, root);
   app.get('/ui/live', (c) => live(ui, c));
   app.route('/', entryRoutes(ui));
@@ -84,14 +87,17 @@ function appRoutes(app: Hono<HttpEnv>, root: string): void {
       { src: `${root}/icon.png`, sizes: '192x192', type: 'image/png', purpose: 'any maskable' },
     ],
   });
-  app.get('/ui/manifest.webmanifest', (c) => fresh(c, manifest, 'application/manifest+json'));
-  app.get('/ui/icon.png', (c) => fresh(c, APP_ICON, 'image/png'));
-  app.get('/ui/push.js', (c) => fresh(c, WORKER_SCRIPT, 'text/javascript; charset=utf-8'));
+  const files = {
+    'manifest.webmanifest': fresh(manifest, 'application/manifest+json'),
+    'icon.png': fresh(APP_ICON, 'image/png'),
+    'push.js': fresh(WORKER_SCRIPT, 'text/javascript; charset=utf-8'),
+  };
+  for (const [name, file] of Object.entries(files)) app.get(`/ui/${name}`, (c) => file.answer(c));
 }
 
 /** Its URL has no version, so browsers ask again. */
-function fresh(c: Ctx, body: string | Uint8Array<ArrayBuffer>, type: string): Response {
-  return reply(c, body, 200, {
+function fresh(content: string | Uint8Array, type: string): ReadyDocument {
+  return new ReadyDocument(() => content, {
     'Content-Type': type,
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
@@ -100,8 +106,8 @@ function fresh(c: Ctx, body: string | Uint8Array<ArrayBuffer>, type: string): Re
 }
 
 /** Cached for long, because the URL contains a version. */
-function asset(c: Ctx, text: string, type: string): Response {
-  return reply(c, text, 200, {
+function asset(text: string, type: string): ReadyDocument {
+  return new ReadyDocument(() => text, {
     'Content-Type': `${type}; charset=utf-8`,
     'Cache-Control': 'public, max-age=31536000, immutable',
     'X-Content-Type-Options': 'nosniff',

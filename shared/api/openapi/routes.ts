@@ -238,6 +238,7 @@ const DOCUMENT = {
   ],
   responses: {
     200: jsonResponse('The OpenAPI 3.1 description.', { type: 'object' }),
+    304: { description: 'If-None-Match names the ETag of the answer: nothing has changed.' },
     ...errorResponses(['METHOD_NOT_ALLOWED', 'INTERNAL']),
   },
 };
