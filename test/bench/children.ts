@@ -9,7 +9,15 @@ import { daemonCommand } from '../../daemon/launch.ts';
 export const REPOSITORY = resolve(import.meta.dirname, '../..');
 const END_WITHIN_MS = 5000;
 
-const ROLES = ['gateway', 'store', 'pg-boss', 'receiver', 'readers', 'mail-sender'] as const;
+const ROLES = [
+  'gateway',
+  'store',
+  'pg-boss',
+  'receiver',
+  'readers',
+  'mail-sender',
+  'flooder',
+] as const;
 
 type Role = (typeof ROLES)[number];
 
@@ -60,6 +68,10 @@ export class Child {
       });
       this.#process.send({ id, method, params });
     });
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
   }
 
   async end(): Promise<void> {

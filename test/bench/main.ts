@@ -17,6 +17,7 @@ import { mailBacklog } from './cases/mail-backlog.ts';
 import { mailSend } from './cases/mail-send.ts';
 import { mailWake } from './cases/mail-wake.ts';
 import { mcp } from './cases/mcp.ts';
+import { neighbours } from './cases/neighbours.ts';
 import { policy } from './cases/policy.ts';
 import { projects } from './cases/projects.ts';
 import { push } from './cases/push.ts';
@@ -38,6 +39,7 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   waits,
   idle,
   mcp,
+  neighbours,
   start,
   history,
   claim,

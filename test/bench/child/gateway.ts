@@ -12,6 +12,7 @@ import type { OutputOf } from '../../../gateway/commit/commands.ts';
 import { InProcessWriters } from '../../../gateway/commit/in-process.ts';
 import { ThreadWriters } from '../../../gateway/commit/thread.ts';
 import type { Writers, WritersOptions } from '../../../gateway/commit/writers.ts';
+import { Admission } from '../../../shared/admission/admission.ts';
 import { newId } from '../../../shared/lib/ids.ts';
 import { routeAdd } from '../../../shared/operations/route/add.ts';
 import { answerCalls } from './rpc.ts';
@@ -58,7 +59,11 @@ let projectIds: string[] = [];
 /** The gateway behind the listener of the daemon. */
 async function serve(options: ServeOptions): Promise<Served> {
   const { folder, secret, variant, events = 0 } = options;
-  const backend: Backend = { fetch: null, control: () => false };
+  const backend: Backend = {
+    fetch: null,
+    admission: Admission.local(),
+    control: () => false,
+  };
   const listener = await Listener.onLoopback(0, backend);
   const url = `http://127.0.0.1:${listener.port}`;
   const open = (): Promise<Gateway> => openGateway(folder, url, variant);
