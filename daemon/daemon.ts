@@ -3,6 +3,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
+import { Admission } from '../shared/admission/admission.ts';
 import { isoTime, systemClock } from '../shared/lib/clock.ts';
 import { gcAfterStart } from '../shared/host/gc-after-start.ts';
 import { VERSION } from '../shared/lib/version.ts';
@@ -72,6 +73,7 @@ export class Daemon {
     this.log = options.createLog();
     this.#backend = {
       fetch: null,
+      admission: Admission.local(),
       control: (request, response) => this.#control(request, response),
     };
     this.#record = newRecord(options.home.socketPath);
@@ -140,6 +142,7 @@ export class Daemon {
     const base = await this.#listen();
     this.#local = await openLocal({
       home,
+      admission: this.#backend.admission,
       settings,
       owner: owner ?? null,
       urls: { api: base, mcp: `${base}/mcp`, hooks: base },
@@ -161,7 +164,8 @@ export class Daemon {
     this.#record = { ...this.#record, mode: 'replica', gateway, project };
     const baseUrl = await this.#listen();
     const { home } = this.#options;
-    this.#remote = await openRemote({ home, profile, baseUrl, log: this.log });
+    const { admission } = this.#backend;
+    this.#remote = await openRemote({ home, profile, baseUrl, log: this.log, admission });
     this.#backend.fetch = this.#remote.fetch;
     this.#update({ hooks_url: this.#remote.hooksUrl });
   }

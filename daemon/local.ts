@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { claimMode } from '../gateway/lib/data-mode.ts';
 import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
 import { readSettings, type Settings } from '../gateway/settings.ts';
+import type { Admission } from '../shared/admission/admission.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/kernel/context.ts';
 import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
@@ -13,6 +14,7 @@ import { StartRefused } from '../shared/host/start-refused.ts';
 
 export interface LocalOptions {
   readonly home: Home;
+  readonly admission: Admission;
   readonly settings: Settings;
   /** The owner's email address; null leaves the owner as it is. */
   readonly owner: string | null;
@@ -49,11 +51,12 @@ export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
 
 /** Opens the stores of local mode. The first start creates the project and its key. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { home, settings, urls, ratePerMinute, log, onFatal, openWriters } = options;
+  const { home, admission, settings, urls, ratePerMinute, log, onFatal, openWriters } = options;
   const { dataFolder } = home;
   claimMode(dataFolder, 'local');
   const gateway = await Gateway.open({
     dataFolder,
+    admission,
     urls,
     ratePerMinute,
     ...settings,

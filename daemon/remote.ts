@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import type { Admission } from '../shared/admission/admission.ts';
 import { emptyApp, leadBrowsers, mountApi, nothingAt } from '../shared/api/api.ts';
 import { reply, type HttpEnv } from '../shared/api/http.ts';
 import { isoTime } from '../shared/lib/clock.ts';
@@ -21,6 +22,7 @@ interface RemoteOptions {
   /** Base address of this daemon. */
   readonly baseUrl: string;
   readonly log: Logger;
+  readonly admission: Admission;
 }
 
 /** A gateway's project inside the daemon: a replica for reads, and the gateway behind it. */
@@ -40,7 +42,7 @@ const FIRST_WORD_MS = 1_500;
 
 /** Resolves once the daemon can answer. The gateway answers until the replica, made in the background, is ready. */
 export async function openRemote(options: RemoteOptions): Promise<Remote> {
-  const { profile, log } = options;
+  const { profile, log, admission } = options;
   const gateway = new URL(profile.gateway);
   const upstream = new Upstream(gateway);
   const copy = new CurrentCopy(options, gateway);
@@ -48,6 +50,7 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
     projectId: profile.project,
     replica: () => copy.replica,
     upstream,
+    admission,
   });
   await copy.firstWord(FIRST_WORD_MS);
   const onInternal = (error: unknown, requestId: string): void =>
@@ -151,13 +154,14 @@ class CurrentCopy {
   }
 
   #open(apiKey: string): Replica {
-    const { home, profile, log } = this.#options;
+    const { home, profile, log, admission } = this.#options;
     return Replica.open({
       folder: replicaPath(home, profile.project),
       projectId: profile.project,
       gateway: this.#gateway,
       apiKey,
       log,
+      admission,
       ledgerHeadsFile: home.ledgerHeadsFile,
     });
   }

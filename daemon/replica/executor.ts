@@ -1,3 +1,4 @@
+import type { Admission } from '../../shared/admission/admission.ts';
 import { callerWith, findKey, presentedKey } from '../../shared/kernel/authentication.ts';
 import type { Caller } from '../../shared/kernel/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
@@ -21,6 +22,7 @@ export type ReadableReplica = Pick<
   | 'noteSilence'
   | 'noteWritten'
   | 'now'
+  | 'pace'
   | 'settled'
   | 'store'
   | 'waits'
@@ -32,6 +34,7 @@ export interface ReplicaExecutorDeps {
   /** Null while the daemon has no replica. */
   readonly replica: () => ReadableReplica | null;
   readonly upstream: Pick<Upstream, 'call' | 'origin'>;
+  readonly admission: Pick<Admission, 'asleep'>;
 }
 
 /** A caller, with the credentials to pass to the gateway. */
@@ -266,6 +269,7 @@ export class ReplicaExecutor implements Executor {
 
   /** Any answer, even an error, shows that the gateway is there. */
   async #callUpstream(call: UpstreamCall): Promise<Answer> {
+    this.#deps.admission.asleep(call.credentials.requestId);
     try {
       const answer = await this.#deps.upstream.call(call);
       this.#deps.replica()?.noteAnswer();

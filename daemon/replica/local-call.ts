@@ -16,7 +16,7 @@ export interface LocalCall {
   readonly signal: AbortSignal;
 }
 
-type Copy = Pick<Replica, 'info' | 'now' | 'store' | 'waits'>;
+type Copy = Pick<Replica, 'info' | 'now' | 'pace' | 'store' | 'waits'>;
 
 /** How often a wait checks the replica's freshness. */
 const LOOK_MS = 1_000;
@@ -44,7 +44,13 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
     case 'read':
       return read((store) => handler.run({ store, ...base }, checked));
     case 'long': {
-      const site = { blobs: NO_BLOBS, waits: copy.waits, read, now: () => copy.now() };
+      const site = {
+        blobs: NO_BLOBS,
+        waits: copy.waits,
+        pace: copy.pace,
+        read,
+        now: () => copy.now(),
+      };
       return handler.run(longContext(base, site, signal), checked);
     }
     case 'write':

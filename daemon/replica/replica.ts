@@ -3,6 +3,8 @@ import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import { newestSchema } from '../../shared/store/migrate.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
+import type { Admission } from '../../shared/admission/admission.ts';
+import { Pace } from '../../shared/kernel/pace.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { PositionWaiters } from './position-waiters.ts';
@@ -35,6 +37,8 @@ export interface ReplicaOptions {
   readonly log: Logger;
   /** Where `svc ledger verify` remembers the newest entry that this machine knows. */
   readonly ledgerHeadsFile: string;
+  /** What the daemon takes on at once. */
+  readonly admission?: Admission;
   readonly clock?: Clock;
   /** For tests. */
   readonly timing?: Partial<ReplicaTiming>;
@@ -46,7 +50,8 @@ export interface ReplicaOptions {
  */
 export class Replica {
   /** Wakes waits once the replica has the changes they wait for. */
-  readonly waits = new Waits();
+  readonly waits: Waits;
+  readonly pace: Pace;
   /** The replica's keys by the hash of their secret. */
   readonly keyCache = new KeyCache();
   readonly #options: ReplicaOptions;
@@ -60,7 +65,7 @@ export class Replica {
   readonly #manager: ReplicaManager;
   readonly #board: StatusBoard;
   readonly #freshness: FreshnessJudge;
-  readonly #positionWaiters = new PositionWaiters(this.waits);
+  readonly #positionWaiters: PositionWaiters;
   readonly #verifier: HistoryVerifier;
   readonly #written: Written;
   readonly #pauses: Pauses;
@@ -77,7 +82,10 @@ export class Replica {
   #aheadMs = 0;
 
   private constructor(options: ReplicaOptions) {
-    const { projectId, gateway, apiKey, log } = options;
+    const { projectId, gateway, apiKey, log, admission } = options;
+    this.waits = new Waits({ ...(admission && { admission }), projectId });
+    this.pace = new Pace(projectId, admission);
+    this.#positionWaiters = new PositionWaiters(this.waits);
     this.#options = options;
     this.#timing = { ...TIMING, ...options.timing };
     this.#clock = options.clock ?? systemClock();

@@ -76,10 +76,10 @@ export class Authority implements Executor {
     if (handler.kind === 'read') {
       return project.store.read((store) => handler.run({ store, ...base }, input));
     }
-    const { blobs, waits } = project;
+    const { blobs, waits, pace } = project;
     const read: LongContext['read'] = (fn) => project.store.read(fn);
     const long = (): LongContext =>
-      longContext(base, { blobs, waits, read, now: () => clock.now() }, signal);
+      longContext(base, { blobs, waits, pace, read, now: () => clock.now() }, signal);
     return handler.kind === 'long'
       ? handler.run(long(), input)
       : runWrite({ operation, handler, input, base, project, long });

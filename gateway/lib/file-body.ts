@@ -1,5 +1,6 @@
 import { closeSync, read } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestInfo } from '../../shared/api/http.ts';
 import type { Readable } from 'node:stream';
 import { Chunks } from './chunks.ts';
 
@@ -11,6 +12,7 @@ const chunks = new Chunks();
 interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  readonly visit?: Pick<RequestInfo, 'admitted'>;
 }
 
 /** A part of an open file, for one response. */
@@ -116,7 +118,9 @@ class Client {
   #gone = false;
   #wake = (): void => undefined;
 
-  constructor({ incoming, outgoing }: Exchange) {
+  constructor({ incoming, outgoing, visit }: Exchange) {
+    // It may last long, and has limits of its own.
+    visit?.admitted.stepAside();
     this.#outgoing = outgoing;
     this.#gone = incoming.destroyed || outgoing.destroyed;
     // A response queued behind another one on its connection has no socket and gets no `close`; its request does.

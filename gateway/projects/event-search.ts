@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toEnvelope } from '../../shared/kernel/envelope.ts';
 import { NO_LINKS } from '../../shared/kernel/links.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -18,8 +18,8 @@ import type { Project } from './project.ts';
 /** A search reads no payload over this size. */
 export const SEARCHED_BODY_MAX_BYTES = 64 * 1024;
 /** Events read at a time: to check, and to index. */
-const PORTION = 25;
-/** A search answers after this time with what it has found. */
+const PORTION = 10;
+/** A search answers after so much work with what it has found. */
 const BUDGET_MS = 150;
 /** Fewer events aren't worth indexing: a search reads them in a moment. */
 const UNINDEXED_MIN = 64;
@@ -28,7 +28,10 @@ const REST_FACTOR = 4;
 const REST_MAX_MS = 500;
 
 /** A database that other gateways also write to gets no index: they delete payloads without telling this one. */
-type SearchedProject = Pick<Project, 'databasePath' | 'inBackground' | 'info' | 'shared' | 'store'>;
+type SearchedProject = Pick<
+  Project,
+  'databasePath' | 'inBackground' | 'info' | 'pace' | 'shared' | 'store'
+>;
 
 interface Wanted<T> {
   readonly search: EventSearch;
@@ -78,10 +81,18 @@ export class EventSearches {
     this.#path = join(dirname(project.databasePath), 'search.db');
   }
 
-  /** Events that match, newest first. Takes a bounded time, however long the history is. */
-  async find<T extends { readonly seq: number }>(wanted: Wanted<T>): Promise<Found<T>> {
+  /**
+   * Events that match, newest first. Does a bounded amount of work, however long the history is; the searches of a
+   * project run one by one. RATE_LIMITED if too many wait.
+   */
+  find<T extends { readonly seq: number }>(wanted: Wanted<T>): Promise<Found<T>> {
+    return this.#project.pace.alone('searches', () => this.#find(wanted));
+  }
+
+  async #find<T extends { readonly seq: number }>(wanted: Wanted<T>): Promise<Found<T>> {
     const { limit, check } = wanted;
-    const until = performance.now() + BUDGET_MS;
+    let workedMs = 0;
+    let began = performance.now();
     const items: T[] = [];
     for await (const { seqs, reachedSeq } of this.#candidates(wanted)) {
       if (seqs.length > 0) items.push(...(await check(seqs)));
@@ -89,7 +100,10 @@ export class EventSearches {
       if (items.length > limit && last) {
         return { items: items.slice(0, limit), nextSeq: last.seq, isCut: false };
       }
-      if (performance.now() > until) return { items, nextSeq: reachedSeq, isCut: true };
+      workedMs += performance.now() - began;
+      if (workedMs > BUDGET_MS) return { items, nextSeq: reachedSeq, isCut: true };
+      await this.#project.pace.breathe();
+      began = performance.now();
     }
     return { items, nextSeq: null, isCut: false };
   }
@@ -154,8 +168,6 @@ export class EventSearches {
   async *#indexed(block: number, search: EventSearch, beforeSeq: number) {
     const terms = search.words.flatMap((word) => word.terms);
     for (let before = beforeSeq; this.#blocks.has(block);) {
-      // Other calls come in between.
-      await setImmediate();
       const seqs = await this.#exclusive(async () => this.#match(block, terms, before));
       const last = seqs.at(-1);
       if (last === undefined) return;

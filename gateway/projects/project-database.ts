@@ -121,8 +121,10 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     );
 
   /** Sees what this gateway has, without asking for what others committed. */
-  readLocal: Reader['read'] = (fn) =>
-    this.#deps.gate.read(() => this.#use(async ({ reader }) => reader.read(fn)));
+  readonly local: Reader = {
+    read: (fn) => this.#deps.gate.read(() => this.#use(async ({ reader }) => reader.read(fn))),
+    close: () => Promise.resolve(),
+  };
 
   catchUp(): Promise<void> {
     return this.#deps.gate.read(() => this.#use(() => this.#takeIn()));

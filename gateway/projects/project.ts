@@ -26,6 +26,7 @@ import type { Metrics } from '../lib/metrics.ts';
 import type { DatabasePool } from './database-pool.ts';
 import { ProjectDatabase, type ProjectDatabaseDeps } from './project-database.ts';
 import { LedgerWriter } from '../commit/ledger-writer.ts';
+import { Pace } from '../../shared/kernel/pace.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import type { PushSender, Sender, Senders } from './senders.ts';
 import { WriteGate, type MigrationState } from './write-gate.ts';
@@ -105,6 +106,7 @@ export class Project {
   /** Sends agents' mail. */
   readonly mails: Sender;
   readonly waits: Waits;
+  readonly pace: Pace;
   readonly members: MemberFollower;
   /** Followers that get every commit. */
   readonly feed: Feed;
@@ -145,6 +147,7 @@ export class Project {
     const watch = (): void => this.#foreign.watch();
     const { admission } = deps;
     this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
+    this.pace = new Pace(info.id, admission);
     this.members = new MemberFollower(() => deps.directory.follow(this));
     this.watchers = new Watchers(watch);
     this.feed = new Feed(() => this.#replication, deps.clock, {
@@ -157,13 +160,7 @@ export class Project {
       isIdle,
     );
     this.store = new ProjectReader(this.#database, info.id);
-    this.localStore = new ProjectReader(
-      {
-        read: (fn) => this.#database.readLocal(fn),
-        close: () => Promise.resolve(),
-      },
-      info.id,
-    );
+    this.localStore = new ProjectReader(this.#database.local, info.id);
     this.searches = new EventSearches(this, deps.clock);
     this.#foreign = new ForeignChanges(this);
     this.writes = this.#database;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestInfo } from '../../shared/api/http.ts';
 
 /**
  * We cut off a client that lets more than this pile up beyond the system's buffers. It can reconnect, and a thousand such
@@ -11,6 +12,7 @@ const END_MS = 1000;
 interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  readonly visit?: Pick<RequestInfo, 'admitted'>;
 }
 
 /** Resolves once an answer is sent or its client has left. */
@@ -33,6 +35,8 @@ export class EventStream {
     this.#outgoing = exchange.outgoing;
     this.#headers = headers;
     this.closed = whenClosed(exchange);
+    // It may last long, and has limits of its own.
+    exchange.visit?.admitted.stepAside();
   }
 
   send(text: string): void {

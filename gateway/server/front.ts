@@ -5,7 +5,14 @@ import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Admission } from '../../shared/admission/admission.ts';
 import { AdmittedRequest } from '../../shared/admission/admitted-request.ts';
-import { unroutable, type HttpEnv, type RequestInfo } from '../../shared/api/http.ts';
+import { Entrance } from '../../shared/admission/entrance.ts';
+import {
+  setVisit,
+  unroutable,
+  visitOf,
+  type HttpEnv,
+  type RequestInfo,
+} from '../../shared/api/http.ts';
 import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
 import type { Handler } from '../../shared/http/http-server.ts';
@@ -55,20 +62,22 @@ const EXPECTED: ReadonlyMap<string, number> = new Map([
 /** Handles every request: first the probes, then the gateway once it is open, then the log and the counters. */
 export class Front {
   readonly #deps: FrontDeps;
-  readonly #visits = new WeakMap<object, RequestInfo>();
+  readonly #entrance: Entrance;
   #serve: ReturnType<typeof getRequestListener> | null = null;
   #routes = new RouteTable([]);
   #hasWarnedOfProxy = false;
 
   constructor(deps: FrontDeps) {
     this.#deps = deps;
+    this.#entrance = new Entrance(deps.admission);
   }
 
   /** Lets the gateway answer requests from now on. */
   open(app: Hono<HttpEnv>): void {
     this.#routes = new RouteTable(app.routes.map(({ path }) => path));
     this.#serve = getRequestListener(
-      (request, env) => app.fetch(request, { ...env, visit: this.#visits.get(env.incoming) }),
+      (request, env) =>
+        app.fetch(request, { ...env, visit: visitOf(env.incoming as IncomingMessage) }),
       { errorHandler: unroutable },
     );
   }
@@ -77,17 +86,17 @@ export class Front {
     const { isSecure, kind, trusted, content, probes } = this.#deps;
     if (isSecure) response.setHeader('Strict-Transport-Security', COME_BY_TLS);
     const path = pathOf(request.url ?? '/');
+    const clientAddress = addressBehind(request, { kind, trusted });
+    const address = networkOf(clientAddress);
     if (probes.has(path) && (content?.askedBy(request) ?? 'other') === 'other') {
-      const isDirect = isDirectFromHere(request, kind);
-      probes.answer(path, { request, response, isDirect }).catch(() => response.destroy());
+      this.#probe(path, { request, response, address });
       return;
     }
     this.#warnOfProxy(request);
     const started = performance.now();
-    const clientAddress = addressBehind(request, { kind, trusted });
-    const { admitted, refusal } = this.#admit(networkOf(clientAddress), { request, response });
+    const { admitted, refusal } = this.#admit(address, { request, response });
     const visit: RequestInfo = { clientAddress, admitted, requestId: null, delivery: null };
-    this.#visits.set(request, visit);
+    setVisit(request, visit);
     response.once('close', () => {
       this.#ended({
         request,
@@ -97,10 +106,27 @@ export class Front {
         seconds: (performance.now() - started) / 1000,
       });
     });
-    if (refusal) answerError(response, refusal);
-    else if (this.#serve) void this.#serve(request, response);
-    else answerError(response, unavailable(1));
+    const crowded =
+      refusal ??
+      this.#entrance.enter({ request, response, address, admitted }, () => {
+        if (this.#serve) void this.#serve(request, response);
+        else answerError(response, unavailable(1));
+      });
+    if (crowded) answerError(response, crowded);
   };
+
+  #probe(
+    path: string,
+    { request, response, address }: Pick<Ended, 'request' | 'response'> & { address: string },
+  ): void {
+    const { probes, kind, admission } = this.#deps;
+    const admitted = new AdmittedRequest(admission, address);
+    const isDirect = isDirectFromHere(request, kind);
+    const crowded = this.#entrance.enter({ request, response, address, admitted }, () => {
+      probes.answer(path, { request, response, isDirect }).catch(() => response.destroy());
+    });
+    if (crowded) answerError(response, crowded);
+  }
 
   #admit(
     network: string,
@@ -120,7 +146,7 @@ export class Front {
 
   /** Counts a body that came too slowly. */
   readonly tooSlow = (request: IncomingMessage): void => {
-    this.#visits.get(request)?.admitted.tooSlow();
+    visitOf(request)?.admitted.tooSlow();
   };
 
   /** Warns once: behind a proxy that isn't trusted, all clients share one address and its limits. */

@@ -137,7 +137,24 @@ export class PrometheusMetrics implements Metrics {
       },
       registers: [],
     });
-    for (const gauge of [connections, bodies]) this.#registry.registerMetric(gauge);
+    const underWay = new Gauge({
+      name: 'svc_requests_under_way',
+      help: 'Requests that are being worked on.',
+      collect() {
+        this.set(admission.turns.underWay);
+      },
+      registers: [],
+    });
+    const waiting = new Gauge({
+      name: 'svc_waiting_request_bytes',
+      help: 'Bytes that requests hold which wait for their turn.',
+      collect() {
+        this.set(admission.turns.waitingBytes);
+      },
+      registers: [],
+    });
+    for (const gauge of [connections, bodies, underWay, waiting])
+      this.#registry.registerMetric(gauge);
   }
 
   eventReady(): void {

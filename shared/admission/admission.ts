@@ -8,13 +8,17 @@ import {
   DOOR_LIMITS,
   DOORS,
   HELD_LIMITS,
+  IN_LINE_MAX,
+  UNREAD_LIMITS,
   type Door,
   type HeldKind,
 } from './limits.ts';
+import { Lines } from './line.ts';
+import { Turns } from './turns.ts';
 
 /** A request, connection or wait that was turned away, for the metrics and the log. */
 export interface TurnedAway {
-  /** The door, `connection`, or the kind of held answer. */
+  /** The door, `connection`, `waiting requests`, or the kind of held answer. */
   readonly at: string;
   /** Whose limit was reached, or `slow`: the body came too slowly. */
   readonly reason: Full['of'] | 'slow';
@@ -26,6 +30,7 @@ type OnTurnedAway = (turnedAway: TurnedAway) => void;
 const NOBODY: OnTurnedAway = () => undefined;
 /** Bodies and connections come and go within seconds. */
 const RETRY_SECONDS = 1;
+const LONG_RETRY_SECONDS = 5;
 
 /**
  * Decides what the gateway takes on: the bodies, connections, waits and streams that are open at once. Each has a budget
@@ -33,6 +38,12 @@ const RETRY_SECONDS = 1;
  */
 export class Admission {
   readonly connections: Connections;
+  /** When requests begin. */
+  readonly turns = new Turns();
+  /** The requests under way, by their ids. */
+  readonly #lines = new Lines(IN_LINE_MAX);
+  readonly #unread = new Budget('unread answers', UNREAD_LIMITS);
+  readonly requests = new Map<string, { stepAside(): void }>();
   readonly #bodies: Readonly<Record<Door, Budget>>;
   readonly #held: Readonly<Record<HeldKind, Budget>>;
   readonly #onTurnedAway: OnTurnedAway;
@@ -89,6 +100,63 @@ export class Admission {
     const { of } = full;
     if (of === 'door' || of === 'gateway') throw unavailable(RETRY_SECONDS);
     throw tooMany(full, retryAfter(of));
+  }
+
+  /**
+   * Counts an answer that waits to be read, and returns a function that ends this. Null if this holder has left too much
+   * unread already.
+   */
+  leaveUnread(bytes: number, holder: Holder): (() => void) | null {
+    const full = this.#unread.take(holder, bytes);
+    if (full === null) return once(() => this.#unread.give(holder, bytes));
+    this.#note(full, holder);
+    return null;
+  }
+
+  /** A request sleeps until something happens, so it needs no place. */
+  asleep(requestId: string): void {
+    this.requests.get(requestId)?.stepAside();
+  }
+
+  /**
+   * Runs long work when no other of its kind runs for this project. It should call `breathe` of its context often.
+   * RATE_LIMITED if too many wait for that.
+   */
+  async alone<T>(
+    kind: 'long reads' | 'searches',
+    project: string,
+    { work, signal }: { readonly work: () => Promise<T>; readonly signal?: AbortSignal },
+  ): Promise<T> {
+    const leave = await this.#lines.enter(`${kind} ${project}`, signal);
+    if (leave === null) {
+      const full = { budget: kind, of: 'project', limit: IN_LINE_MAX, used: IN_LINE_MAX } as const;
+      this.#note(full, { project });
+      throw new ServiceError('RATE_LIMITED', {
+        hint: `${IN_LINE_MAX} ${kind} of this project wait already, and one runs at a time: repeat it in ${pluralize(LONG_RETRY_SECONDS, 'second')}.`,
+        details: {
+          retry_after: LONG_RETRY_SECONDS,
+          limit: IN_LINE_MAX,
+          used: IN_LINE_MAX,
+          of: 'project',
+        },
+      });
+    }
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Records that too many requests wait already, and returns the error: nothing was read, and a repeat may be taken. */
+  crowded(full: Full, holder: Holder): ServiceError {
+    this.#note(full, holder);
+    const { of, limit, used } = full;
+    return new ServiceError('UNAVAILABLE', {
+      hint: `Too many requests wait here. Repeat it in ${pluralize(RETRY_SECONDS, 'second')}.`,
+      details: { retry_after: RETRY_SECONDS, limit, used, of },
+      headers: { Connection: 'close' },
+    });
   }
 
   /** Records that a body came too slowly. */

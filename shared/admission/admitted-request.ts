@@ -1,6 +1,8 @@
 import type { Admission, BodyAccount } from './admission.ts';
 import type { Connection } from './connections.ts';
+import { laneOf, type Lane } from './fair-queue.ts';
 import type { Door } from './limits.ts';
+import type { Place } from './turns.ts';
 
 /** Whom one request counts for: its address at first, and its project as soon as that is proven. */
 export class AdmittedRequest {
@@ -9,6 +11,10 @@ export class AdmittedRequest {
   readonly #connection: Connection | null;
   #door: Door = 'anonymous';
   #project: string | null = null;
+  #lane: Lane | null = null;
+  #place: Place | null = null;
+  #onProved: ((project: string) => void) | null = null;
+  #id: string | null = null;
 
   /** `address`: the network address of the client; null isn't limited by address. */
   constructor(
@@ -21,8 +27,28 @@ export class AdmittedRequest {
     this.#connection = connection;
   }
 
+  /** Its request id, by which waits find it. */
+  set id(id: string) {
+    this.ended();
+    this.#id = id;
+    this.#admission.requests.set(id, this);
+  }
+
+  /** Its answer was sent, or its client left. */
+  ended(): void {
+    if (this.#id !== null) this.#admission.requests.delete(this.#id);
+    this.#id = null;
+  }
+
   get project(): string | null {
     return this.#project;
+  }
+
+  /** It waits in this lane, or has begun. `onProved` hears whose it is. */
+  entered(lane: Lane, place: Place, onProved: (project: string) => void): void {
+    this.#lane = lane;
+    this.#place = place;
+    this.#onProved = onProved;
   }
 
   /** It has shown a valid key, session or token of this project. Call this before its body is read. */
@@ -30,6 +56,20 @@ export class AdmittedRequest {
     this.#door = door;
     this.#project = project;
     this.#connection?.prove(project);
+    this.#onProved?.(project);
+    if (this.#lane?.side === 'strangers') {
+      this.#lane = laneOf('known', project, this.#lane.caller);
+    }
+  }
+
+  /** It only waits from now on, so another request may begin. May be called repeatedly. */
+  stepAside(): void {
+    this.#place?.leave();
+  }
+
+  /** Resolves when it may use the event loop for something that takes long. */
+  async turn(): Promise<void> {
+    if (this.#lane !== null) await this.#admission.turns.turn(this.#lane);
   }
 
   openBody(): BodyAccount {

@@ -55,6 +55,11 @@ export class Budget {
     return full;
   }
 
+  /** Whether this holder can take an amount. */
+  fits(holder: Holder, amount = 1): boolean {
+    return this.#fullFor(holder, amount) === null && (this.#whole?.fits(holder, amount) ?? true);
+  }
+
   /** Gives back what this holder took. */
   give(holder: Holder, amount = 1): void {
     this.#whole?.give(holder, amount);

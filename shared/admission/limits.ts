@@ -44,6 +44,46 @@ export const CONNECTION_LIMITS = {
   leavesRoom: true,
 } as const satisfies BudgetLimits;
 
+/** Requests that are being worked on. The others wait in turn. */
+export const PLACE_LIMITS = {
+  total: 256,
+  project: 64,
+  leavesRoom: true,
+} as const satisfies BudgetLimits;
+
+/** The same, of callers that haven't shown a valid key, session or hook address lately. */
+export const STRANGERS_LIMITS = {
+  total: 128,
+  address: 64,
+  leavesRoom: true,
+} as const satisfies BudgetLimits;
+
+/** Answers that are complete here, and that their callers haven't read. */
+export const UNREAD_LIMITS = {
+  total: 256 * MIB,
+  address: 64 * MIB,
+  project: 64 * MIB,
+  leavesRoom: true,
+} as const satisfies BudgetLimits;
+
+/** Long reads of one project that wait while one runs; and searches. */
+export const IN_LINE_MAX = 8;
+
+/** What requests that wait for their turn hold. */
+export const WAITING_LIMITS = {
+  total: 128 * MIB,
+  address: 32 * MIB,
+  project: 32 * MIB,
+  leavesRoom: true,
+} as const satisfies BudgetLimits;
+
+/** What one of them holds besides its body. */
+export const WAITING_HEAD_BYTES = 8 * KIB;
+/** Requests that a connection may send before it has the answer to the first. Node reads on, so more of them end it. */
+export const AHEAD_MAX = 64;
+/** Node reads this much of a body before we take it. */
+export const WAITING_BODY_BYTES = 64 * KIB;
+
 /** Answers that are held open. Each kind has at most half of the connections. */
 const HELD_MAX = CONNECTION_LIMITS.total / 2;
 export const HELD_LIMITS = {

@@ -31,9 +31,25 @@ export type Arrival = Pick<HttpEnv['Bindings'], 'incoming' | 'visit'>;
 
 const LOCAL = Admission.local();
 
+/** A property of the request itself, because a WeakMap of all requests would cost the garbage collector more. */
+const VISIT = Symbol('visit');
+
+interface Visited {
+  [VISIT]?: RequestInfo;
+}
+
+/** Keeps what the listener knows of a request. */
+export function setVisit(request: IncomingMessage, visit: RequestInfo): void {
+  (request as Visited)[VISIT] = visit;
+}
+
+export function visitOf(request: IncomingMessage): RequestInfo | undefined {
+  return (request as Visited)[VISIT];
+}
+
 const localRequests = new WeakMap<IncomingMessage, AdmittedRequest>();
 
-/** Whom a request counts for, the same for each call; on a local machine nobody has less than another. */
+/** Whom a request counts for, the same for each call; without a listener of ours nobody has less than another. */
 export function admittedOf({ incoming, visit }: Arrival): AdmittedRequest {
   if (visit) return visit.admitted;
   const known = localRequests.get(incoming) ?? new AdmittedRequest(LOCAL);
@@ -48,7 +64,10 @@ export type OnInternalError = (error: unknown, requestId: string) => void;
 export const identify: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const requestId = newRequestId();
   c.set('requestId', requestId);
-  if (c.env.visit) c.env.visit.requestId = requestId;
+  if (c.env.visit) {
+    c.env.visit.requestId = requestId;
+    c.env.visit.admitted.id = requestId;
+  }
   await next();
 };
 
@@ -72,6 +91,8 @@ export function reply(
   status: number,
   headers: Readonly<Record<string, string>>,
 ): Response {
+  // A stream may last long, and has limits of its own.
+  if (body instanceof ReadableStream) c.env.visit?.admitted.stepAside();
   return new Response(body as ConstructorParameters<typeof Response>[0], {
     status,
     headers: commonHeaders(c, headers),

@@ -11,6 +11,9 @@ const LARGE_BYTES = 16 * KIB;
 /** Copy smaller chunks into buffers of up to this size. */
 const BUFFER_MAX_BYTES = 256 * KIB;
 
+/** A body that hasn't come by then gives its place to another request. */
+const SOON_MS = 200;
+
 const EMPTY = Buffer.alloc(0);
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
@@ -44,7 +47,14 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
   // The `close` event fires only once and has fired already.
   if (request.destroyed) return Promise.reject(wentAway());
   const body = new Body(maxBytes);
-  const account = admittedOf(arrival).openBody();
+  const admitted = admittedOf(arrival);
+  const account = admitted.openBody();
+  let isLate = false;
+  const late = (): void => {
+    isLate = true;
+    admitted.stepAside();
+  };
+  const soon = request.complete ? undefined : setTimeout(late, SOON_MS);
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const refusal = refusalOf(chunk.length, body, account);
@@ -65,10 +75,17 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
       if (!request.readableEnded) reject(wentAway());
     });
   });
-  return received.finally(() => {
-    account.close();
-    body.drop();
-  });
+  return received
+    .then((pieces) => {
+      if (body.size < LARGE_BYTES && !isLate) return pieces;
+      // What follows takes as long as the body is large.
+      return admitted.turn().then(() => pieces);
+    })
+    .finally(() => {
+      clearTimeout(soon);
+      account.close();
+      body.drop();
+    });
 }
 
 /** Reserves room for a chunk, or says why there isn't any. */

@@ -293,6 +293,8 @@ export interface LongContext extends BaseContext {
   readonly read: <T>(fn: (store: Repositories) => Promise<T>) => Promise<T>;
   /** Lets other work run; throws if the caller is gone. */
   breathe(): Promise<void>;
+  /** Runs work that may take seconds, when no other such work runs for this project. RATE_LIMITED if too much waits. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Returns the first result of `look` that isn't null, now or after a change that `concerns` it; null at the timeout.
    * Waits with `counted` count towards the limits per key and project (TOO_MANY_WAITS), as in inbox_wait.

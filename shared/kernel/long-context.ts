@@ -1,11 +1,13 @@
 import type { BlobStore, LongContext, ReadContext } from './context.ts';
 import { ServiceError } from '../lib/errors.ts';
+import type { Pace } from './pace.ts';
 import type { Waits } from './waits.ts';
 
 /** Where a long call reads and waits. */
 export interface LongSite {
   readonly blobs: BlobStore;
   readonly waits: Waits;
+  readonly pace: Pace;
   /** Reads one snapshot of the project. */
   readonly read: LongContext['read'];
   /** The time of each read, in milliseconds. */
@@ -15,20 +17,22 @@ export interface LongSite {
 /** The context of a long call; `signal` is aborted when its caller is gone. */
 export function longContext(
   base: Omit<ReadContext, 'store'>,
-  { blobs, waits, read, now }: LongSite,
+  { blobs, waits, pace, read, now }: LongSite,
   signal: AbortSignal,
 ): LongContext {
   return {
     blobs,
     read,
     breathe: async () => {
-      await new Promise((resolve) => setImmediate(resolve));
+      await pace.breathe();
       signal.throwIfAborted();
     },
+    alone: (work) => pace.alone('long reads', work, signal),
     waitFor: ({ look, concerns, timeoutSeconds, counted }) =>
       waits.wait({
         counted,
         keyId: base.caller.keyId,
+        requestId: base.caller.requestId,
         concerns,
         look: () =>
           read(async (store) => {

@@ -22,7 +22,7 @@ const RETRY_MAX_SECONDS = 5;
 
 interface WaitsOptions {
   /** Limits how many are open. */
-  readonly admission?: Pick<Admission, 'hold'>;
+  readonly admission?: Pick<Admission, 'asleep' | 'hold'>;
   readonly projectId?: string;
   /** Called when a wait begins. */
   readonly onEnter?: () => void;
@@ -32,7 +32,7 @@ interface WaitsOptions {
 export class Waits {
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Map<Follower, string>();
-  readonly #admission: Pick<Admission, 'hold'>;
+  readonly #admission: Pick<Admission, 'asleep' | 'hold'>;
   readonly #projectId: string;
   readonly #onEnter: (() => void) | undefined;
   #closed = false;
@@ -103,6 +103,8 @@ export class Waits {
    */
   async wait<T>(wait: {
     readonly keyId: string;
+    /** The request that waits, if one does. */
+    readonly requestId?: string;
     /** Whether the wait counts towards the limits per key and project. */
     readonly counted: boolean;
     readonly concerns: (change: Change) => boolean;
@@ -130,6 +132,7 @@ export class Waits {
         // Checked in every round, because other claims may keep it looking, and it must still end.
         if (performance.now() >= endsAt) return null;
         if (waiter.stale) continue;
+        if (wait.requestId !== undefined) this.#admission.asleep(wait.requestId);
         const how = await sleep(waiter, endsAt, wait.signal);
         if (how === 'aborted') throw new Error('The caller has gone.');
         refuseRevoked(waiter);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Listener, type Backend } from '../../daemon/listener.ts';
 import type { ReceiveLimits } from '../../shared/http/deadlines.ts';
+import { Admission } from '../../shared/admission/admission.ts';
 
 /** For clients that go on for longer than that, or never end: each is to be cut off. */
 const SHORT = { headersMs: 300, bodyMs: 600, keepAliveMs: 300 };
@@ -12,6 +13,7 @@ const LONG = { headersMs: 60_000, bodyMs: 60_000, keepAliveMs: 60_000 };
 /** How many requests were begun. */
 let begun: number;
 const backend: Backend = {
+  admission: Admission.local(),
   control: () => false,
   fetch: async (incoming) => {
     begun += 1;

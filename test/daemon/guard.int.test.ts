@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Listener, type Backend } from '../../daemon/listener.ts';
+import { Admission } from '../../shared/admission/admission.ts';
 
 interface Answer {
   readonly status: number;
@@ -14,6 +15,7 @@ interface Answer {
 const folder = mkdtempSync(join(tmpdir(), 'svc-guard-'));
 const socketPath = join(folder, 's');
 const backend: Backend = {
+  admission: Admission.local(),
   fetch: (incoming) => new Response(`reached ${new URL(incoming.url).pathname}`),
   control: (incoming, response) => {
     if (!incoming.url?.startsWith('/_daemon/')) return false;

@@ -42,6 +42,8 @@ export class Uploads {
     const account = admitted.openBody();
     const refusal = account.take(UPLOAD_WINDOW_BYTES);
     if (refusal) throw refusal;
+    // Its bytes may take minutes to come.
+    admitted.stepAside();
     // PUTs run one after another, so that an upload never takes more space than its reservation and the bytes that it
     // replaces.
     const before = this.#turns.get(upload.id);

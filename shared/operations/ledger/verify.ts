@@ -9,10 +9,15 @@ import {
   type ChainState,
 } from '../../rules/ledger-chain.ts';
 
+interface Range {
+  readonly from_seq: number;
+  readonly to_seq?: number | undefined;
+}
+
 type Fault = ChainFault | { readonly seq: number; readonly reason: 'truncated' };
 
 /** Entries to read at a time: few enough that hashing them doesn't block the event loop for long. */
-const PORTION = 1000;
+const PORTION = 100;
 
 export const ledgerVerify = defineOperation({
   name: 'ledger_verify',
@@ -53,10 +58,15 @@ export const ledgerVerify = defineOperation({
   mcp: { title: 'Verify the ledger', idempotent: true },
   cli: { usage: 'ledger verify', examples: ['ledger verify', 'ledger verify --from-seq 1000'] },
   example: { from_seq: 1, to_seq: 1 },
-}).long(async (context, { from_seq, to_seq }) => {
+}).long(async (context, input) => {
+  const { from_seq, to_seq } = input;
   if (to_seq !== undefined && to_seq < from_seq) {
     throw invalid({ path: 'to_seq', message: 'Must not be before from_seq.' });
   }
+  return context.alone(() => verify(context, input));
+});
+
+async function verify(context: LongContext, { from_seq, to_seq }: Range) {
   const head = (await context.read((store) => store.ledger.head())) ?? null;
   const last = to_seq ?? head?.seq ?? 0;
   let state: ChainState = await startState(context, from_seq);
@@ -82,7 +92,7 @@ export const ledgerVerify = defineOperation({
     await context.breathe();
   }
   return answer(null);
-});
+}
 
 /** Starts at the first entry, or at the stored hash of the entry before `fromSeq`. */
 async function startState(context: LongContext, fromSeq: number): Promise<ChainState> {

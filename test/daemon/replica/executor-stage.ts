@@ -7,6 +7,8 @@ import type { Answer, Credentials } from '../../../shared/kernel/executor.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
 import { KeyCache } from '../../../shared/kernel/key-cache.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
+import { Admission } from '../../../shared/admission/admission.ts';
+import { Pace } from '../../../shared/kernel/pace.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { operationNamed } from '../../surface/scenario.ts';
 
@@ -16,6 +18,7 @@ const ORIGIN = 'https://gateway.example';
 /** A copy that is as fresh as a test says. Its rows are real. */
 class FakeReplica implements ReadableReplica {
   readonly waits = new Waits();
+  readonly pace = new Pace();
   readonly keyCache = new KeyCache();
   readonly written: (number | null)[] = [];
   /** What became of calls that were passed on. */
@@ -101,6 +104,7 @@ export class ExecutorStage {
     return new ReplicaExecutor({
       projectId: this.gateway.projectId,
       replica,
+      admission: Admission.local(),
       upstream: {
         origin: ORIGIN,
         call: (call) => {

@@ -1,3 +1,4 @@
+import { Pace } from '../../../shared/kernel/pace.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runLocally, shortened } from '../../../daemon/replica/local-call.ts';
 import type { Caller, ServerInfo } from '../../../shared/kernel/context.ts';
@@ -48,7 +49,7 @@ function locally(operation: Operation, input: unknown, reader: ProjectReader | n
   };
   const project = { id: gateway.projectId, slug: 'test', name: 'Test' };
   const info = { project, server, schemaVersion: 1 };
-  const copy = { info, now: () => Date.now(), store: reader, waits: new Waits() };
+  const copy = { info, now: () => Date.now(), store: reader, waits: new Waits(), pace: new Pace() };
   const checked = parseInput(operation, input);
   return runLocally({ operation, checked, caller: identity, signal: NEVER }, copy);
 }

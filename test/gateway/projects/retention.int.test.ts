@@ -1,3 +1,4 @@
+import { Pace } from '../../../shared/kernel/pace.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -83,7 +84,7 @@ describe('a payload past 30 days, while the clock may not be trusted to delete i
     };
     const info = { project: { id: projectId, slug: 's', name: 'S' }, server, schemaVersion: 1 };
     const { store } = mail.project;
-    const copy = { info, now: () => clock.now(), store, waits: new Waits() };
+    const copy = { info, now: () => clock.now(), store, waits: new Waits(), pace: new Pace() };
     const checked = parseInput(inboxList, {});
     const { signal } = new AbortController();
     const answer = await runLocally(

@@ -5,7 +5,12 @@ import {
   CONNECTION_LIMITS,
   DOOR_LIMITS,
   HELD_LIMITS,
+  IN_LINE_MAX,
+  PLACE_LIMITS,
+  STRANGERS_LIMITS,
+  UNREAD_LIMITS,
   UPLOAD_WINDOW_BYTES,
+  WAITING_LIMITS,
   type HeldKind,
 } from '../../../shared/admission/limits.ts';
 import { asServiceError, type ServiceError } from '../../../shared/lib/errors.ts';
@@ -38,6 +43,21 @@ describe('the limits', () => {
       project: 4096,
       leavesRoom: true,
     });
+    expect(PLACE_LIMITS).toEqual({ total: 256, project: 64, leavesRoom: true });
+    expect(STRANGERS_LIMITS).toEqual({ total: 128, address: 64, leavesRoom: true });
+    expect(WAITING_LIMITS).toEqual({
+      total: 128 * MIB,
+      address: 32 * MIB,
+      project: 32 * MIB,
+      leavesRoom: true,
+    });
+    expect(UNREAD_LIMITS).toEqual({
+      total: 256 * MIB,
+      address: 64 * MIB,
+      project: 64 * MIB,
+      leavesRoom: true,
+    });
+    expect(IN_LINE_MAX).toBe(8);
     expect(HELD_LIMITS).toEqual({
       waits: { total: 8192, key: 10, project: 25 },
       subscriptions: { total: 8192, key: 25, project: 100 },

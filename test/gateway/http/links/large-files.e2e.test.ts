@@ -16,10 +16,12 @@ const SERVER = `
   import { Listener } from ${JSON.stringify(resolve('daemon/listener.ts'))};
   import { TestDisk } from ${JSON.stringify(resolve('test/shared/operations/disk.ts'))};
   import { TestGateway } from ${JSON.stringify(resolve('test/helpers/gateway.ts'))};
+  import { Admission } from ${JSON.stringify(resolve('shared/admission/admission.ts'))};
   const gateway = await TestGateway.start();
   const disk = await TestDisk.of(gateway, () => Date.now());
   const { app } = gateway.gateway;
   const listener = await Listener.onLoopback(0, {
+    admission: Admission.local(),
     fetch: (request, env) => app.fetch(request, env),
     control: () => false,
   });

@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ServiceError } from '../lib/errors.ts';
+import type { Admission } from './admission.ts';
+import type { AdmittedRequest } from './admitted-request.ts';
+import { Callers, credentialOf, shownBy } from './callers.ts';
+import { laneOf, type Lane } from './fair-queue.ts';
+import { AHEAD_MAX, WAITING_BODY_BYTES } from './limits.ts';
+import { Place } from './turns.ts';
+
+interface Entering {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client's network address. */
+  readonly address: string;
+  readonly admitted: AdmittedRequest;
+}
+
+/** What we know of a connection: most of its requests show the same as the one before. */
+interface Peer {
+  shown: string | undefined;
+  address: string;
+  credential: string | null;
+  lane: Lane;
+  /** Requests without an answer. */
+  open: number;
+  /** Ends those of them that wait behind another one. */
+  readonly behind: Set<() => void>;
+}
+
+/** Lets requests in, each in its turn. */
+export class Entrance {
+  readonly #admission: Admission;
+  readonly #callers = new Callers();
+  readonly #peers = new WeakMap<Socket, Peer>();
+
+  constructor(admission: Admission) {
+    this.#admission = admission;
+  }
+
+  /**
+   * Calls `begin` when it's the request's turn. Returns a refusal if too many wait already. A connection that sends too
+   * many requests before it has answers ends.
+   */
+  enter(entering: Entering, begin: () => void): ServiceError | null {
+    const { request, response, address, admitted } = entering;
+    const peer = this.#peerOf(request, address);
+    if (peer.open >= AHEAD_MAX) {
+      request.socket.destroy();
+      return null;
+    }
+    const { lane, credential } = peer;
+    const { turns } = this.#admission;
+    const place = new Place(turns, lane);
+    const isQueued = peer.open > 0;
+    peer.open += 1;
+    admitted.entered(lane, place, (project) => {
+      if (lane.side === 'known' || credential === null) return;
+      this.#callers.remember(credential, project);
+      peer.lane = laneOf('known', project, credential);
+    });
+    response.on('prefinish', () => {
+      place.leave();
+      if (request.socket.writableLength > 0) this.#countUnread(entering);
+    });
+    let isOver = false;
+    const closed = (): void => {
+      if (isOver) return;
+      isOver = true;
+      place.leave();
+      peer.open -= 1;
+      peer.behind.delete(closed);
+      admitted.ended();
+      if (admitted.project === null) this.#doubt(peer, response.statusCode);
+    };
+    response.on('close', closed);
+    // An answer behind another one has no connection yet, and isn't closed with it.
+    if (isQueued) peer.behind.add(closed);
+    const full = turns.enter(place, unreadBytes(request), begin);
+    return full && this.#admission.crowded(full, { [full.of]: lane.holder });
+  }
+
+  #peerOf(request: IncomingMessage, address: string): Peer {
+    const shown = shownBy(request);
+    const known = this.#peers.get(request.socket);
+    if (known && known.shown === shown && known.address === address) return known;
+    const credential = shown === undefined ? null : credentialOf(shown);
+    const project = credential === null ? null : this.#callers.projectOf(credential);
+    const lane =
+      project === null
+        ? laneOf('strangers', address, credential ?? '')
+        : laneOf('known', project, credential ?? '');
+    if (known) return Object.assign(known, { shown, address, credential, lane });
+    const peer = { shown, address, credential, lane, open: 0, behind: new Set<() => void>() };
+    request.socket.once('close', () => {
+      for (const closed of peer.behind) closed();
+    });
+    this.#peers.set(request.socket, peer);
+    return peer;
+  }
+
+  /** What a caller showed was refused, so it's no longer known. */
+  #doubt(peer: Peer, status: number): void {
+    if (peer.credential === null || (status !== 401 && status !== 404)) return;
+    this.#callers.forget(peer.credential);
+    peer.lane = laneOf('strangers', peer.address, peer.credential);
+  }
+
+  /** An answer that its client doesn't read stays in memory. Who leaves too much is cut off. */
+  #countUnread({ request, response, address, admitted: { project } }: Entering): void {
+    const holder = project === null ? { address } : { project };
+    const read = this.#admission.leaveUnread(request.socket.writableLength, holder);
+    if (read) response.once('close', read);
+    else request.socket.destroy();
+  }
+}
+
+/** What Node reads of a body that we haven't taken yet. */
+function unreadBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return WAITING_BODY_BYTES;
+  const length = headers['content-length'];
+  return length === undefined ? 0 : Math.min(Number(length), WAITING_BODY_BYTES);
+}

@@ -1,0 +1,194 @@
+import type { Holder as Counted } from './budget.ts';
+
+/** Whom a job counts for. */
+export interface Lane {
+  /** The jobs of callers that have proven who they are, or of everybody else. Each side gets half of the time. */
+  readonly side: 'known' | 'strangers';
+  /** The project of a known caller, the network address of a stranger. */
+  readonly holder: string;
+  /** Callers of one holder take turns. */
+  readonly caller: string;
+  /** The holder, as budgets count it. */
+  readonly counted: Counted;
+}
+
+export function laneOf(side: Lane['side'], holder: string, caller: string): Lane {
+  const counted = side === 'known' ? { project: holder } : { address: holder };
+  return { side, holder, caller, counted };
+}
+
+/** A job in its lane. `isWaiting` is false once it was taken out. */
+export interface Queued<T> {
+  readonly job: T;
+  readonly lane: Lane;
+  isWaiting: boolean;
+}
+
+/** Idle holders that are remembered for what they have used. */
+const IDLE_MAX = 1024;
+
+/**
+ * Jobs that wait for the event loop. The next one comes from the side, and there from the holder, that has used the least
+ * processor time; callers of one holder take turns. Nobody saves time up: who comes after a pause counts as having used
+ * as much as the one that was served last.
+ */
+export class FairQueue<T> {
+  readonly #sides = { known: new Side<T>(), strangers: new Side<T>() };
+  /** What the side that was served last had used. */
+  #clock = 0;
+
+  get isEmpty(): boolean {
+    return this.#sides.known.isEmpty && this.#sides.strangers.isEmpty;
+  }
+
+  /** `begun`: it's the rest of a job that has its place already, and goes before others of its holder. */
+  push(lane: Lane, job: T, begun = false): Queued<T> {
+    const queued = { job, lane, isWaiting: true };
+    const side = this.#sides[lane.side];
+    if (side.isEmpty) side.used = Math.max(side.used, this.#clock);
+    side.push(queued, begun);
+    return queued;
+  }
+
+  /** The next job; `mayBegin` tells whether a holder may begin another one. Null if none may go. */
+  shift(mayBegin: (lane: Lane) => boolean): Queued<T> | null {
+    const { known, strangers } = this.#sides;
+    const order = known.used <= strangers.used ? [known, strangers] : [strangers, known];
+    for (const side of order) {
+      const queued = side.shift(mayBegin);
+      if (queued) {
+        this.#clock = side.used;
+        return queued;
+      }
+      side.used = Math.max(side.used, this.#clock);
+    }
+    return null;
+  }
+
+  /** Counts the time that a job has used. */
+  charge({ side, holder }: Lane, ms: number): void {
+    this.#sides[side].charge(holder, ms);
+  }
+}
+
+class Side<T> {
+  used = 0;
+  readonly #holders = new Map<string, Holder<T>>();
+  readonly #waiting = new Set<Holder<T>>();
+  /** What the holder that was served last had used. */
+  #clock = 0;
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  push(queued: Queued<T>, begun: boolean): void {
+    const holder = this.#holderOf(queued.lane.holder);
+    if (!this.#waiting.has(holder)) {
+      holder.used = Math.max(holder.used, this.#clock);
+      this.#waiting.add(holder);
+    }
+    if (begun) holder.begun.push(queued);
+    else holder.add(queued);
+  }
+
+  shift(mayBegin: (lane: Lane) => boolean): Queued<T> | null {
+    let least: Holder<T> | null = null;
+    for (const holder of this.#waiting) {
+      const next = holder.peek();
+      if (!next) this.#waiting.delete(holder);
+      else if (holder.begun.length === 0 && !mayBegin(next.lane)) {
+        holder.used = Math.max(holder.used, this.#clock);
+      } else if (least === null || holder.used < least.used) least = holder;
+    }
+    if (least === null) return null;
+    const queued = least.shift();
+    this.#clock = least.used;
+    if (!least.peek()) this.#waiting.delete(least);
+    return queued;
+  }
+
+  charge(name: string, ms: number): void {
+    this.used += ms;
+    this.#holderOf(name).used += ms;
+  }
+
+  #holderOf(name: string): Holder<T> {
+    const known = this.#holders.get(name);
+    if (known) return known;
+    if (this.#holders.size > IDLE_MAX + this.#waiting.size) this.#forgetIdle();
+    const holder = new Holder<T>(this.#clock);
+    this.#holders.set(name, holder);
+    return holder;
+  }
+
+  #forgetIdle(): void {
+    for (const [name, holder] of this.#holders) {
+      if (!this.#waiting.has(holder)) this.#holders.delete(name);
+    }
+  }
+}
+
+class Holder<T> {
+  used: number;
+  /** The rests of jobs that have begun. */
+  begun: Queued<T>[] = [];
+  /** The others by caller, in the order of their turns. */
+  readonly #callers = new Map<string, Line<T>>();
+
+  constructor(used: number) {
+    this.used = used;
+  }
+
+  add(queued: Queued<T>): void {
+    const { caller } = queued.lane;
+    const line = this.#callers.get(caller);
+    if (line) line.items.push(queued);
+    else this.#callers.set(caller, { items: [queued], at: 0 });
+  }
+
+  /** Drops jobs that were taken out meanwhile. */
+  peek(): Queued<T> | null {
+    while (this.begun[0] && !this.begun[0].isWaiting) this.begun.shift();
+    if (this.begun[0]) return this.begun[0];
+    for (const [caller, line] of this.#callers) {
+      for (; line.at < line.items.length; line.at += 1) {
+        const queued = line.items[line.at];
+        if (queued?.isWaiting) return queued;
+      }
+      this.#callers.delete(caller);
+    }
+    return null;
+  }
+
+  shift(): Queued<T> | null {
+    const queued = this.peek();
+    if (!queued) return null;
+    queued.isWaiting = false;
+    if (this.begun[0] === queued) {
+      this.begun.shift();
+      return queued;
+    }
+    const { caller } = queued.lane;
+    const line = this.#callers.get(caller);
+    if (!line) return queued;
+    line.at += 1;
+    // To the end: the next caller's turn.
+    this.#callers.delete(caller);
+    if (line.at < line.items.length) this.#callers.set(caller, compact(line));
+    return queued;
+  }
+}
+
+interface Line<T> {
+  items: Queued<T>[];
+  /** The first that may still wait. */
+  at: number;
+}
+
+const COMPACT_FROM = 256;
+
+function compact<T>(line: Line<T>): Line<T> {
+  if (line.at < COMPACT_FROM) return line;
+  return { items: line.items.slice(line.at), at: 0 };
+}

@@ -1,0 +1,168 @@
+import { Budget, type BudgetLimits, type Full } from './budget.ts';
+import { FairQueue, type Lane, type Queued } from './fair-queue.ts';
+import { PLACE_LIMITS, STRANGERS_LIMITS, WAITING_HEAD_BYTES, WAITING_LIMITS } from './limits.ts';
+
+/** After so much work, the event loop has a turn, in which all sockets are read. */
+const SLICE_MS = 4;
+
+interface TurnsLimits {
+  /** Requests under way, in all and of known callers. */
+  readonly places: BudgetLimits;
+  /** The part of them that strangers may take. */
+  readonly strangers: BudgetLimits;
+  /** The bytes that waiting requests hold. */
+  readonly waiting: BudgetLimits;
+}
+
+const LIMITS: TurnsLimits = {
+  places: PLACE_LIMITS,
+  strangers: STRANGERS_LIMITS,
+  waiting: WAITING_LIMITS,
+};
+
+type Job = () => void;
+
+const RESOLVED = Promise.resolve();
+
+/**
+ * Decides when requests begin. Each takes a place until its answer is complete or it only waits; the others stay in line,
+ * and nothing more is read of their bodies. After some milliseconds of work, the sockets of others are read.
+ */
+export class Turns {
+  readonly #queue = new FairQueue<Job>();
+  readonly #places: Budget;
+  readonly #strangers: Budget;
+  readonly #waiting: Budget;
+  /** Milliseconds of work since the event loop had its last turn for that. */
+  #worked = 0;
+  /** The work that has just begun, and when. */
+  #running: Lane | null = null;
+  #runningSince = 0;
+
+  constructor({ places, strangers, waiting }: TurnsLimits = LIMITS) {
+    this.#places = new Budget('requests under way', places);
+    this.#strangers = new Budget('requests under way', strangers, this.#places);
+    this.#waiting = new Budget('waiting requests', waiting);
+  }
+
+  /** Requests that have a place. */
+  get underWay(): number {
+    return this.#places.used;
+  }
+
+  /** The bytes that requests hold which wait for a place. */
+  get waitingBytes(): number {
+    return this.#waiting.used;
+  }
+
+  /**
+   * Begins a request when it's its turn, perhaps at once. `bytes`: what may be read of its body before. Returns the
+   * limit that its holder has reached, if it can't even wait.
+   */
+  enter(place: Place, bytes: number, begin: Job): Full | null {
+    const { lane } = place;
+    if (this.#queue.isEmpty && this.#isFree() && this.takePlace(lane)) {
+      place.isUnderWay = true;
+      this.#run(lane, begin);
+      return null;
+    }
+    const amount = WAITING_HEAD_BYTES + bytes;
+    const full = this.#waiting.take(lane.counted, amount);
+    if (full !== null) return full;
+    place.waitingBytes = amount;
+    place.queued = this.#queue.push(lane, () => {
+      this.leaveLine(place);
+      place.isUnderWay = this.takePlace(lane);
+      begin();
+    });
+    this.#pump();
+    return null;
+  }
+
+  /** Resolves when other work of this holder may use the event loop; it needs no place. */
+  turn(lane: Lane): Promise<void> {
+    return new Promise((resolve) => {
+      this.#queue.push(lane, resolve, true);
+      this.#pump();
+    });
+  }
+
+  /** Takes a place if there's one. */
+  takePlace(lane: Lane): boolean {
+    return this.#budgetOf(lane).take(lane.counted) === null;
+  }
+
+  givePlace(lane: Lane): void {
+    this.#budgetOf(lane).give(lane.counted);
+    this.#pump();
+  }
+
+  leaveLine(place: Place): void {
+    this.#waiting.give(place.lane.counted, place.waitingBytes);
+    place.waitingBytes = 0;
+    if (place.queued) place.queued.isWaiting = false;
+    place.queued = null;
+  }
+
+  #budgetOf({ side }: Lane): Budget {
+    return side === 'known' ? this.#places : this.#strangers;
+  }
+
+  /** Begins the next work if there's any and it may begin in this turn. */
+  #pump(): void {
+    if (this.#queue.isEmpty || !this.#isFree()) return;
+    const next = this.#queue.shift((lane) => this.#budgetOf(lane).fits(lane.counted));
+    if (next) this.#run(next.lane, next.job);
+  }
+
+  /** Whether work may begin now. */
+  #isFree(): boolean {
+    return this.#running === null && this.#worked < SLICE_MS;
+  }
+
+  #run(lane: Lane, job: Job): void {
+    this.#running = lane;
+    this.#runningSince = performance.now();
+    job();
+    void RESOLVED.then(this.#drained);
+  }
+
+  /** Node calls `#ended` when the work has done all that it could do without waiting. */
+  readonly #drained = (): void => process.nextTick(this.#ended);
+
+  readonly #ended = (): void => {
+    const ms = performance.now() - this.#runningSince;
+    if (this.#running) this.#queue.charge(this.#running, ms);
+    this.#running = null;
+    this.#worked += ms;
+    if (this.#worked >= SLICE_MS) setImmediate(this.#nextTurn);
+    else this.#pump();
+  };
+
+  readonly #nextTurn = (): void => {
+    this.#worked = 0;
+    this.#pump();
+  };
+}
+
+/** The place of one request: in line at first, then under way. */
+export class Place {
+  readonly lane: Lane;
+  queued: Queued<Job> | null = null;
+  waitingBytes = 0;
+  isUnderWay = false;
+  readonly #turns: Turns;
+
+  constructor(turns: Turns, lane: Lane) {
+    this.#turns = turns;
+    this.lane = lane;
+  }
+
+  /** Gives the place to another; a request in line never begins. May be called repeatedly. */
+  leave(): void {
+    if (this.queued) this.#turns.leaveLine(this);
+    if (!this.isUnderWay) return;
+    this.isUnderWay = false;
+    this.#turns.givePlace(this.lane);
+  }
+}

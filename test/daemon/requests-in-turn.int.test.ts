@@ -1,0 +1,93 @@
+import { request, type RequestOptions } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Listener, type Backend } from '../../daemon/listener.ts';
+import { Admission } from '../../shared/admission/admission.ts';
+import { admittedOf } from '../../shared/api/http.ts';
+import { temporaryFolder } from '../helpers/gateway.ts';
+
+const PLACES = 64;
+
+/** A daemon whose answers end when a test says so. */
+class Stage {
+  readonly admission = Admission.local();
+  readonly reached: string[] = [];
+  readonly #folder = temporaryFolder();
+  readonly #ends: (() => void)[] = [];
+  #listeners: Listener[] = [];
+  at: RequestOptions = {};
+
+  async open(kind: 'tcp' | 'socket'): Promise<void> {
+    const backend: Backend = {
+      admission: this.admission,
+      control: () => false,
+      fetch: async (asked, env) => {
+        if (asked.headers.get('authorization') === 'Bearer known') {
+          admittedOf(env).proved('api', 'prj_a');
+          return new Response('known');
+        }
+        this.reached.push(new URL(asked.url).pathname);
+        await new Promise<void>((resolve) => this.#ends.push(resolve));
+        return new Response('held');
+      },
+    };
+    const path = join(this.#folder.path, 's');
+    const tcp = await Listener.onLoopback(0, backend);
+    this.#listeners = [tcp, await Listener.onSocket(path, backend)];
+    this.at = kind === 'tcp' ? { host: '127.0.0.1', port: tcp.port } : { socketPath: path };
+  }
+
+  end(): void {
+    for (const end of this.#ends.splice(0)) end();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#listeners.map((listener) => listener.close(0)));
+    this.#folder.remove();
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ agent: false, ...this.at, path, headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+        answer.on('end', () => resolve(text));
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+}
+
+let stage: Stage;
+
+beforeEach(() => {
+  stage = new Stage();
+});
+
+afterEach(() => stage.close());
+
+describe.each(['tcp', 'socket'] as const)('a daemon that somebody floods over its %s', (kind) => {
+  it.each([
+    ['on connections that stay open', 'keep-alive'],
+    ['with a connection for each request', 'close'],
+  ])(
+    '%s works on as many as one caller may have, and answers who has shown a key',
+    async (_, connection) => {
+      await stage.open(kind);
+      expect(await stage.get('/', { authorization: 'Bearer known' })).toBe('known');
+      const flood = Array.from({ length: PLACES + 10 }, (__, n) =>
+        stage.get(`/${n}`, { connection }),
+      );
+      await vi.waitUntil(() => stage.admission.turns.waitingBytes > 0 && stage.reached.length > 0);
+      await vi.waitUntil(() => stage.reached.length === PLACES);
+      expect(stage.admission.turns.underWay).toBe(PLACES);
+      expect(await stage.get('/', { authorization: 'Bearer known' })).toBe('known');
+      expect(stage.reached).toHaveLength(PLACES);
+      const ending = setInterval(() => stage.end(), 5);
+      expect(await Promise.all(flood)).toEqual(Array(PLACES + 10).fill('held'));
+      clearInterval(ending);
+      expect([stage.admission.turns.underWay, stage.admission.turns.waitingBytes]).toEqual([0, 0]);
+    },
+  );
+});
