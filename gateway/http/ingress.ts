@@ -114,6 +114,8 @@ export class Ingress {
       if (problem !== null && mayBeOutdated) continue;
       if (problem !== null) this.#refuse(found, problem);
       const ledgerWriter = await project.ledgerWriter();
+      // Checking it and parsing it may take long, so others get their turn in between.
+      if (received.body.length > PAYLOAD_ROW_MAX_BYTES) await project.pace.breathe();
       const delivery = understand(ledgerWriter, source.row, { ...received, now });
       const sourceStamp = project.shared ? stampOf(source.row) : null;
       const result = await keep(project, { ...delivery, sourceStamp }, received.body);

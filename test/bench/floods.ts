@@ -3,7 +3,6 @@ import type { TeamProject } from '../helpers/team.ts';
 import type { Flood, FloodRequest } from './child/flooder.ts';
 
 const KB = 1024;
-const MB = 1024 * KB;
 
 export interface FloodCase {
   readonly name: string;
@@ -17,6 +16,8 @@ interface FloodSite {
   readonly attacker: TeamProject;
 }
 
+/** Both gateways trust it. */
+const PROXY = '127.0.0.2';
 const OPENAPI: FloodRequest = { line: 'GET /v1/openapi.json' };
 
 /** What one client or project sends to take a gateway from the others. */
@@ -28,18 +29,54 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
   const hook = await source(site, { type: 'webhook', name: 'open' });
   const value = `"${'a'.repeat(120 * KB - 2)}"`;
   const large = JSON.stringify({
-    rows: Array.from({ length: 50_000 }, (_, id) => ({
+    rows: Array.from({ length: 57_000 }, (_, id) => ({
       id,
       text: randomBytes(32).toString('hex'),
     })),
-  }).slice(0, 5 * MB - 100);
+  });
   const puts = (some: readonly string[]) =>
     some.map((one, n) => ({
       line: `PUT /v1/kv/large-${n}`,
       headers: { ...bearer(one), ...json },
       body: value,
     }));
+  const mailHook = await source(site, { type: 'email', name: 'mail' });
+  const cookie = await session(site);
   return [
+    {
+      name: 'one key from 1000 addresses × 200',
+      flood: {
+        connections: 200,
+        from: PROXY,
+        requests: fromMany({ line: 'GET /v1/ledger?limit=500', headers: key }),
+      },
+    },
+    {
+      name: 'openapi.json from 1000 addresses × 200',
+      flood: { connections: 200, from: PROXY, requests: fromMany(OPENAPI) },
+    },
+    {
+      name: 'mails of 10,000 parts × 8',
+      flood: { connections: 8, requests: [{ line: `POST ${mailHook}`, body: mailOf(10_000) }] },
+    },
+    {
+      name: 'searches × 8',
+      flood: {
+        connections: 8,
+        requests: [
+          { line: 'GET /ui/p/team-0/events?q=nothing+like+it', headers: { Cookie: cookie } },
+        ],
+      },
+    },
+    {
+      name: 'sign-ins × 100',
+      flood: {
+        connections: 100,
+        requests: [
+          { line: 'POST /v1/auth/start', headers: json, body: '{"email":"a@example.com"}' },
+        ],
+      },
+    },
     ...[100, 500].map((connections) => ({
       name: `openapi.json × ${connections}`,
       flood: { connections, requests: [OPENAPI] },
@@ -73,7 +110,7 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
       name: 'webhooks of 5 MB × 8',
       flood: {
         connections: 8,
-        requests: [{ line: `POST ${hook}`, headers: json, body: `${large}"}]}` }],
+        requests: [{ line: `POST ${hook}`, headers: json, body: large }],
       },
     },
     {
@@ -136,6 +173,44 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
       },
     },
   ];
+}
+
+/** As a trusted proxy passes it on from a thousand clients. */
+function fromMany(one: FloodRequest): FloodRequest[] {
+  return Array.from({ length: 1000 }, (_, n) => ({
+    ...one,
+    headers: { ...one.headers, 'X-Forwarded-For': `10.0.${n >> 8}.${n & 255}` },
+  }));
+}
+
+function mailOf(parts: number): string {
+  const head = [
+    'From: a@example.com',
+    'To: b@example.com',
+    'Subject: parts',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${'--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(parts)}--b--\r\n`;
+}
+
+/** Signs in to the web inbox, and gives it events to search. */
+async function session(site: FloodSite): Promise<string> {
+  const hook = await source(site, { type: 'webhook', name: 'searched' });
+  for (let n = 0; n < 200; n += 1) {
+    const text = randomBytes(8000).toString('base64');
+    await fetch(site.url + hook, { method: 'POST', body: JSON.stringify({ n, text }) });
+  }
+  const { url } = await post(`${site.url}/v1/ui/links`, site.attacker, {});
+  const page = await (await fetch(String(url))).text();
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const entered = await fetch(String(url), {
+    method: 'POST',
+    headers: { origin: site.url, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ csrf }).toString(),
+    redirect: 'manual',
+  });
+  return (entered.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
 }
 
 async function manyKeys({ url, attacker }: FloodSite, count: number): Promise<string[]> {

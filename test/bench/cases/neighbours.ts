@@ -39,6 +39,7 @@ interface Tails {
 /** What a neighbour sees of a gateway that somebody floods, beside a gateway that nobody floods, in the same moments. */
 export const neighbours: RunBench = async (bench) => {
   await buildProduct(bench.progress);
+  // The beginnings of some floods' names, to look at these alone.
   const only = process.env['SVC_BENCH_FLOOD']?.split(',');
   const flooded = await open(bench, 'flooded');
   const control = await open(bench, 'control');
@@ -58,7 +59,7 @@ async function open(bench: Bench, name: string): Promise<Site> {
   const [attacker, neighbour] = await newProjects(dataFolder, 2);
   if (!attacker || !neighbour) throw new Error('No project was made.');
   const port = await freePort();
-  const env = { SVC_TRUSTED_PROXIES: '127.0.0.2/32' };
+  const env = { SVC_TRUSTED_PROXIES: '127.0.0.2/32', SVC_MAIL_DOMAIN: 'in.example.com' };
   const gateway = bench.workshop.own(
     await TeamGateway.start({ dataFolder, listen: `127.0.0.1:${port}`, env }),
   );

@@ -11,6 +11,8 @@ export interface Flood {
   readonly close?: boolean;
   /** Requests sent before the first answer is read. */
   readonly ahead?: number;
+  /** The address it comes from. */
+  readonly from?: string;
   /** Whether answers are left unread. */
   readonly unread?: boolean;
 }
@@ -79,7 +81,11 @@ class Flooder {
 
   #connect(): void {
     if (performance.now() > this.#run.until) return;
-    const socket = connect(this.#wanted.port, '127.0.0.1');
+    const socket = connect({
+      port: this.#wanted.port,
+      host: '127.0.0.1',
+      localAddress: this.#wanted.from ?? '127.0.0.1',
+    });
     this.#socket = socket;
     this.#head = '';
     this.#left = null;
