@@ -1,6 +1,6 @@
 import { request, type RequestOptions } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Listener, type Backend } from '../../daemon/listener.ts';
 import { Admission } from '../../shared/admission/admission.ts';
 import { admittedOf } from '../../shared/api/http.ts';
@@ -79,8 +79,10 @@ describe.each(['tcp', 'socket'] as const)('a daemon that somebody floods over it
       const flood = Array.from({ length: PLACES + 10 }, (__, n) =>
         stage.get(`/${n}`, { connection }),
       );
-      await vi.waitUntil(() => stage.admission.turns.waitingBytes > 0 && stage.reached.length > 0);
-      await vi.waitUntil(() => stage.reached.length === PLACES);
+      await expect
+        .poll(() => stage.admission.turns.waitingBytes > 0 && stage.reached.length > 0)
+        .toBe(true);
+      await expect.poll(() => stage.reached.length === PLACES).toBe(true);
       expect(stage.admission.turns.underWay).toBe(PLACES);
       expect(await stage.get('/', { authorization: 'Bearer known' })).toBe('known');
       expect(stage.reached).toHaveLength(PLACES);

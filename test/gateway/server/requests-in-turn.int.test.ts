@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { laneOf, type Lane } from '../../../shared/admission/fair-queue.ts';
 import { Place } from '../../../shared/admission/turns.ts';
 import { HostedGateway, type HostedProject } from '../../helpers/hosted.ts';
@@ -63,7 +63,7 @@ describe('a project with as many requests under way as it may have', () => {
   it('has its next one wait, and nothing of its body is taken meanwhile', async () => {
     const giveBack = occupy(laneOfProject(flooding));
     const waiting = call(flooding, 'PUT', '/v1/kv/a', `"${'a'.repeat(120 * KIB)}"`);
-    await vi.waitUntil(() => waitingBytes() > 0);
+    await expect.poll(() => waitingBytes() > 0).toBe(true);
     // Its head, and what Node may have read.
     expect(waitingBytes()).toBe(8 * KIB + 64 * KIB);
     expect(gateway.admission.bodyBytes('api')).toBe(0);
@@ -111,10 +111,10 @@ describe('a project with as many requests under way as it may have', () => {
       body: '1',
       signal: leaving.signal,
     });
-    await vi.waitUntil(() => waitingBytes() > 0);
+    await expect.poll(() => waitingBytes() > 0).toBe(true);
     leaving.abort();
     await expect(leaver).rejects.toThrow(/abort/);
-    await vi.waitUntil(() => waitingBytes() === 0);
+    await expect.poll(() => waitingBytes() === 0).toBe(true);
     giveBack();
     expect(await (await call(flooding, 'GET', '/v1/kv/left')).json()).toBeNull();
   });
@@ -124,7 +124,7 @@ describe('a stranger who floods', () => {
   it('keeps no other address waiting, nor who has shown a key', async () => {
     const giveBack = occupy(laneOf('strangers', '192.0.2.1', ''));
     const waiting = stranger('192.0.2.1', '/v1/openapi.json');
-    await vi.waitUntil(() => waitingBytes() > 0);
+    await expect.poll(() => waitingBytes() > 0).toBe(true);
     expect((await stranger('192.0.2.2', '/v1/openapi.json')).status).toBe(200);
     expect((await stranger('192.0.2.2', '/readyz')).status).toBe(200);
     expect((await call(neighbour, 'GET', '/v1/whoami')).status).toBe(200);
@@ -138,7 +138,7 @@ describe('a stranger who floods', () => {
     const waiting = fetch(`${gateway.url}/v1/whoami`, {
       headers: { 'x-forwarded-for': '2001:db8:0:1:a::1', authorization: `Bearer ${made}` },
     });
-    await vi.waitUntil(() => waitingBytes() > 0);
+    await expect.poll(() => waitingBytes() > 0).toBe(true);
     giveBack();
     expect((await waiting).status).toBe(401);
   });
@@ -150,7 +150,7 @@ describe('a stranger who floods', () => {
     socket.on('error', () => undefined);
     socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(65));
     await closed;
-    await vi.waitUntil(() => waitingBytes() === 0);
+    await expect.poll(() => waitingBytes() === 0).toBe(true);
     giveBack();
     expect(gateway.admission.turns.underWay).toBe(0);
   });
@@ -169,10 +169,10 @@ describe('a caller who waits', () => {
       ...(body && { body: JSON.stringify(body) }),
       signal: ended.signal,
     });
-    await vi.waitUntil(() => requests.size > 0 && turns.underWay === 0);
+    await expect.poll(() => requests.size > 0 && turns.underWay === 0).toBe(true);
     ended.abort();
     await expect(answer).rejects.toThrow(/abort/);
-    await vi.waitUntil(() => requests.size === 0);
+    await expect.poll(() => requests.size === 0).toBe(true);
   });
 
   it('for changes, as a replica does, holds no place', async () => {
@@ -185,7 +185,7 @@ describe('a caller who waits', () => {
     });
     expect([answer.status, gateway.admission.turns.underWay]).toEqual([200, 0]);
     ended.abort();
-    await vi.waitUntil(() => gateway.admission.requests.size === 0);
+    await expect.poll(() => gateway.admission.requests.size === 0).toBe(true);
   });
 });
 
@@ -195,7 +195,7 @@ describe('verifying the ledger', () => {
     const work = () => new Promise<void>((resolve) => ends.push(resolve));
     const running = gateway.admission.alone('long reads', flooding.id, { work });
     const waiting = Array.from({ length: 8 }, () => verify(flooding));
-    await vi.waitUntil(() => gateway.admission.turns.underWay === 8);
+    await expect.poll(() => gateway.admission.turns.underWay === 8).toBe(true);
     const refused = await verify(flooding);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
     expect((await verify(neighbour)).status).toBe(200);
