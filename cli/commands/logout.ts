@@ -14,7 +14,7 @@ import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts'
 export const declaration: Declaration = {
   summary: "Revoke a profile's key, and remove the profile and its replica.",
   description:
-    "svc removes the project's replica with its last profile; if a daemon still runs for it, the next svc up removes it. If the gateway can't be reached, svc still removes the profile, but the key keeps working. Without a name, signs out of the current profile.",
+    "svc removes the project's replica with its last profile; if a daemon still runs for it, the next svc up removes it. If the gateway can't be reached, svc still removes the profile, but the key keeps working. What the key made goes on: svc key revoke ends that too. Without a name, signs out of the current profile.",
   args: [{ name: 'profile', required: false, summary: "The profile's name", stored: 'profiles' }],
   options: [{ flag: 'keep-key', summary: "Don't revoke the key at the gateway" }],
   examples: ['logout', 'logout shop', 'logout shop --keep-key'],
@@ -83,7 +83,7 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
   try {
     const id = await ownKey(client, context.signal);
     const options = { signal: context.signal, timeoutMs: CALL_MS };
-    await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}`, options);
+    await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}?keep=true`, options);
     return 'revoked';
   } catch (error) {
     if (context.signal.aborted) throw error;

@@ -241,8 +241,9 @@ function profileClient({ home, env, output }: CommandContext, profile: string): 
   return new HttpClient({ home, env: rest, profile, warn: (text) => output.note(text) });
 }
 
+/** What the client made goes on: its questions may still be answered. */
 async function revoke(client: Client, id: string, signal: AbortSignal): Promise<void> {
-  await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}`, { signal });
+  await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}?keep=true`, { signal });
 }
 
 async function whoIs(client: Client, signal: AbortSignal) {

@@ -41,11 +41,14 @@ export class Methods {
     /** Create an API key. */
     create: (input: T.KeyCreateInput, options?: CallOptions): Promise<T.NewKey> =>
       this.#run(PLACES.key_create, input, options),
-    /** Revoke a key. */
+    /** Show a key and what it made. */
+    get: (input: T.KeyGetInput, options?: CallOptions): Promise<T.KeyGetAnswer> =>
+      this.#run(PLACES.key_get, input, options),
+    /** Revoke a key, and end what it made. */
     revoke: (input: T.KeyRevokeInput, options?: CallOptions): Promise<T.KeyRevokeAnswer> =>
       this.#run(PLACES.key_revoke, input, options),
     /** Give a key a new secret. */
-    rotate: (input: T.KeyRotateInput, options?: CallOptions): Promise<T.NewKey> =>
+    rotate: (input: T.KeyRotateInput, options?: CallOptions): Promise<T.KeyRotateAnswer> =>
       this.#run(PLACES.key_rotate, input, options),
   };
 

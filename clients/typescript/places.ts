@@ -8,6 +8,7 @@ export const PLACES = {
   session_hello: { method: 'POST', path: '/v1/session/hello', isWrite: true },
   key_list: { method: 'GET', path: '/v1/keys' },
   key_create: { method: 'POST', path: '/v1/keys', isWrite: true },
+  key_get: { method: 'GET', path: '/v1/keys/{id}', params: { id: 'key_id' } },
   key_revoke: { method: 'DELETE', path: '/v1/keys/{id}', params: { id: 'key_id' }, isWrite: true },
   key_rotate: {
     method: 'POST',

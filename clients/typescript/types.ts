@@ -261,6 +261,10 @@ export interface Channel {
   readonly owner: boolean;
   /** When it was added. */
   readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** When the person confirmed the address. */
   readonly verified_at: string | null;
   /** When the owner approved it. */
@@ -772,6 +776,8 @@ export interface Key {
   readonly id: string;
   /** What people call it. */
   readonly name: string;
+  /** Whether it works. */
+  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
   /** The last characters of the secret. */
   readonly last4: string;
   /** What it may do. */
@@ -790,8 +796,10 @@ export interface Key {
   readonly disk_prefixes: readonly string[] | null;
   /** When it was created. */
   readonly created_at: string;
-  /** The key that created it. */
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
   readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** When it was last used. */
   readonly last_used_at: string | null;
   /** When it ends; null means never. */
@@ -800,6 +808,50 @@ export interface Key {
   readonly revoked_at: string | null;
   /** The host of the app that a person let in by OAuth; null for other keys. */
   readonly client: string | null;
+}
+
+/** The answer of `GET /v1/keys/{id}`. */
+export interface KeyGetAnswer {
+  /** `key_…`. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name: string;
+  /** Whether it works. */
+  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
+  /** The last characters of the secret. */
+  readonly last4: string;
+  /** What it may do. */
+  readonly scopes: readonly (
+    | 'admin'
+    | 'ledger:read'
+    | 'inbox:read'
+    | 'inbox:write'
+    | 'approvals'
+    | 'disk'
+    | 'disk:read'
+    | 'send'
+    | (string & {})
+  )[];
+  /** The only names on the disk that the key may use start with these. Null: all. */
+  readonly disk_prefixes: readonly string[] | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
+  /** When it was last used. */
+  readonly last_used_at: string | null;
+  /** When it ends; null means never. */
+  readonly expires_at: string | null;
+  /** When it was revoked. */
+  readonly revoked_at: string | null;
+  /** The host of the app that a person let in by OAuth; null for other keys. */
+  readonly client: string | null;
+  /** What `DELETE /v1/keys/{id}` ends with it. */
+  readonly ends: readonly MadeThing[];
+  /** What goes on, each with how to end it. */
+  readonly stays: readonly LeftThing[];
 }
 
 /** One page of a list. */
@@ -816,6 +868,56 @@ export interface KeyRevokeAnswer {
   readonly id: string;
   /** When it stopped working. */
   readonly revoked_at: string;
+  /** What ended with it. */
+  readonly ended: readonly MadeThing[];
+  /** What goes on, each with how to end it. */
+  readonly left: readonly LeftThing[];
+}
+
+/** The answer of `POST /v1/keys/{id}/rotate`. */
+export interface KeyRotateAnswer {
+  /** `key_…`. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name: string;
+  /** Whether it works. */
+  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
+  /** The last characters of the secret. */
+  readonly last4: string;
+  /** What it may do. */
+  readonly scopes: readonly (
+    | 'admin'
+    | 'ledger:read'
+    | 'inbox:read'
+    | 'inbox:write'
+    | 'approvals'
+    | 'disk'
+    | 'disk:read'
+    | 'send'
+    | (string & {})
+  )[];
+  /** The only names on the disk that the key may use start with these. Null: all. */
+  readonly disk_prefixes: readonly string[] | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
+  /** When it was last used. */
+  readonly last_used_at: string | null;
+  /** When it ends; null means never. */
+  readonly expires_at: string | null;
+  /** When it was revoked. */
+  readonly revoked_at: string | null;
+  /** The host of the app that a person let in by OAuth; null for other keys. */
+  readonly client: string | null;
+  /** The secret, shown only once. */
+  readonly api_key: string;
+  /** What ended with it. */
+  readonly ended: readonly MadeThing[];
+  /** What goes on, each with how to end it. */
+  readonly left: readonly LeftThing[];
 }
 
 /** The answer of `DELETE /v1/kv/{key}`. */
@@ -973,6 +1075,52 @@ export interface LedgerVerifyAnswer {
   } | null;
 }
 
+/** Something that goes on after its maker has ended. */
+export interface LeftThing {
+  /** What it is. */
+  readonly kind:
+    | 'key'
+    | 'route'
+    | 'invitation'
+    | 'member'
+    | 'channel'
+    | 'source'
+    | 'request'
+    | 'file_link'
+    | 'upload'
+    | 'browser'
+    | 'callback_secret'
+    | (string & {});
+  /** Its id; for a source its name. */
+  readonly id: string;
+  /** What people call it: a name, an address, a URL or a path. */
+  readonly name: string;
+  /** Why it goes on, and how to end it. */
+  readonly hint: string;
+}
+
+/** Something that gives access on its own, once somebody has made it. */
+export interface MadeThing {
+  /** What it is. */
+  readonly kind:
+    | 'key'
+    | 'route'
+    | 'invitation'
+    | 'member'
+    | 'channel'
+    | 'source'
+    | 'request'
+    | 'file_link'
+    | 'upload'
+    | 'browser'
+    | 'callback_secret'
+    | (string & {});
+  /** Its id; for a source its name. */
+  readonly id: string;
+  /** What people call it: a name, an address, a URL or a path. */
+  readonly name: string;
+}
+
 /** A person who shares the project. */
 export interface Member {
   /** `mbr_…`. */
@@ -987,6 +1135,8 @@ export interface Member {
   readonly channel_id: string | null;
   /** The key or the member that invited them. */
   readonly invited_by: string | null;
+  /** The same for people; null for who founded the project. */
+  readonly inviter: string | null;
   /** When they were invited. */
   readonly created_at: string;
   /** When the invitation expires; null if it has none. */
@@ -1020,6 +1170,10 @@ export interface MemberRemoveAnswer {
   readonly revoked_keys: readonly string[];
   /** Those that they or their keys added. */
   readonly removed_channels: readonly string[];
+  /** What ended with it. */
+  readonly ended: readonly MadeThing[];
+  /** What goes on, each with how to end it. */
+  readonly left: readonly LeftThing[];
   /** The request that an owner decides first. */
   readonly request_id: string | null;
 }
@@ -1037,6 +1191,8 @@ export interface NewKey {
   readonly id: string;
   /** What people call it. */
   readonly name: string;
+  /** Whether it works. */
+  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
   /** The last characters of the secret. */
   readonly last4: string;
   /** What it may do. */
@@ -1055,8 +1211,10 @@ export interface NewKey {
   readonly disk_prefixes: readonly string[] | null;
   /** When it was created. */
   readonly created_at: string;
-  /** The key that created it. */
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
   readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** When it was last used. */
   readonly last_used_at: string | null;
   /** When it ends; null means never. */
@@ -1338,6 +1496,10 @@ export interface ProjectCreateAnswer {
     readonly owner: boolean;
     /** When it was added. */
     readonly created_at: string;
+    /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+    readonly created_by: string | null;
+    /** The same for people: a key’s name, a masked address, or `unknown`. */
+    readonly maker: string;
     /** When the person confirmed the address. */
     readonly verified_at: string | null;
     /** When the owner approved it. */
@@ -1576,6 +1738,10 @@ export interface Route {
   readonly disabled_reason: string | null;
   /** When it was added. */
   readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
 }
 
 /** The answer of `POST /v1/routes`. */
@@ -1594,6 +1760,10 @@ export interface RouteAddAnswer {
   readonly disabled_reason: string | null;
   /** When it was added. */
   readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** Receivers check signatures with it; shown only once. */
   readonly secret: string;
   /** Why the route might never match. */
@@ -1662,6 +1832,10 @@ export interface RouteEnableAnswer {
   readonly disabled_reason: string | null;
   /** When it was added. */
   readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** Deliveries due now. */
   readonly resumed: number;
   /** True if there are more: call again. */
@@ -1718,6 +1892,10 @@ export interface RouteWithCounts {
   readonly disabled_reason: string | null;
   /** When it was added. */
   readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
   /** Deliveries waiting for an attempt. */
   readonly pending: number;
   /** Deliveries given up; see `POST /v1/routes/{id}/retry`. */
@@ -1766,6 +1944,12 @@ export interface Source {
   readonly created_at: string;
   /** How long the previous secret stays valid; null if there is none. */
   readonly previous_secret_valid_until: string | null;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
+  /** Who set the secret, as `maker`; null without a secret. */
+  readonly secret_maker: string | null;
 }
 
 /** The answer of `DELETE /v1/sources/{name}`. */
@@ -1826,6 +2010,12 @@ export interface SourceWithCounts {
   readonly created_at: string;
   /** How long the previous secret stays valid; null if there is none. */
   readonly previous_secret_valid_until: string | null;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
+  /** Who set the secret, as `maker`; null without a secret. */
+  readonly secret_maker: string | null;
   /** When the last event arrived. */
   readonly last_event_at: string | null;
   /** Events of the last 24 hours. */
@@ -2143,10 +2333,18 @@ export interface KeyCreateInput {
   readonly expires_at?: string | undefined;
 }
 
-/** Revoke a key. */
+/** Show a key and what it made. */
+export interface KeyGetInput {
+  /** The key, `key_…`. */
+  readonly key_id: string;
+}
+
+/** Revoke a key, and end what it made. */
 export interface KeyRevokeInput {
   /** The key, `key_…`. */
   readonly key_id: string;
+  /** Keep what it made, except links to files. */
+  readonly keep?: boolean | undefined;
 }
 
 /** Give a key a new secret. */
@@ -2155,6 +2353,8 @@ export interface KeyRotateInput {
   readonly key_id: string;
   /** How long the old secret keeps working. */
   readonly grace_seconds?: number | undefined;
+  /** Also end what the key made, as key_revoke does, and its waits. */
+  readonly end_made?: boolean | undefined;
 }
 
 /** List active sources and their addresses. */

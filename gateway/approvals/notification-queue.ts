@@ -12,6 +12,7 @@ import type { DeliveryResult } from '../commit/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/writers.ts';
 import type { Carrier, DigestItem, LimitedView, Notification, Opened } from '../lib/approvals.ts';
+import { accessViewFor } from './access-view.ts';
 import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
 /** Shows a person's messages in their browsers as well. */
@@ -170,11 +171,19 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
       const digest = await this.#digest(store, notice, channel);
       return 'void' in digest ? digest : { ...digest, to, carrier };
     }
-    const notification =
-      notice.kind === 'limited'
-        ? await this.#limited(store, notice)
-        : await this.#about(store, notice, channel);
+    const notification = await this.#notification(store, notice, channel);
     return 'void' in notification ? notification : { notification, to, carrier };
+  }
+
+  async #notification(
+    store: Repositories,
+    notice: NoticeRow,
+    channel: ChannelRow,
+  ): Promise<Notification | Void> {
+    if (notice.kind === 'limited') return this.#limited(store, notice);
+    if (notice.kind !== 'access') return this.#about(store, notice, channel);
+    const access = await accessViewFor(store, this.#project.info, notice.about ?? '');
+    return access ? { kind: 'access', access } : { void: 'It has ended.' };
   }
 
   async #invitation(store: Repositories, notice: NoticeRow): Promise<Made> {

@@ -7,6 +7,7 @@ import type { ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import { invalid, ServiceError, stillRunning } from '../../shared/lib/errors.ts';
 import { hashApiKey, last4, newApiKey, newId, newProjectId } from '../../shared/lib/ids.ts';
 import { PROJECTS_PER_ACCOUNT } from '../../shared/lib/limits.ts';
+import { MakerNames } from '../../shared/operations/access/maker.ts';
 import { toChannelView } from '../../shared/operations/channel/view.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { isReservedSlug, slugsFor } from '../../shared/rules/slug.ts';
@@ -124,12 +125,15 @@ export class Founding {
         use.now,
       );
       const project = await this.#found(id, account, made.key);
-      const owner = await project.store.read((store) => store.channels.owner());
-      if (!owner) throw new Error('The project just made has no owner.');
+      const channel = await project.store.read(async (store) => {
+        const owner = await store.channels.owner();
+        return owner && toChannelView(owner, new MakerNames({ store, server }));
+      });
+      if (!channel) throw new Error('The project just made has no owner.');
       const answer = {
         project: { id, slug: reserved.slug, name, created_at: createdAt },
         ...shown(made, use.now),
-        channel: toChannelView(owner),
+        channel,
         urls: server.urls,
       };
       await control.accounts.confirmProject(id, this.#sealed(use, answer));

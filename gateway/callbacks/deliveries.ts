@@ -272,7 +272,7 @@ export class Deliveries {
   ): Promise<AttemptOutcome> {
     const { url, attempts } = delivery;
     try {
-      const body = this.#bodyOf(event, now);
+      const body = this.#bodyOf(event, delivery.route_id ?? '', now);
       return await this.#host.send({ url, secrets, id: event.id, body, attempt: attempts + 1 });
     } catch (error) {
       this.#host.onError(this.#project.info.id, error);
@@ -281,11 +281,14 @@ export class Deliveries {
     }
   }
 
-  /** The event as inbox_claim shows it. Built for each attempt, because its links last an hour. */
-  #bodyOf(event: EventRow, now: number): string {
+  /**
+   * The event as inbox_claim shows it. Built for each attempt, because its links last an hour, and as long as the route.
+   * Callbacks of requests have no links.
+   */
+  #bodyOf(event: EventRow, holder: string, now: number): string {
     const { vault, server } = this.#host;
     const project = this.#project.info.id;
-    const links = eventLinks({ vault, server }, project, event, now);
+    const links = eventLinks({ vault, server }, project, event, { holder, now });
     const payload = { whole: true as const, ...links };
     return stringifyExact(toEnvelope(event, { project, now, reader: null, payload }));
   }

@@ -1,4 +1,5 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { isStillHere } from '../../shared/operations/access/actor.ts';
 import { spendPushTest } from '../lib/push/test-budget.ts';
 import { generateVapidKey, vapidKeyAad } from '../lib/push/vapid.ts';
 import { browserAad, endpointHash, type PushSubscription } from '../lib/push/subscription.ts';
@@ -22,6 +23,8 @@ export const preparePush: Command<Record<string, never>, null> = {
 
 interface Added {
   readonly channelId: string;
+  /** Whose session it is: a key or a channel. */
+  readonly actor: string;
   readonly name: string;
   readonly subscription: PushSubscription;
   readonly now: number;
@@ -29,9 +32,10 @@ interface Added {
 
 /** Adds a browser to a person's channel. False if the channel can't be asked any more. */
 export const addBrowser: Command<Added, boolean> = {
-  async run(job, { channelId, name, subscription, now }) {
+  async run(job, { channelId, actor, name, subscription, now }) {
     const { store, project, vault } = job;
     if ((await store.channels.find(channelId))?.status !== 'active') return false;
+    if (!(await isStillHere(store, actor, now))) return false;
     const context = approvalContext(job, now, actorNamed(channelId, 'web'));
     const hash = endpointHash(subscription);
     const others = (await store.browsers.of(channelId)).filter((one) => one.endpoint_hash !== hash);
@@ -47,6 +51,7 @@ export const addBrowser: Command<Added, boolean> = {
       created_at: isoTime(now),
       last_sent_at: null,
       gone_at: null,
+      created_by: actor,
     });
     await context.record('browser.added', id, { channel_id: channelId });
     return true;

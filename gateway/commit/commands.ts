@@ -9,7 +9,7 @@ import { mailDelivery, mailReports } from './mail-delivery.ts';
 import { endFileLink } from './file-links.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
 import { acceptInvitation, dropInvitations } from './members.ts';
-import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
+import { endApps, oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
 import { operation } from './operation.ts';
 import {
   confirmChannel,
@@ -76,6 +76,7 @@ export const commands = {
   moveOverdue,
   muteKey,
   noteUse,
+  endApps,
   oauthConsent,
   oauthExchange,
   oauthRefresh,

@@ -1,9 +1,11 @@
 import { isoTime } from '../../shared/lib/clock.ts';
+import { memberNamed } from '../../shared/operations/access/actor.ts';
+import { tellOwnersBut } from '../../shared/operations/access/tell.ts';
 import { giveChannel } from '../../shared/operations/member/channel.ts';
 import { actorNamed, SERVICE } from '../../shared/rules/actor.ts';
 import { isDecider } from '../../shared/rules/roles.ts';
 import { approvalContext } from './approval-context.ts';
-import type { Command, Deletion } from './job.ts';
+import type { Command, Deletion, Job } from './job.ts';
 
 interface Acceptance {
   readonly tokenHash: string;
@@ -31,9 +33,16 @@ export const acceptInvitation: Command<Acceptance, boolean> = {
     await store.members.join(id, accountId, isoTime(now));
     if (isDecider(role)) await giveChannel(context, id, address);
     await context.record('member.joined', id, { role });
+    await tellOwnersBut(context, id, await inviterChannel(store, member.invited_by));
     return true;
   },
 };
+
+/** The channel of the person who invited, in a session of their own; null if a key did. */
+async function inviterChannel({ members }: Job['store'], invitedBy: string | null) {
+  if (invitedBy === null || invitedBy.startsWith('key_')) return null;
+  return (await memberNamed(members, invitedBy))?.channel_id ?? null;
+}
 
 /** Deletes expired invitations, because we don't keep the address of somebody who never agreed; returns how many. */
 export const dropInvitations: Command<Deletion, number> = {

@@ -6,13 +6,16 @@ import {
   OAUTH_TOKEN_MS,
 } from '../../shared/lib/limits.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
-import { endKey } from '../../shared/operations/key/end.ts';
+import { endKeyWithAll } from '../../shared/operations/access/end.ts';
+import { resolveRequest } from '../../shared/operations/request/resolve.ts';
+import { tellOwnersBut } from '../../shared/operations/access/tell.ts';
 import { actorNamed, SERVICE, type Actor } from '../../shared/rules/actor.ts';
 import { withinRole } from '../../shared/rules/roles.ts';
 import type { KeyRecord } from '../../shared/store/keys.ts';
 import type { OAuthGrantRow } from '../../shared/store/oauth-grants.ts';
+import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { approvalContext } from './approval-context.ts';
-import type { Command, Job } from './job.ts';
+import type { Command, Deletion, Job } from './job.ts';
 
 // Only hashes of codes and tokens come here. Renewals have no ledger entry: one an hour for each client would bury the rest.
 
@@ -129,9 +132,20 @@ export const oauthExchange: Command<Exchange, Issued> = {
     const actor = actorNamed(created_by ?? SERVICE.id);
     const action = { actor, op: 'key.created', subject: key.id, inputDigest };
     await ledgerWriter.record(store, action, now);
+    await tellOfAdmin(approvalContext(job, now, actor), key);
     return issue(job, { grant, key, tokens, now });
   },
 };
+
+/** Tells owners of an app with admin, but not the one who let it in. */
+async function tellOfAdmin(
+  context: ApprovalContext,
+  { id, scopes, created_by: memberId }: KeyRecord,
+): Promise<void> {
+  if (!scopes.includes('admin')) return;
+  const person = await context.store.members.find(memberId ?? '');
+  await tellOwnersBut(context, id, person?.channel_id ?? null);
+}
 
 function wrongPart(
   grant: OAuthGrantRow,
@@ -200,6 +214,19 @@ export const oauthRevoke: Command<Revocation, null> = {
   },
 };
 
+/** Ends what apps made whose access ended by itself; returns how many such apps there were. */
+export const endApps: Command<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
+    const { store } = job;
+    const ids = await store.oauthGrants.over(isoTime(asOf), limit);
+    for (const id of ids) {
+      const key = await store.keys.find(id);
+      if (key) await endGrant(job, key, { by: SERVICE, now });
+    }
+    return ids.length;
+  },
+};
+
 interface Issue {
   readonly grant: OAuthGrantRow;
   readonly key: KeyRecord;
@@ -230,7 +257,7 @@ async function endGrant(
 ): Promise<void> {
   const context = approvalContext(job, now, by);
   await context.record('key.revoked', key.id);
-  await endKey(context, key);
+  await endKeyWithAll(context, key.id, resolveRequest);
 }
 
 function refused(reason: string): Issued {

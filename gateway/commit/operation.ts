@@ -6,7 +6,7 @@ import { operations } from '../../shared/operations/index.ts';
 import { findAnswer, keepAnswer } from './idempotency.ts';
 import { type Effect, type Job, type Command } from './job.ts';
 import { approvalContext } from './approval-context.ts';
-import { refuseEnded } from './still-allowed.ts';
+import { refuseEnded, refusePreviousSecret } from './still-allowed.ts';
 import { toPlain, type PlainError } from './plain-error.ts';
 
 /** A validated and prepared call of a write operation. */
@@ -62,6 +62,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
     if (kept) return kept;
   }
   const called = find(call.name);
+  refusePreviousSecret(called, caller);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
   if (committed === null) return { committed };
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);

@@ -7,6 +7,8 @@ import { actorNamed, whoColumns, type Actor } from '../../shared/rules/actor.ts'
 import { comparableAddress } from '../../shared/rules/mail-address.ts';
 import { withinRole } from '../../shared/rules/roles.ts';
 import type { MemberRow } from '../../shared/store/members.ts';
+import { tellOwnersBut } from '../../shared/operations/access/tell.ts';
+import { approvalContext } from './approval-context.ts';
 import { setOwner } from './notifications.ts';
 import type { Job, Command } from './job.ts';
 
@@ -74,6 +76,9 @@ export const signInKey: Command<MemberKey, MemberKeyMade> = {
     const actor = actorNamed(member.id);
     if ((await store.keys.active(isoTime(now))).length < ACTIVE_KEYS_MAX) {
       await addKey(job, key, { actor, now });
+      if (key.scopes.includes('admin')) {
+        await tellOwnersBut(approvalContext(job, now, actor), key.id, member.channel_id);
+      }
       return { outcome: 'made', scopes: key.scopes };
     }
     const inputDigest = job.ledgerWriter.digest(digested(key));
@@ -95,7 +100,7 @@ async function memberSigningIn(
   const found = await store.members.findByAddress(hash);
   if (found?.status !== 'active') return null;
   // The earlier account made keys too, which must end with the member.
-  if (found.account_id) await store.keys.reassign(found.account_id, found.id);
+  if (found.account_id) await store.makers.reassign(found.account_id, found.id);
   await store.members.setAccount(found.id, accountId);
   return found;
 }

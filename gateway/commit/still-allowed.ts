@@ -29,3 +29,28 @@ async function refuseEndedMember(
     hint: 'Your role has just changed. Load the page again.',
   });
 }
+
+/** What an operation with this scope or name makes gives access, or ends that of others. */
+function isAboutAccess({
+  name,
+  scope,
+}: {
+  readonly name: string;
+  readonly scope: string;
+}): boolean {
+  return scope === 'admin' || name.startsWith('key_');
+}
+
+/**
+ * Refuses a secret that was replaced: whoever has kept it must not make a key, a route or another secret with it. A repeat of
+ * the call that replaced it gets its answer before this. UNAUTHENTICATED.
+ */
+export function refusePreviousSecret(
+  operation: { readonly name: string; readonly scope: string },
+  { isPreviousSecret }: Caller,
+): void {
+  if (!isPreviousSecret || !isAboutAccess(operation)) return;
+  throw new ServiceError('UNAUTHENTICATED', {
+    hint: 'This secret was replaced. It works a little longer, but not for this: use the new one.',
+  });
+}

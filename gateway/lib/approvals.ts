@@ -135,6 +135,21 @@ export interface LimitedView {
   readonly limit: number | undefined;
 }
 
+/** Something new that gives access, as an owner is told. */
+export interface AccessView {
+  readonly project: { readonly name: string; readonly slug: string };
+  readonly kind: 'member' | 'key' | 'route';
+  readonly id: string;
+  /** A masked address, the name of a key, or a URL. */
+  readonly name: string;
+  /** What it may do or gets, such as a role or scopes. */
+  readonly what: string;
+  /** Who made it: a key's name or a masked address. */
+  readonly maker: string;
+  /** When, in milliseconds. */
+  readonly at: number;
+}
+
 /** A message to a person. */
 export type Notification =
   /** Asks a person: `token` opens the request and decides it. */
@@ -175,6 +190,8 @@ export type Notification =
     }
   /** Tells the owner that a source takes nothing in. */
   | { readonly kind: 'limited'; readonly limited: LimitedView }
+  /** Tells an owner of a new member, key or route. */
+  | { readonly kind: 'access'; readonly access: AccessView }
   /** Asks a person to confirm an address. */
   | { readonly kind: 'verify'; readonly channel: ChannelView; readonly token: string }
   /** Invites a person to a project. */

@@ -1,7 +1,8 @@
-import type { Carrier, Notification, Sent } from '../lib/approvals.ts';
+import type { AccessView, Carrier, Notification, Sent } from '../lib/approvals.ts';
 import { isMailAddress } from '../../shared/rules/mail-address.ts';
 import { digestMessage } from './digest-message.ts';
 import {
+  accessMessage,
   askMessage,
   joinMessage,
   limitedMessage,
@@ -75,11 +76,17 @@ export class MailCarrier implements Carrier {
         });
       case 'limited':
         return limitedMessage(notification.limited, `${this.#base}/ui`);
+      case 'access':
+        return accessMessage(notification.access, this.#pageOf(notification.access));
       case 'verify':
         return verifyMessage(notification.channel, this.#link('c', notification.token));
       case 'invite':
         return joinMessage(notification.invitation, this.#link('ui/join', notification.token));
     }
+  }
+
+  #pageOf({ project, kind, id }: AccessView): string {
+    return `${this.#base}/ui/p/${project.slug}/${kind}s/${id}`;
   }
 
   #link(page: 'a' | 'c' | 'ui/join', token: string): string {

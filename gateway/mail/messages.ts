@@ -4,6 +4,7 @@ import type { EndedOutcome } from '../../shared/rules/outcome.ts';
 import { limitText } from '../../shared/rules/ingress-limit.ts';
 import { ROLE_RULES } from '../../shared/rules/roles.ts';
 import type {
+  AccessView,
   ChannelView,
   InvitationView,
   LimitedView,
@@ -184,6 +185,36 @@ export function limitedMessage(
       ],
       [inboxUrl],
       ["You get this at most once a day. We don't read replies."],
+    ]),
+  };
+}
+
+const MAY: Readonly<Record<AccessView['kind'], string>> = {
+  member: 'Role',
+  key: 'May',
+  route: 'Gets',
+};
+
+/** Tells an owner of a new member, admin key or route. It asks nothing. */
+export function accessMessage(
+  { project, kind, name, what, maker, at }: AccessView,
+  pageUrl: string,
+): MessageText {
+  const thing = kind === 'key' ? 'key with admin' : kind;
+  return {
+    subject: subjectOf(project, `new ${thing}: ${name}`),
+    text: messageBody([
+      [`The project has a new ${thing}.`],
+      fieldLines([
+        ['Project', projectText(project)],
+        field(kind === 'route' ? 'Sends to' : 'Name', name),
+        field(MAY[kind], what),
+        field('Made by', maker),
+        ['When', timeText(at)],
+      ]),
+      ["If you don't know it, end it on this page:"],
+      [pageUrl],
+      ["You get one message for each. We don't read replies."],
     ]),
   };
 }

@@ -24,6 +24,7 @@ interface Drop {
     | 'dropPreviousSecrets'
     | 'dropStateVersions'
     | 'dropUploads'
+    | 'endApps'
     | 'forgetAnswers'
     | 'forgetMails';
 }
@@ -47,6 +48,7 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: deliveryExpiry, command: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
   { nextExpiry: (store) => store.members.nextExpiry(), command: 'dropInvitations' },
+  { nextExpiry: (store) => store.oauthGrants.nextEnd(), command: 'endApps' },
 ];
 
 async function versionExpiry(store: Repositories): Promise<number | null> {

@@ -45,9 +45,9 @@ export async function findKey(
   const known = keyCache.get(hash);
   if (known) return known;
   const { version } = keyCache;
-  const { isPrevious, ...found } = await store.read((one) => one.keys.present(hash, isoTime(now)));
+  const found = await store.read((one) => one.keys.present(hash, isoTime(now)));
   // The secret before a rotation is only valid for a while, and junk must not fill the cache.
-  if (found.key && !isPrevious) keyCache.set(hash, found, version);
+  if (found.key && !found.isPrevious) keyCache.set(hash, found, version);
   return found;
 }
 
@@ -56,7 +56,7 @@ export async function findKey(
  * an app's token that came to the wrong address; KEY_REVOKED means it was revoked.
  */
 export function callerWith(
-  { key, session, resource }: FoundKey,
+  { key, session, resource, isPrevious }: FoundKey,
   { projectId, credentials, now }: { projectId: string; credentials: Credentials; now: number },
 ): Caller {
   refuseUnusable(key, isoTime(now));
@@ -69,6 +69,7 @@ export function callerWith(
     agent: identifyAgent(credentials, sessionAt(session, now)),
     requestId: credentials.requestId,
     idempotencyKey: checkedIdempotencyKey(credentials.idempotencyKey),
+    ...(isPrevious && { isPreviousSecret: true }),
   };
 }
 

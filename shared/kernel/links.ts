@@ -14,14 +14,36 @@ export function contentBase({ contentUrl, urls }: ServerInfo): string {
   return contentUrl ?? urls.api;
 }
 
+/** What a link opens until when (milliseconds), and for whom: it ends with the key, the route or the person it was given to. */
+interface LinkTerms {
+  readonly expiresAtMs: number;
+  /** `key_…`, `rte_…`, or the `chn_…` or `mbr_…` of a session. */
+  readonly holder: string;
+}
+
+function termsText({ expiresAtMs, holder }: LinkTerms): string {
+  return `${expiresAtMs}|${holder}`;
+}
+
 /** The text a payload link signs. Its purpose comes first, so that no signature fits another kind of link. */
-export function payloadLinkText(projectId: string, eventId: string, expiresAtMs: number): string {
-  return `GET|payload|1|${projectId}|${eventId}|${expiresAtMs}`;
+export function payloadLinkText(projectId: string, eventId: string, terms: LinkTerms): string {
+  return `GET|payload|2|${projectId}|${eventId}|${termsText(terms)}`;
 }
 
 /** The text that a link to a mail's HTML signs. */
-export function mailHtmlText(projectId: string, eventId: string, expiresAtMs: number): string {
-  return `GET|mail|1|${projectId}|${eventId}|${expiresAtMs}`;
+export function mailHtmlText(projectId: string, eventId: string, terms: LinkTerms): string {
+  return `GET|mail|2|${projectId}|${eventId}|${termsText(terms)}`;
+}
+
+/** The last part of a link: its holder and the signature. */
+function sealed(vault: Vault, text: string, { holder }: LinkTerms): string {
+  return `${holder}.${vault.sign(text)}`;
+}
+
+/** Whom a link was given to, and its signature; a link of an earlier release names nobody, and opens nothing any more. */
+export function readSeal(seal: string): { readonly holder: string; readonly signature: string } {
+  const [holder = '', signature = ''] = seal.split('.');
+  return { holder, signature };
 }
 
 /** Links to an event's larger parts, valid for an hour and without a key. */
@@ -42,12 +64,12 @@ export function eventLinks(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
   event: Pick<EventRow, 'id' | 'blob' | 'channel' | 'headers'>,
-  now: number,
+  { holder, now }: { readonly holder: string; readonly now: number },
 ): EventLinks {
-  const expiresAt = now + PAYLOAD_LINK_SECONDS * 1000;
+  const terms = { holder, expiresAtMs: now + PAYLOAD_LINK_SECONDS * 1000 };
   const link = (kind: 'l' | 'm', signedText: typeof payloadLinkText): string => {
-    const signature = context.vault.sign(signedText(projectId, event.id, expiresAt));
-    return `${contentBase(context.server)}/${kind}/${projectBody(projectId)}/${event.id}/${expiresAt}/${signature}`;
+    const end = sealed(context.vault, signedText(projectId, event.id, terms), terms);
+    return `${contentBase(context.server)}/${kind}/${projectBody(projectId)}/${event.id}/${terms.expiresAtMs}/${end}`;
   };
   const isHtml = event.channel === 'email' && mailParts(event.headers).html;
   return {
@@ -55,8 +77,8 @@ export function eventLinks(
     htmlUrl: isHtml ? link('m', mailHtmlText) : null,
     linkTo: (name) => {
       const file = { path: `${event.id}/${name}`, version: ATTACHMENT_VERSION };
-      const url = fileDownloadLink(context, projectId, file, expiresAt);
-      return { url, url_expires_at: isoTime(expiresAt) };
+      const url = fileDownloadLink(context, projectId, file, terms);
+      return { url, url_expires_at: isoTime(terms.expiresAtMs) };
     },
   };
 }
@@ -102,33 +124,34 @@ interface FileVersion {
 export function fileLinkText(
   projectId: string,
   { path, version }: FileVersion,
-  expiresAtMs: number,
+  terms: LinkTerms,
 ): string {
-  return `GET|file|1|${projectId}|${path}|${version}|${expiresAtMs}`;
+  return `GET|file|2|${projectId}|${path}|${version}|${termsText(terms)}`;
 }
 
 /** The text that a link to a picture signs. A page shows it, so its bytes come from the gateway, wherever they are kept. */
 export function pictureLinkText(
   projectId: string,
   { path, version }: FileVersion,
-  expiresAtMs: number,
+  terms: LinkTerms,
 ): string {
-  return `GET|picture|1|${projectId}|${path}|${version}|${expiresAtMs}`;
+  return `GET|picture|2|${projectId}|${path}|${version}|${termsText(terms)}`;
 }
 
 /**
- * A link to one version of a file, without a key. It's valid until a given time, and only while that version exists.
+ * A link to one version of a file, without a key. It's valid until a given time, and only while that version and its holder
+ * exist.
  */
 export function fileDownloadLink(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
   file: FileVersion,
-  expiresAtMs: number,
+  terms: LinkTerms,
   signedText = fileLinkText,
 ): string {
-  const signature = context.vault.sign(signedText(projectId, file, expiresAtMs));
+  const end = sealed(context.vault, signedText(projectId, file, terms), terms);
   const path = Buffer.from(file.path).toString('base64url');
-  return `${contentBase(context.server)}/d/${projectBody(projectId)}/${path}/${file.version}/${expiresAtMs}/${signature}`;
+  return `${contentBase(context.server)}/d/${projectBody(projectId)}/${path}/${file.version}/${terms.expiresAtMs}/${end}`;
 }
 
 /** Whether the vault signed this text. Takes the same time for any signature, so timing reveals nothing. */

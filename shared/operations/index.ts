@@ -22,6 +22,7 @@ import { inboxReplay } from './inbox/replay.ts';
 import { inboxRequeue } from './inbox/requeue.ts';
 import { inboxWait } from './inbox/wait.ts';
 import { keyCreate } from './key/create.ts';
+import { keyGet } from './key/get.ts';
 import { keyList } from './key/list.ts';
 import { keyRevoke } from './key/revoke.ts';
 import { keyRotate } from './key/rotate.ts';
@@ -78,6 +79,7 @@ export const operations: readonly Operation[] = [
   sessionHello,
   keyList,
   keyCreate,
+  keyGet,
   keyRevoke,
   keyRotate,
   sourceList,

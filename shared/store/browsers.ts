@@ -13,10 +13,12 @@ export interface BrowserRow extends Row {
   created_at: string;
   last_sent_at: string | null;
   gone_at: string | null;
+  /** The channel or the key whose session added it; null in rows of earlier releases. */
+  created_by: string | null;
 }
 
 const COLUMNS =
-  'id, channel_id, name, subscription, endpoint_hash, created_at, last_sent_at, gone_at';
+  'id, channel_id, name, subscription, endpoint_hash, created_at, last_sent_at, gone_at, created_by';
 
 /** Browsers of the people who are asked. */
 export class BrowserRepository {
@@ -37,7 +39,7 @@ export class BrowserRepository {
   /** A browser has one place: adding it again, or for somebody else, replaces the earlier row. */
   async insert(row: BrowserRow): Promise<void> {
     await this.#tx.put(
-      `INSERT OR REPLACE INTO browser (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO browser (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         row.id,
         row.channel_id,
@@ -47,6 +49,7 @@ export class BrowserRepository {
         row.created_at,
         row.last_sent_at,
         row.gone_at,
+        row.created_by,
       ],
     );
   }
@@ -63,6 +66,11 @@ export class BrowserRepository {
       id,
     ]);
     return removed > 0;
+  }
+
+  /** Removes a browser, whoever's it is. */
+  async removeById(id: string): Promise<void> {
+    await this.#tx.put('DELETE FROM browser WHERE id = ?', [id]);
   }
 
   async removeAll(channelId: string): Promise<void> {

@@ -78,11 +78,6 @@ export class ChannelRepository {
     return row?.created_at ?? null;
   }
 
-  /** Names another maker of the channels that one added. */
-  async reassign(from: string, to: string): Promise<void> {
-    await this.#tx.put('UPDATE channel SET created_by = ? WHERE created_by = ?', [to, from]);
-  }
-
   /** Of a new channel nobody has said whose it is. */
   async insert(row: ChannelRow): Promise<void> {
     await this.#tx.put(

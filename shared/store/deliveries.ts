@@ -162,6 +162,16 @@ export class DeliveryRepository {
     );
   }
 
+  /** Cancels the callbacks that wait to be sent for requests of these keys; returns how many. */
+  cancelCallbacksOf(keyIds: readonly string[], nowIso: string): Promise<number> {
+    return this.#tx.run(
+      `UPDATE delivery SET status = 'cancelled', due_at = NULL, finished_at = ?
+       WHERE status = 'pending' AND route_id IS NULL
+         AND request_id IN (SELECT id FROM request WHERE key_id IN (SELECT value FROM json_each(?)))`,
+      [nowIso, JSON.stringify(keyIds)],
+    );
+  }
+
   async retryAt(id: string, attempts: number, dueAt: number): Promise<void> {
     await this.#tx.put('UPDATE delivery SET attempts = ?, due_at = ? WHERE id = ?', [
       attempts,

@@ -55,6 +55,8 @@ export interface FoundKey {
   readonly session: SessionRecord | null;
   /** The MCP address that an OAuth client has the key for, as a URL; null for any other key. */
   readonly resource: string | null;
+  /** The secret was replaced, and works for a while yet. */
+  readonly isPrevious: boolean;
 }
 
 const COLUMNS =
@@ -87,10 +89,7 @@ export class KeyRepository {
   }
 
   /** Finds a key by its current or previous secret, with its latest announcement. */
-  async present(
-    hash: string,
-    nowIso: string,
-  ): Promise<FoundKey & { readonly isPrevious: boolean }> {
+  async present(hash: string, nowIso: string): Promise<FoundKey> {
     const current = await this.findByHash(hash);
     const key = current ?? (await this.findByPreviousHash(hash, nowIso));
     const session = key && (await this.session(key.id));
@@ -152,11 +151,6 @@ export class KeyRepository {
 
   async setScopes(id: string, scopes: readonly Scope[]): Promise<void> {
     await this.#tx.put('UPDATE key SET scopes = ? WHERE id = ?', [JSON.stringify(scopes), id]);
-  }
-
-  /** Names another maker of the keys that one made. */
-  async reassign(from: string, to: string): Promise<void> {
-    await this.#tx.put('UPDATE key SET created_by = ? WHERE created_by = ?', [to, from]);
   }
 
   async insert(key: NewKey): Promise<void> {

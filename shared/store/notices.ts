@@ -6,7 +6,7 @@ import type { Row, Tx } from './driver.ts';
  * the request ended and what became of it. `check` does the same if nobody took up the event by then. `outcome` is a reply
  * to the mail that asked. `verify` verifies an address.
  * `invite` invites a member, whose id is then in place of a channel's. `digest` lists the held notices of the key in `about`. `limited` tells the
- * owner that events are refused.
+ * owner that events are refused; `access` that there is a new member, key or route.
  */
 export type NoticeKind =
   | 'ask'
@@ -18,14 +18,15 @@ export type NoticeKind =
   | 'verify'
   | 'invite'
   | 'digest'
-  | 'limited';
+  | 'limited'
+  | 'access';
 
 export interface NoticeRow extends Row {
   id: string;
   kind: NoticeKind;
   channel_id: string;
   request_id: string | null;
-  /** The notice whose message this one edits; for a digest, its key; for `limited`, the event that tells the inbox the same. */
+  /** The notice whose message this one edits; for a digest, its key; for `limited`, the event that tells the inbox the same; for `access`, the member, key or route. */
   about: string | null;
   /** The sealed link token, so that sending can be retried. Null without a link. */
   token: Uint8Array | null;
@@ -116,6 +117,16 @@ export class NoticeRepository {
         row['created_at'] as string,
       ],
     );
+  }
+
+  /** How many of a channel's newest messages since a time (milliseconds) told of access. Looks at the newest few only. */
+  async countAccess(channelId: string, since: number): Promise<number> {
+    const row = await this.#tx.get(
+      `SELECT count(*) AS n FROM (SELECT kind, channel_id, created_at FROM notice ORDER BY id DESC LIMIT 200)
+       WHERE kind = 'access' AND channel_id = ? AND created_at >= ?`,
+      [channelId, new Date(since).toISOString()],
+    );
+    return Number(row?.['n'] ?? 0);
   }
 
   due(now: number, limit: number): Promise<NoticeRow[]> {

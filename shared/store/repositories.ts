@@ -19,6 +19,7 @@ import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { LedgerOpeningRepository } from './ledger-openings.ts';
 import { MailThreadRepository } from './mail-threads.ts';
+import { MakerRepository } from './makers.ts';
 import { MemberRepository } from './members.ts';
 import { MetaRepository } from './meta.ts';
 import { NoticeBudgetRepository } from './notice-budgets.ts';
@@ -77,6 +78,7 @@ export class Repositories {
   #emailAddresses: EmailAddressRepository | undefined;
   #eventFiles: EventFileRepository | undefined;
   #mailThreads: MailThreadRepository | undefined;
+  #makers: MakerRepository | undefined;
   #members: MemberRepository | undefined;
   #meta: MetaRepository | undefined;
   #votes: VoteRepository | undefined;
@@ -222,6 +224,10 @@ export class Repositories {
 
   get votes(): VoteRepository {
     return (this.#votes ??= new VoteRepository(this.#tx));
+  }
+
+  get makers(): MakerRepository {
+    return (this.#makers ??= new MakerRepository(this.#tx));
   }
 
   get members(): MemberRepository {

@@ -18,6 +18,10 @@ export interface SourceRow extends Row {
   previous_valid_until: number | null;
   token: Uint8Array | null;
   created_at: string;
+  /** The key or the person that added it; null in rows of earlier releases. */
+  created_by: string | null;
+  /** Who set the secret that it has now. */
+  secret_by: string | null;
 }
 
 /** The last event, and counts of the last 24 hours. */
@@ -28,7 +32,7 @@ export interface SourceActivity extends Row {
 }
 
 const COLUMNS =
-  'id, name, type, verification, signature_header, secret, previous_secret, previous_valid_until, token, created_at';
+  'id, name, type, verification, signature_header, secret, previous_secret, previous_valid_until, token, created_at, created_by, secret_by';
 const PRUNE = 'DELETE FROM source_hour WHERE source_id = ? AND hour < ?';
 
 export class SourceRepository {
@@ -76,7 +80,7 @@ export class SourceRepository {
 
   async insert(source: SourceRow & { token_hash: string | null }): Promise<void> {
     await this.#tx.put(
-      `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO source (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         source.id,
         source.name,
@@ -88,6 +92,8 @@ export class SourceRepository {
         source.previous_valid_until,
         source.token,
         source.created_at,
+        source.created_by,
+        source.secret_by,
         source.token_hash,
       ],
     );
@@ -96,18 +102,19 @@ export class SourceRepository {
   /** Stops the token at once and deletes the sealed values. */
   async remove(id: string, nowIso: string): Promise<void> {
     await this.#tx.put(
-      'UPDATE source SET removed_at = ?, secret = NULL, previous_secret = NULL, previous_valid_until = NULL, token = NULL, token_hash = NULL WHERE id = ?',
+      'UPDATE source SET removed_at = ?, secret = NULL, secret_by = NULL, previous_secret = NULL, previous_valid_until = NULL, token = NULL, token_hash = NULL WHERE id = ?',
       [nowIso, id],
     );
   }
 
   async setSecrets(
     id: string,
-    secrets: Pick<SourceRow, 'secret' | 'previous_secret' | 'previous_valid_until'>,
+    secrets: Pick<SourceRow, 'secret' | 'previous_secret' | 'previous_valid_until' | 'secret_by'>,
   ): Promise<void> {
+    const { secret, previous_secret, previous_valid_until, secret_by } = secrets;
     await this.#tx.put(
-      'UPDATE source SET secret = ?, previous_secret = ?, previous_valid_until = ? WHERE id = ?',
-      [secrets.secret, secrets.previous_secret, secrets.previous_valid_until, id],
+      'UPDATE source SET secret = ?, previous_secret = ?, previous_valid_until = ?, secret_by = ? WHERE id = ?',
+      [secret, previous_secret, previous_valid_until, secret_by, id],
     );
   }
 

@@ -11,9 +11,11 @@ export interface UploadRow extends Row {
   digest: string | null;
   /** Unix time in milliseconds. */
   expires_at: number;
+  /** The key that opened it; null in rows of earlier releases. */
+  key_id: string | null;
 }
 
-const COLUMNS = 'id, path, size_bytes, content_type, digest, expires_at';
+const COLUMNS = 'id, path, size_bytes, content_type, digest, expires_at, key_id';
 
 export class UploadRepository {
   readonly #tx: Tx;
@@ -38,15 +40,19 @@ export class UploadRepository {
   }
 
   async insert(row: UploadRow, tokenHash: string): Promise<void> {
-    await this.#tx.put(`INSERT INTO upload (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?)`, [
-      row.id,
-      row.path,
-      row.size_bytes,
-      row.content_type,
-      row.digest,
-      row.expires_at,
-      tokenHash,
-    ]);
+    await this.#tx.put(
+      `INSERT INTO upload (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        row.id,
+        row.path,
+        row.size_bytes,
+        row.content_type,
+        row.digest,
+        row.expires_at,
+        row.key_id,
+        tokenHash,
+      ],
+    );
   }
 
   async setDigest(id: string, digest: string): Promise<void> {

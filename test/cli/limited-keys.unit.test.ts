@@ -19,6 +19,8 @@ async function printed(answer: unknown, ...line: string[]): Promise<string> {
 const KEY = {
   id: 'key_01m80n54e7y16h6v774pfg1nsd',
   name: 'admin',
+  status: 'active',
+  maker: 'this machine',
   last4: 'abcd',
   scopes: ['admin'],
   disk_prefixes: null,
@@ -34,7 +36,7 @@ describe('svc key list', () => {
   it('has prefixes where a key is limited, and is as before where none is', async () => {
     const some = await printed({ items: [KEY, LIMITED], next_cursor: null }, 'key', 'list');
     expect(some).toMatch(/SCOPES +DISK PREFIXES +LAST USED/);
-    expect(some).toMatch(/team +abcd +disk +team-a\/,x/);
+    expect(some).toMatch(/team +active +this machine +abcd +disk +team-a\/,x/);
     daemon?.close();
     const none = await printed({ items: [KEY], next_cursor: null }, 'key', 'list');
     expect(none).toMatch(/SCOPES +LAST USED/);

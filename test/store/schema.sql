@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 28
+-- project, schema 29
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -190,7 +190,7 @@ CREATE TABLE browser (
   created_at TEXT NOT NULL,
   last_sent_at TEXT,
   gone_at TEXT
-) STRICT, WITHOUT ROWID;
+, created_by TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE callback_secret (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -198,7 +198,7 @@ CREATE TABLE callback_secret (
   created_at TEXT NOT NULL,
   previous BLOB,
   previous_valid_until INTEGER
-) STRICT;
+, created_by TEXT) STRICT;
 
 CREATE TABLE channel (
   id TEXT PRIMARY KEY,
@@ -576,7 +576,7 @@ CREATE TABLE source (
   created_at TEXT NOT NULL,
   removed_at TEXT,
   last_event_at TEXT
-, previous_secret BLOB, previous_valid_until INTEGER) STRICT, WITHOUT ROWID;
+, previous_secret BLOB, previous_valid_until INTEGER, created_by TEXT, secret_by TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source_hour (
   source_id TEXT NOT NULL,
@@ -623,7 +623,7 @@ CREATE TABLE upload (
   content_type TEXT NOT NULL,
   digest TEXT,
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, key_id TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE vote (
   request_id TEXT NOT NULL,
@@ -698,6 +698,8 @@ CREATE INDEX file_link_key ON file_link (key_id);
 CREATE INDEX file_link_path ON file_link (path);
 
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE INDEX key_maker ON key (created_by) WHERE created_by IS NOT NULL;
 
 CREATE INDEX kv_expiry ON kv (expires_at) WHERE expires_at IS NOT NULL;
 

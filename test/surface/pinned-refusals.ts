@@ -17,6 +17,7 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
   session_hello: [],
   key_list: [],
   key_create: ['KEY_LIMIT_REACHED'],
+  key_get: ['NOT_FOUND', 'SCOPE_MISSING'],
   key_revoke: ['NOT_FOUND', 'SCOPE_MISSING', 'LAST_ADMIN_KEY'],
   key_rotate: ['NOT_FOUND', 'SCOPE_MISSING', 'KEY_REVOKED'],
   source_list: [],

@@ -141,6 +141,7 @@ async function withMail(world: World): Promise<Json> {
 
 /** What each operation needs before its example can be called, and the ids that then stand in it. */
 const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = {
+  key_get: async (world) => ({ key_id: await world.ownKeyId() }),
   key_revoke: async (world) => ({ key_id: (await world.newKey('disk')).id }),
   key_rotate: async (world) => ({ key_id: (await world.newKey('disk')).id }),
   source_add: async (world) => {

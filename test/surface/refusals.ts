@@ -62,6 +62,10 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
   key_create: {
     KEY_LIMIT_REACHED: (stage) => stage.untilRefused('key_create', { name: 'x', scopes: ['disk'] }),
   },
+  key_get: {
+    NOT_FOUND: (stage) => stage.run('key_get', { key_id: NO_KEY }),
+    SCOPE_MISSING: (stage) => asStranger(stage, 'key_get'),
+  },
   key_revoke: {
     NOT_FOUND: (stage) => stage.run('key_revoke', { key_id: NO_KEY }),
     SCOPE_MISSING: (stage) => asStranger(stage, 'key_revoke'),

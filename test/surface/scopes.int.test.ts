@@ -98,6 +98,7 @@ const FOR_ANY = [
   'whoami',
   'session_hello',
   'key_list',
+  'key_get',
   'key_revoke',
   'key_rotate',
   'member_list',

@@ -14,6 +14,7 @@ const COLUMNS = [
   { head: 'EVENTS' },
   { head: 'PENDING', right: true },
   { head: 'DEAD', right: true },
+  { head: 'ADDED BY' },
   { head: 'URL' },
 ] as const;
 
@@ -31,6 +32,7 @@ function routeListView(answer: unknown): View {
           [route['match_source'] ?? '*', route['match_type'] ?? '*'].map(plainText).join(' '),
           plainText(route['pending']),
           plainText(route['dead']),
+          plainText(route['maker']),
           plainText(route['callback_url']),
         ]),
         look,

@@ -21,6 +21,7 @@ const COLUMNS = [
   { head: 'LAST' },
   { head: '24 H', right: true },
   { head: 'REFUSED', right: true },
+  { head: 'ADDED BY' },
   { head: 'ADDRESS' },
 ] as const;
 
@@ -41,6 +42,7 @@ function sourceListView(answer: unknown): View {
             typeof last === 'string' ? age(last, look.now) : '–',
             plainText(source['events_24h']),
             plainText(source['rejected_24h']),
+            plainText(source['maker']),
             plainText(address ?? url),
           ];
         }),

@@ -66,12 +66,18 @@ export function pushMessage(notification: Notification, base: string): PushMessa
         expiresAt: null,
       };
     }
-    case 'over':
-    case 'voted':
-    case 'outcome':
-    case 'limited':
-    case 'verify':
-    case 'invite':
+    case 'access': {
+      const { project, kind, id, name, maker } = notification.access;
+      return {
+        title: `${line(project.name)}: new ${kind}`,
+        body: `${line(name)}, from ${line(maker)}.`,
+        path: `${base}/ui/p/${project.slug}/${kind}s/${id}`,
+        tag: id,
+        isUrgent: false,
+        expiresAt: null,
+      };
+    }
+    default:
       return null;
   }
 }

@@ -60,11 +60,11 @@ async function deliver(
       return sent(await api.send(chatId, digestHtml(notification, publicUrl)));
     case 'outcome':
       return { outcome: 'refused', reason: 'Telegram edits the message that asked.' };
-    case 'limited':
-      return { outcome: 'refused', reason: 'The owner gets this by email.' };
     case 'verify':
     case 'invite':
       return { outcome: 'refused', reason: 'Telegram confirms no addresses.' };
+    default:
+      return { outcome: 'refused', reason: 'The owner gets this by email.' };
   }
 }
 

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { isoTime, type Clock } from '../../../shared/lib/clock.ts';
+import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { invalid, ServiceError } from '../../../shared/lib/errors.ts';
 import { parseToken, projectIdFromBody } from '../../../shared/lib/ids.ts';
-import { fileLinkText, isSigned, pictureLinkText } from '../../../shared/kernel/links.ts';
+import { fileLinkText, isSigned, pictureLinkText, readSeal } from '../../../shared/kernel/links.ts';
+import { isStillHere } from '../../../shared/operations/access/actor.ts';
 import { findFile } from '../../../shared/operations/file/find.ts';
 import { monthOf } from '../../../shared/rules/month.ts';
 import type { FileRow } from '../../../shared/store/files.ts';
@@ -67,11 +68,13 @@ export class Downloads {
     const now = this.#clock.now();
     if (!link || now >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
     const isLinkTo = (signedText: typeof fileLinkText): boolean =>
-      isSigned(this.#vault, signedText(link.projectId, link, link.expiresAtMs), link.signature);
+      isSigned(this.#vault, signedText(link.projectId, link, link), link.signature);
     const isFile = isLinkTo(fileLinkText);
     if (!isFile && !isLinkTo(pictureLinkText)) throw new ServiceError('NOT_FOUND');
     const project = await this.#projects.find(link.projectId);
-    const file = await project?.store.read((store) => findVersion(store, link, now));
+    const file = await project?.store.read(async (store) =>
+      (await isStillHere(store, link.holder, now)) ? findVersion(store, link, now) : null,
+    );
     if (!project || !file) throw new ServiceError('NOT_FOUND');
     if (!isFile && !wanted.head && project.blobs instanceof S3BlobStore) {
       return this.#passOn(project, project.blobs, file);
@@ -175,6 +178,7 @@ interface SignedLink {
   readonly path: string;
   readonly version: number;
   readonly expiresAtMs: number;
+  readonly holder: string;
   readonly signature: string;
 }
 
@@ -182,13 +186,14 @@ const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** Null for a malformed link. Each link has exactly one spelling. */
 function readLink(parts: readonly string[]): SignedLink | null {
-  const [body = '', encoded = '', version = '', expires = '', signature = ''] = parts;
+  const [body = '', encoded = '', version = '', expires = '', seal = ''] = parts;
   const path = Buffer.from(encoded, 'base64url').toString('utf8');
   if (Buffer.from(path).toString('base64url') !== encoded) return null;
   if (!NUMBER.test(version) || !NUMBER.test(expires)) return null;
   try {
     const projectId = projectIdFromBody(body);
-    return { projectId, path, version: Number(version), expiresAtMs: Number(expires), signature };
+    const terms = { expiresAtMs: Number(expires), ...readSeal(seal) };
+    return { projectId, path, version: Number(version), ...terms };
   } catch {
     return null;
   }
@@ -201,9 +206,7 @@ async function findLinked(
 ): Promise<FileRow | null> {
   const link = await store.fileLinks.findByTokenHash(tokenHash);
   if (!link || link.expires_at <= now) return null;
-  const key = await store.keys.find(link.key_id);
-  if (!key || key.revoked_at !== null) return null;
-  if (key.expires_at !== null && key.expires_at <= isoTime(now)) return null;
+  if (!(await isStillHere(store, link.key_id, now))) return null;
   return findVersion(store, link, now);
 }
 

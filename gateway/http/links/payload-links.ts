@@ -2,7 +2,8 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { projectIdFromBody } from '../../../shared/lib/ids.ts';
-import { isSigned, mailHtmlText, payloadLinkText } from '../../../shared/kernel/links.ts';
+import { isSigned, mailHtmlText, payloadLinkText, readSeal } from '../../../shared/kernel/links.ts';
+import { isStillHere } from '../../../shared/operations/access/actor.ts';
 import { HTML_NAME } from '../../../shared/store/event-files.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { isMissing } from '../../blobs/blob-store.ts';
@@ -26,7 +27,7 @@ export class PayloadLinks {
     this.#clock = parts.clock;
   }
 
-  /** NOT_FOUND unless the link is genuine and unexpired, and its payload still exists. */
+  /** NOT_FOUND unless the link is genuine and unexpired, and its payload and whom it was given to are still there. */
   open(parts: readonly string[]): Promise<LinkedPayload> {
     return this.#open(parts, payloadLinkText, async (store, eventId, now) => {
       const row = await store.events.findWhole(eventId, now);
@@ -47,16 +48,19 @@ export class PayloadLinks {
     signedText: typeof payloadLinkText,
     digestOf: (store: Repositories, eventId: string, now: number) => Promise<string | null>,
   ): Promise<LinkedPayload> {
-    const [body = '', eventId = '', expires = '', signature = ''] = parts;
+    const [body = '', eventId = '', expires = '', seal = ''] = parts;
+    const { holder, signature } = readSeal(seal);
     const expiresAtMs = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
     const projectId = projectIdOf(body);
-    const text = signedText(projectId, eventId, expiresAtMs);
+    const text = signedText(projectId, eventId, { expiresAtMs, holder });
     const now = this.#clock.now();
     if (!isSigned(this.#vault, text, signature) || now >= expiresAtMs) {
       throw new ServiceError('NOT_FOUND');
     }
     const project = await this.#projects.find(projectId);
-    const digest = await project?.store.read((store) => digestOf(store, eventId, now));
+    const digest = await project?.store.read(async (store) =>
+      (await isStillHere(store, holder, now)) ? digestOf(store, eventId, now) : null,
+    );
     if (!project || !digest) throw new ServiceError('NOT_FOUND');
     const bytes = await project.blobs.read(digest).catch((error: unknown) => {
       // The payload expired after the row was read.

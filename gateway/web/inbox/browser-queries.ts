@@ -30,11 +30,17 @@ export async function addBrowser(
   { access, inbox, now }: PageContext,
   { name, subscription: sent }: { readonly name: string; readonly subscription: string },
 ): Promise<boolean> {
-  const { channelId, project } = access;
+  const { actor, channelId, project } = access;
   const subscription = readSubscription(sent);
   if (channelId === null || subscription === null) return false;
   await inbox.push.check(subscription);
-  return project.writes.run('addBrowser', { channelId, name, subscription, now });
+  return project.writes.run('addBrowser', {
+    channelId,
+    actor,
+    name,
+    subscription,
+    now,
+  });
 }
 
 export async function removeBrowser({ access, now }: PageContext, id: string): Promise<void> {

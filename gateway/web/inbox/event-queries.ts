@@ -51,7 +51,7 @@ export async function lookAtEvent(context: PageContext, id: string): Promise<See
   const { row, remarks, held, verification } = seen;
   // Only visitors who could claim the event get the whole payload and links to it.
   const payload = mayCall(access.scopes, 'inbox:write')
-    ? { whole: true as const, ...eventLinks(inbox, project.id, row, now) }
+    ? { whole: true as const, ...eventLinks(inbox, project.id, row, { holder: access.actor, now }) }
     : { whole: false as const };
   const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
   return {

@@ -1,14 +1,22 @@
 import type * as z from 'zod';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { LIST_MAX } from '../../../shared/lib/limits.ts';
+import { keyGet } from '../../../shared/operations/key/get.ts';
 import { keyList } from '../../../shared/operations/key/list.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
+import type { LeftThing, MadeThing } from '../../../shared/operations/access/view.ts';
 import type { keyView } from '../../../shared/operations/key/view.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
 
 /** A key as `key_list` returns it. */
 export type Key = z.output<typeof keyView>;
+
+/** A key as `key_get` returns it. */
+export interface SeenKey extends Key {
+  readonly ends: readonly MadeThing[];
+  readonly stays: readonly LeftThing[];
+}
 
 /** The answer that contains the secret. */
 export interface NewKey extends Key {
@@ -32,14 +40,19 @@ export function endOfKey({ last4 }: Key): string {
   return `…${last4}`;
 }
 
-export function isWorking({ revoked_at: revoked, expires_at: expires }: Key, now: number): boolean {
-  return revoked === null && (expires === null || Date.parse(expires) > now);
+export function isWorking({ status }: Key): boolean {
+  return status === 'active';
 }
 
+const STATES: Readonly<Record<Key['status'], readonly [text: string, tone: Tone]>> = {
+  active: ['Active', 'good'],
+  expired: ['Expired', 'calm'],
+  revoked: ['Revoked', 'calm'],
+};
+
 /** The state of a key in one word. */
-export function keyState(key: Key, now: number): readonly [text: string, tone: Tone] {
-  if (key.revoked_at !== null) return ['Revoked', 'calm'];
-  return isWorking(key, now) ? ['Active', 'good'] : ['Expired', 'calm'];
+export function keyState({ status }: Key): readonly [text: string, tone: Tone] {
+  return STATES[status];
 }
 
 interface Listed {
@@ -53,13 +66,11 @@ export async function keysOf(context: PageContext, cursor?: string): Promise<Lis
   return (await context.call(keyList, input)) as Listed;
 }
 
-/** NOT_FOUND. */
-export async function keyOf(context: PageContext, id: string): Promise<Key> {
-  let page = await keysOf(context);
-  for (;;) {
-    const key = page.items.find((one) => one.id === id);
-    if (key) return key;
-    if (page.next_cursor === null) throw new ServiceError('NOT_FOUND');
-    page = await keysOf(context, page.next_cursor);
+/** A key with what it made. NOT_FOUND, also for one that the visitor may not see. */
+export async function keyOf(context: PageContext, id: string): Promise<SeenKey> {
+  try {
+    return (await context.call(keyGet, { key_id: id })) as SeenKey;
+  } catch (error) {
+    throw error instanceof ServiceError ? new ServiceError('NOT_FOUND') : error;
   }
 }

@@ -13,6 +13,7 @@ export interface Route {
   readonly enabled: boolean;
   readonly disabled_reason: string | null;
   readonly created_at: string;
+  readonly maker: string;
   readonly pending: number;
   readonly dead: number;
 }

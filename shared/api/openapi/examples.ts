@@ -11,13 +11,8 @@ const EVENT = {
   trust: 'external_untrusted',
   suspected_replay: false,
   reply_to: null,
-  headers: {
-    'content-type': 'application/json',
-    'webhook-id': 'delivery-1',
-  },
-  payload: {
-    hello: 'world',
-  },
+  headers: { 'content-type': 'application/json', 'webhook-id': 'delivery-1' },
+  payload: { hello: 'world' },
   payload_url: null,
   payload_truncated: false,
   payload_purged: false,
@@ -66,10 +61,7 @@ const REQUEST = {
   bind: null,
   spent_at: null,
   spent_by: null,
-  approvals: {
-    needed: 1,
-    given: [],
-  },
+  approvals: { needed: 1, given: [] },
 };
 
 const SOURCE = {
@@ -81,6 +73,9 @@ const SOURCE = {
   address: null,
   created_at: '2026-11-23T19:14:52.899Z',
   previous_secret_valid_until: null,
+  created_by: 'key_01m84xa8bmm3510762kv0beahd',
+  maker: 'key admin',
+  secret_maker: 'key admin',
 };
 
 const FILE = {
@@ -129,11 +124,13 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
       {
         id: 'key_01m84xa8bmm3510762kv0beahd',
         name: 'admin',
+        status: 'active',
         last4: 'DeFC',
         scopes: ['admin', 'ledger:read', 'inbox:read', 'inbox:write', 'approvals', 'disk', 'send'],
         disk_prefixes: null,
         created_at: '2026-11-23T19:14:52.404Z',
         created_by: null,
+        maker: 'this machine',
         last_used_at: null,
         expires_at: null,
         revoked_at: null,
@@ -221,6 +218,8 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         status: 'active',
         owner: true,
         created_at: '2026-11-23T19:14:52.381Z',
+        created_by: null,
+        maker: 'the owner',
         verified_at: '2026-11-23T19:14:52.381Z',
         activated_at: '2026-11-23T19:14:52.381Z',
         last_used_at: null,

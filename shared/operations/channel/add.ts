@@ -16,6 +16,7 @@ import { comparableAddress, maskedAddress } from '../../rules/mail-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import { label, tooSoon } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
+import { MakerNames } from '../access/maker.ts';
 import { refuseAddress } from './address.ts';
 import { addressHashText, channelAad, channelView, toChannelView } from './view.ts';
 
@@ -110,7 +111,7 @@ async function addEmail(context: WriteContext, address: string, name: string): P
   const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_EMAIL_LINK_MS);
   await notifyVerify(context, channel.id, token);
   return {
-    channel: toChannelView({ ...channel, masked }),
+    channel: await toChannelView({ ...channel, masked }, new MakerNames(context)),
     verification_sent_to: masked,
     expires_at: isoTime(expiresAt),
   };
@@ -120,7 +121,7 @@ async function addTelegram(context: WriteContext, name: string): Promise<Added> 
   const channel = await insert(context, { kind: 'telegram', label: name });
   const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_TELEGRAM_LINK_MS);
   return {
-    channel: toChannelView(channel),
+    channel: await toChannelView(channel, new MakerNames(context)),
     token,
     expires_at: isoTime(expiresAt),
   };

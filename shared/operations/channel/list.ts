@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { channelView, toChannelView } from './view.ts';
 
 export const channelList = defineOperation({
@@ -20,10 +21,13 @@ export const channelList = defineOperation({
   cli: {
     usage: 'channel list',
     examples: ['channel list'],
-    columns: ['id', 'kind', 'label', 'address', 'status', 'owner'],
+    columns: ['id', 'kind', 'label', 'address', 'status', 'owner', 'maker'],
   },
   example: {},
-}).read(async ({ store }) => ({
-  items: (await store.channels.list()).map(toChannelView),
-  next_cursor: null,
-}));
+}).read(async (context) => {
+  const names = new MakerNames(context);
+  const items = [];
+  for (const row of await context.store.channels.list())
+    items.push(await toChannelView(row, names));
+  return { items, next_cursor: null };
+});

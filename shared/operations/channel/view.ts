@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
+import { makerFields, type MakerNames } from '../access/maker.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 
 /** A channel as callers see it (spec section 2.5), with its address masked. */
@@ -16,6 +17,7 @@ export const channelView = named(
         .describe('Only an active channel is asked.'),
       owner: z.boolean().describe("Whether it is the owner's."),
       created_at: z.string().describe('When it was added.'),
+      ...makerFields,
       verified_at: z.string().nullable().describe('When the person confirmed the address.'),
       activated_at: z.string().nullable().describe('When the owner approved it.'),
       last_used_at: z.string().nullable().describe('When a person last decided through it.'),
@@ -23,7 +25,10 @@ export const channelView = named(
     .describe('A person who can be asked, by mail or Telegram.'),
 );
 
-export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
+export async function toChannelView(
+  row: ChannelRow,
+  names: MakerNames,
+): Promise<z.output<typeof channelView>> {
   return {
     id: row.id,
     kind: row.kind,
@@ -32,6 +37,10 @@ export function toChannelView(row: ChannelRow): z.output<typeof channelView> {
     status: row.status,
     owner: row.owner === 1,
     created_at: row.created_at,
+    created_by: row.created_by,
+    // Nobody adds the owner's: it comes with the project.
+    maker:
+      row.owner === 1 && row.created_by === null ? 'the owner' : await names.of(row.created_by),
     verified_at: row.verified_at,
     activated_at: row.activated_at,
     last_used_at: row.last_used_at,

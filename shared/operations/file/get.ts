@@ -34,16 +34,16 @@ export const fileGet = defineOperation({
   cli: { usage: 'file get <path>', examples: ['file get reports/may.pdf', 'file get log.txt -'] },
   example: { path: 'example/hello.txt' },
 }).long(async (context, { path }) => {
-  const { vault, server, project, now } = context;
+  const { vault, server, project, caller, now } = context;
   const { row, bytes } = await find(context, path);
   const view = toFileView(row);
   if (bytes) return { ...view, content_base64: Buffer.from(bytes).toString('base64') };
-  const expiresAt = now + DOWNLOAD_LINK_SECONDS * 1000;
+  const terms = { holder: caller.keyId, expiresAtMs: now + DOWNLOAD_LINK_SECONDS * 1000 };
   const { version } = row;
   return {
     ...view,
-    download_url: fileDownloadLink({ vault, server }, project.id, { path, version }, expiresAt),
-    expires_at: isoTime(expiresAt),
+    download_url: fileDownloadLink({ vault, server }, project.id, { path, version }, terms),
+    expires_at: isoTime(terms.expiresAtMs),
   };
 });
 

@@ -29,7 +29,7 @@ export async function openUpload(
   direct: DirectUpload | null,
 ): Promise<OpenUpload> {
   const { path, size, content_type } = wanted;
-  const { store, project, server, now } = context;
+  const { store, project, server, caller, now } = context;
   const open = (await store.uploads.atPath(path)).filter((one) => one.expires_at > now);
   if (open.length >= UPLOADS_PER_PATH) {
     const first = Math.min(...open.map((one) => one.expires_at));
@@ -41,7 +41,15 @@ export async function openUpload(
   const id = direct?.id ?? context.newId('upl');
   const token = newToken(project.id);
   const expiresAt = now + UPLOAD_MS;
-  const row = { id, path, size_bytes: size, content_type, digest: null, expires_at: expiresAt };
+  const row = {
+    id,
+    path,
+    size_bytes: size,
+    content_type,
+    digest: null,
+    expires_at: expiresAt,
+    key_id: caller.keyId,
+  };
   await store.uploads.insert(row, hash('sha256', token));
   await store.disk.add('upload_bytes', size);
   context.emit({ kind: 'due', at: expiresAt });

@@ -56,7 +56,10 @@ export async function showClaimed(
 ): Promise<z.output<typeof claimedEvent>> {
   const row = await store.events.findWhole(id, now);
   if (!row) throw notFound(`event ${id}`);
-  const links = eventLinks({ vault, server }, project.id, row, now);
+  const links = eventLinks({ vault, server }, project.id, row, {
+    holder: caller.keyId,
+    now,
+  });
   const payload = { whole: true, ...links } as const;
   const resumed = row.parked_at === null ? null : await resumedOf(store, row.seq);
   return {

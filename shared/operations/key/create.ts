@@ -8,7 +8,9 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { limitProblem, mayGrant, SCOPES } from '../../lib/scopes.ts';
 import { diskPrefixes } from '../disk-fields.ts';
 import { isoInstant, label } from '../fields.ts';
-import { newKeyView } from './view.ts';
+import { MakerNames } from '../access/maker.ts';
+import { tellOwners } from '../access/tell.ts';
+import { newKeyView, toKeyView } from './view.ts';
 
 export const keyCreate = defineOperation({
   name: 'key_create',
@@ -50,7 +52,8 @@ export const keyCreate = defineOperation({
   subject: (_input, output) => output.id,
   example: { name: 'ci', scopes: ['inbox:read', 'inbox:write'] },
 }).write({
-  commit: async ({ caller, project, store, now, newId }, input) => {
+  commit: async (context, input) => {
+    const { caller, project, store, now, newId } = context;
     const { name, scopes, disk_prefixes, expires_at } = input;
     const nowIso = isoTime(now);
     const missing = scopes.filter((scope) => !mayGrant(caller.scopes, scope));
@@ -81,7 +84,12 @@ export const keyCreate = defineOperation({
       client: null,
     };
     await store.keys.insert({ ...key, hash: hashApiKey(apiKey) });
-    return { ...key, api_key: apiKey };
+    if (scopes.includes('admin')) await tellOwners(context, key.id, caller);
+    const view = await toKeyView(
+      { ...key, secret_expires_at: null },
+      { names: new MakerNames(context), now },
+    );
+    return { ...view, api_key: apiKey };
   },
 });
 

@@ -1,42 +1,76 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { notFound, scopeMissing, ServiceError } from '../../lib/errors.ts';
+import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { endKey } from './end.ts';
-import { isLastAdmin } from './last-admin.ts';
+import { endKeyAlone, endParts } from '../access/end.ts';
+import { keptParts, madeParts } from '../access/made.ts';
+import { aftermathFields } from '../access/view.ts';
+import { memberBehind } from '../member/of-key.ts';
+import { resolveRequest } from '../request/resolve.ts';
+import { refuseLastAdmin } from './last-admin.ts';
 import { keyId } from './view.ts';
 
 export const keyRevoke = defineOperation({
   name: 'key_revoke',
-  summary: 'Revoke a key.',
+  summary: 'Revoke a key, and end what it made.',
   description:
-    "The key stops working at once. Revoking an app's key also revokes the keys it made. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.",
+    "The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner. You can't revoke the last active admin key.",
   scope: 'any',
-  input: z.strictObject({ key_id: keyId }),
+  input: z.strictObject({
+    key_id: keyId,
+    keep: z.boolean().default(false).describe('Keep what it made, except links to files.'),
+  }),
   output: z.object({
     id: z.string().describe('`key_…`.'),
     revoked_at: z.string().describe('When it stopped working.'),
+    ...aftermathFields,
   }),
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'LAST_ADMIN_KEY'],
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'DELETE', path: '/v1/keys/{id}', params: { id: 'key_id' } },
   mcp: false,
-  cli: { usage: 'key revoke <key_id>', examples: ['key revoke key_01j9z3k4m5n6p7q8r9s0t1v2w3'] },
+  cli: {
+    usage: 'key revoke <key_id>',
+    examples: [
+      'key revoke key_01j9z3k4m5n6p7q8r9s0t1v2w3',
+      'key revoke key_01j9z3k4m5n6p7q8r9s0t1v2w3 --keep',
+    ],
+  },
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3' },
 }).write({
-  commit: async (context, { key_id }) => {
+  commit: async (context, { key_id, keep }) => {
     const { caller, store, now } = context;
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw scopeMissing('admin');
     }
-    const nowIso = isoTime(now);
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
-    if (key.revoked_at !== null) return { id: key_id, revoked_at: key.revoked_at };
-    if (isLastAdmin(key, await store.keys.active(nowIso))) throw new ServiceError('LAST_ADMIN_KEY');
-    await endKey(context, key);
-    return { id: key_id, revoked_at: nowIso };
+    await refuseOwners(context, key_id);
+    const parts = await madeParts(context, [key_id]);
+    await refuseLastAdmin(context, key, keep ? [] : parts.ending);
+    if (key.revoked_at === null) await endKeyAlone(context, key_id);
+    const revokedAt = key.revoked_at ?? isoTime(now);
+    const aftermath = keep
+      ? await keptParts(context, [key_id], parts)
+      : await endParts(context, parts, {
+          because: 'the key that made it was revoked',
+          resolve: resolveRequest,
+        });
+    return { id: key_id, revoked_at: revokedAt, ...aftermath };
   },
 });
+
+/** An agent may be using a key, so no key and no admin locks an owner out: SCOPE_MISSING. */
+async function refuseOwners({ store, caller }: WriteContext, wanted: string): Promise<void> {
+  if (wanted === caller.keyId || caller.member?.role === 'owner') return;
+  const holder = await memberBehind(store, { keyId: wanted });
+  if (holder?.role !== 'owner') return;
+  if ((await memberBehind(store, caller))?.id === holder.id) return;
+  throw new ServiceError('SCOPE_MISSING', {
+    details: { scope: 'admin' },
+    hint: 'This key belongs to an owner. They can revoke it with any admin key of theirs, and every owner can in the web inbox.',
+  });
+}

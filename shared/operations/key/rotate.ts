@@ -5,7 +5,13 @@ import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.
 import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import type { KeyRecord } from '../../store/keys.ts';
 import { memberBehind } from '../member/of-key.ts';
+import { endParts } from '../access/end.ts';
+import { madeParts } from '../access/made.ts';
+import { MakerNames } from '../access/maker.ts';
+import { aftermathFields, type Aftermath } from '../access/view.ts';
+import { resolveRequest } from '../request/resolve.ts';
 import { keyId, newKeyView, toKeyView } from './view.ts';
 
 /** The old secret must work long enough for the caller to repeat the call if the answer gets lost. */
@@ -15,7 +21,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.',
+    'The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -25,8 +31,12 @@ export const keyRotate = defineOperation({
       .max(86_400)
       .default(0)
       .describe('How long the old secret keeps working.'),
+    end_made: z
+      .boolean()
+      .default(false)
+      .describe('Also end what the key made, as key_revoke does, and its waits.'),
   }),
-  output: newKeyView,
+  output: newKeyView.extend(aftermathFields),
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'KEY_REVOKED'],
   effect: 'write',
   replica: 'upstream',
@@ -39,12 +49,15 @@ export const keyRotate = defineOperation({
   mcp: false,
   cli: {
     usage: 'key rotate <key_id>',
-    examples: ['key rotate key_01j9z3k4m5n6p7q8r9s0t1v2w3 --grace-seconds 3600'],
+    examples: [
+      'key rotate key_01j9z3k4m5n6p7q8r9s0t1v2w3 --grace-seconds 3600',
+      'key rotate key_01j9z3k4m5n6p7q8r9s0t1v2w3 --end-made',
+    ],
   },
   subject: (input) => input.key_id,
   example: { key_id: 'key_01j9z3k4m5n6p7q8r9s0t1v2w3', grace_seconds: 3600 },
 }).write({
-  commit: async (context, { key_id, grace_seconds }) => {
+  commit: async (context, { key_id, grace_seconds, end_made }) => {
     const { caller, project, store, now, emit } = context;
     if (key_id !== caller.keyId && !caller.scopes.includes('admin')) {
       throw scopeMissing('admin');
@@ -73,9 +86,22 @@ export const keyRotate = defineOperation({
       previousUntil: isoTime(now + graceSeconds * 1000),
     });
     emit({ kind: 'keys_changed' });
-    return { ...toKeyView(key), last4: last4(apiKey), api_key: apiKey };
+    const aftermath = end_made ? await endMade(context, key) : { ended: [], left: [] };
+    const view = await toKeyView(key, { names: new MakerNames(context), now });
+    return { ...view, last4: last4(apiKey), api_key: apiKey, ...aftermath };
   },
 });
+
+/** Whoever had the old secret keeps nothing. The key itself stays, so the project keeps an admin. */
+async function endMade(context: WriteContext, key: KeyRecord): Promise<Aftermath> {
+  const parts = await madeParts(context, [key.id]);
+  await context.store.fileLinks.revokeKey(key.id);
+  context.emit({ kind: 'key_ended', keyId: key.id });
+  return endParts(context, parts, {
+    because: 'the key that made it got a new secret',
+    resolve: resolveRequest,
+  });
+}
 
 /** The secret of somebody else's key would outlive the caller's membership. */
 async function refuseOthers({ store, caller }: WriteContext, wanted: string): Promise<void> {

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { SCOPES } from '../../lib/scopes.ts';
+import { isoTime } from '../../lib/clock.ts';
 import type { KeyRecord } from '../../store/keys.ts';
+import { makerFields, type MakerNames } from '../access/maker.ts';
 
 /** A key as callers see it, with only the last four characters of the secret. */
 export const keyView = named(
@@ -10,6 +12,7 @@ export const keyView = named(
     .object({
       id: z.string().describe('`key_…`.'),
       name: z.string().describe('What people call it.'),
+      status: z.enum(['active', 'expired', 'revoked']).describe('Whether it works.'),
       last4: z.string().describe('The last characters of the secret.'),
       scopes: z.array(z.enum(SCOPES)).describe('What it may do.'),
       disk_prefixes: z
@@ -17,7 +20,7 @@ export const keyView = named(
         .nullable()
         .describe('The only names on the disk that the key may use start with these. Null: all.'),
       created_at: z.string().describe('When it was created.'),
-      created_by: z.string().nullable().describe('The key that created it.'),
+      ...makerFields,
       last_used_at: z.string().nullable().describe('When it was last used.'),
       expires_at: z.string().nullable().describe('When it ends; null means never.'),
       revoked_at: z.string().nullable().describe('When it was revoked.'),
@@ -29,9 +32,20 @@ export const keyView = named(
     .describe('An API key, without its secret.'),
 );
 
-export function toKeyView(record: KeyRecord): z.output<typeof keyView> {
+export async function toKeyView(
+  record: KeyRecord,
+  { names, now }: { readonly names: MakerNames; readonly now: number },
+): Promise<z.output<typeof keyView>> {
   const { secret_expires_at: _, ...key } = record;
-  return key;
+  return { ...key, status: statusOf(key, isoTime(now)), maker: await names.ofKey(key.created_by) };
+}
+
+function statusOf(
+  { revoked_at: revoked, expires_at: expires }: Pick<KeyRecord, 'revoked_at' | 'expires_at'>,
+  nowIso: string,
+): 'active' | 'expired' | 'revoked' {
+  if (revoked !== null) return 'revoked';
+  return expires !== null && expires <= nowIso ? 'expired' : 'active';
 }
 
 /** A key with its secret, which callers see only in this answer. */

@@ -6,6 +6,7 @@ import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';
 import { refuseTooMany } from '../request/open.ts';
 import { pendingRequest } from '../request/row.ts';
+import { ownerChannels } from './owners.ts';
 
 const OWNER_WAIT_MS = 7 * 86_400_000;
 
@@ -78,14 +79,4 @@ export function askAboutMember(
   summary: string,
 ): Promise<string | null> {
   return askAbout(context, memberId, { change, action: `member_${change.change}`, summary });
-}
-
-/** The active channels of all owners, the owner's channel first. */
-async function ownerChannels({ store }: ApprovalContext): Promise<string[]> {
-  const members = await store.members.list();
-  const ofOwners = members.flatMap(({ role, channel_id: id }) =>
-    role === 'owner' && id ? [id] : [],
-  );
-  const active = (await store.channels.list()).filter(({ status }) => status === 'active');
-  return active.filter(({ id, owner }) => owner === 1 || ofOwners.includes(id)).map(({ id }) => id);
 }

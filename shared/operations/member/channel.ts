@@ -51,8 +51,7 @@ export async function takeChannel(context: ApprovalContext, member: MemberRow): 
   if (channelId === null) return;
   await handOver(context, member);
   await keepAddress(context, id, channelId);
-  await store.keys.reassign(channelId, id);
-  await store.channels.reassign(channelId, id);
+  await store.makers.reassign(channelId, id);
   await store.members.setChannel(id, null);
   await removeChannel(context, channelId);
 }

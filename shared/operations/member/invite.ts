@@ -7,6 +7,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { comparableAddress, maskedAddress } from '../../rules/mail-address.ts';
 import { ROLES, type Role } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
+import { MakerNames } from '../access/maker.ts';
 import { refuseAddress } from '../channel/address.ts';
 import { addressHashText } from '../channel/view.ts';
 import { tooSoon } from '../fields.ts';
@@ -58,7 +59,10 @@ export const memberInvite = defineOperation({
     if (known) await refuseRepeat(context, known, role);
     const requestId = await inviteOrAsk(context, member);
     const current = (await store.members.find(member.id)) ?? member;
-    return { member: toMemberView(current), request_id: requestId };
+    return {
+      member: await toMemberView(current, new MakerNames(context)),
+      request_id: requestId,
+    };
   },
 });
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { memberBehind } from './of-key.ts';
 import { memberView, toMemberView } from './view.ts';
 
@@ -22,14 +23,18 @@ export const memberList = defineOperation({
   cli: {
     usage: 'member list',
     examples: ['member list'],
-    columns: ['id', 'address', 'role', 'status', 'joined_at'],
+    columns: ['id', 'address', 'role', 'status', 'joined_at', 'inviter'],
   },
   example: {},
-}).read(async ({ store, caller }) => {
+}).read(async (context) => {
+  const { store, caller } = context;
+  const names = new MakerNames(context);
   const seesAll = caller.scopes.includes('admin') || caller.scopes.includes('approvals');
   const own = seesAll ? undefined : await memberBehind(store, caller);
   const rows = seesAll ? await store.members.list() : own ? [own] : [];
   const ofOwners = rows.filter(({ role }) => role === 'owner');
   const ofOthers = rows.filter(({ role }) => role !== 'owner');
-  return { items: [...ofOwners, ...ofOthers].map(toMemberView), next_cursor: null };
+  const items = [];
+  for (const row of [...ofOwners, ...ofOthers]) items.push(await toMemberView(row, names));
+  return { items, next_cursor: null };
 });

@@ -1,6 +1,7 @@
 import type { Caller } from '../../kernel/context.ts';
 import type { MemberRow } from '../../store/members.ts';
 import type { Repositories } from '../../store/repositories.ts';
+import { memberNamed } from '../access/actor.ts';
 
 /** Keys make keys: a longer line than this can't come about with the limit of active keys. */
 const LINE_MAX = 1000;
@@ -17,16 +18,4 @@ export async function memberBehind(
     maker = (await keys.find(maker))?.created_by ?? null;
   }
   return undefined;
-}
-
-/** By the id of an account, a channel or a member, as `created_by` of a key names them. */
-async function memberNamed(
-  members: Repositories['members'],
-  id: string,
-): Promise<MemberRow | undefined> {
-  return (
-    (await members.findByAccount(id)) ??
-    (await members.findByChannel(id)) ??
-    (await members.find(id))
-  );
 }

@@ -1,46 +1,47 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import type { MemberRow } from '../../store/members.ts';
+import { endParts } from '../access/end.ts';
+import { madeParts } from '../access/made.ts';
+import type { Aftermath } from '../access/view.ts';
 import { removeChannel } from '../channel/removal.ts';
+import type { resolveRequest } from '../request/resolve.ts';
 import { takeChannel } from './channel.ts';
-import { endKeys } from './keys.ts';
-import { memberBehind } from './of-key.ts';
-
-/** The ids of what a removed member had. */
-interface Ended {
-  readonly keys: readonly string[];
-  /** Those that they or their keys had added. */
-  readonly channels: readonly string[];
-}
+import { makersOf } from './keys.ts';
 
 /**
- * Ends everything a member has in the project, all in the current transaction: keys with what runs under them, sessions
- * of the web inbox, their channel and those that they or their keys added, the invitation.
+ * Ends everything a member has in the project, all in the current transaction: keys with what runs under them and what they
+ * made, sessions of the web inbox, their channel and those that they or their keys added, the invitation.
  */
-export async function removeMember(context: ApprovalContext, member: MemberRow): Promise<Ended> {
+export async function removeMember(
+  context: ApprovalContext,
+  member: MemberRow,
+  resolve: typeof resolveRequest,
+): Promise<Aftermath> {
   const { store, now, emit, record } = context;
-  const channels = await channelsAddedBy(context, member);
-  const keys = await endKeys(context, member);
+  const parts = await madeParts(context, makersOf(member));
+  const { ended, left } = await endParts(context, parts, {
+    because: 'the member who made it was removed',
+    resolve,
+  });
+  const channels = left.filter(({ kind }) => kind === 'channel');
   await takeChannel(context, member);
-  for (const id of channels) await removeChannel(context, id);
+  for (const { id } of channels) await removeChannel(context, id);
   await store.notices.endOfChannel(member.id);
   await store.members.remove(member.id, isoTime(now));
+  const keys = idsOf(ended, 'key');
   await record('member.removed', member.id, { keys });
   emit({ kind: 'members_changed' });
-  return { keys, channels };
+  return {
+    ended: [...ended, ...channels.map(({ kind, id, name }) => ({ kind, id, name }))],
+    left: left.filter(({ kind }) => kind !== 'channel'),
+  };
 }
 
-/** Without the owner's channel, and without those of other members: they joined by themselves. */
-async function channelsAddedBy(
-  { store }: ApprovalContext,
-  { id, channel_id: own }: MemberRow,
-): Promise<string[]> {
-  const added: string[] = [];
-  for (const channel of await store.channels.list()) {
-    const { created_by: keyId } = channel;
-    if (channel.owner === 1 || channel.id === own || keyId === null) continue;
-    if (await store.members.findByChannel(channel.id)) continue;
-    if ((await memberBehind(store, { keyId }))?.id === id) added.push(channel.id);
-  }
-  return added;
+/** The ids of one kind among what ended. */
+export function idsOf(
+  ended: Aftermath['ended'],
+  wanted: Aftermath['ended'][number]['kind'],
+): string[] {
+  return ended.filter(({ kind }) => kind === wanted).map(({ id }) => id);
 }

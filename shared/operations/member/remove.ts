@@ -4,9 +4,11 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { MemberRow } from '../../store/members.ts';
+import { resolveRequest } from '../request/resolve.ts';
 import { askAboutMember } from './ask-owners.ts';
 import { mayRemove, refuseLastOwner } from './authority.ts';
-import { removeMember } from './removal.ts';
+import { aftermathFields } from '../access/view.ts';
+import { idsOf, removeMember } from './removal.ts';
 import { memberId } from './view.ts';
 import { withdrawChanges } from './withdrawal.ts';
 
@@ -14,7 +16,7 @@ export const memberRemove = defineOperation({
   name: 'member_remove',
   summary: 'Remove a member, or withdraw an invitation.',
   description:
-    "Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons, and the channels that they or those keys added; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`, whoever owns it.",
+    "Ends at once their keys, what runs under them and what they made: keys, routes, invitations, channels, pending requests; also their web sessions, links and buttons. What they were asked goes to an owner. Sources go on: `left` names those they knew. With a key, removing an owner or admin needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`.",
   scope: 'any',
   input: z.strictObject({ member_id: memberId }),
   output: z.object({
@@ -22,6 +24,7 @@ export const memberRemove = defineOperation({
     removed_at: z.string().nullable().describe('Null while an owner must decide first.'),
     revoked_keys: z.array(z.string()).describe('The keys that ended.'),
     removed_channels: z.array(z.string()).describe('Those that they or their keys added.'),
+    ...aftermathFields,
     request_id: z.string().nullable().describe('The request that an owner decides first.'),
   }),
   errors: ['NOT_FOUND', 'SCOPE_MISSING', 'CHANNEL_OWNER_PROTECTED', 'TOO_MANY_PENDING_REQUESTS'],
@@ -48,12 +51,15 @@ export const memberRemove = defineOperation({
     if (!mayRemove(context, member, isOwn)) return ask(context, member);
     await withdrawChanges(context, id);
     const current = await store.members.find(id);
-    const ended = current ? await removeMember(context, current) : { keys: [], channels: [] };
+    const aftermath = current
+      ? await removeMember(context, current, resolveRequest)
+      : { ended: [], left: [] };
     return {
       id,
       removed_at: isoTime(now),
-      revoked_keys: [...ended.keys],
-      removed_channels: [...ended.channels],
+      revoked_keys: idsOf(aftermath.ended, 'key'),
+      removed_channels: idsOf(aftermath.ended, 'channel'),
+      ...aftermath,
       request_id: null,
     };
   },
@@ -62,5 +68,13 @@ export const memberRemove = defineOperation({
 async function ask(context: WriteContext, { id, role, masked }: MemberRow) {
   const summary = `Remove the ${role} ${masked ?? id}`;
   const requestId = await askAboutMember(context, id, { change: 'remove' }, summary);
-  return { id, removed_at: null, revoked_keys: [], removed_channels: [], request_id: requestId };
+  return {
+    id,
+    removed_at: null,
+    revoked_keys: [],
+    removed_channels: [],
+    ended: [],
+    left: [],
+    request_id: requestId,
+  };
 }

@@ -3,6 +3,8 @@ import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isDecider, ROLES } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
+import { MakerNames } from '../access/maker.ts';
+import { resolveRequest } from '../request/resolve.ts';
 import { askAboutMember } from './ask-owners.ts';
 import { permissionFor, refuseLastOwner, refuseOwnRise } from './authority.ts';
 import { applyRole } from './role-change.ts';
@@ -36,20 +38,22 @@ export const memberRole = defineOperation({
 }).write({
   commit: async (context, { member_id: id, role }) => {
     const { store } = context;
+    const names = new MakerNames(context);
     const member = await store.members.find(id);
     if (!member) throw notFound(`member ${id}`);
     if (member.role === role && !lacksChannel(member)) {
-      return { member: toMemberView(member), request_id: null };
+      return { member: await toMemberView(member, names), request_id: null };
     }
     await refuseOwnRise(context, member, role);
     if (member.role !== role) await refuseLastOwner(context, member);
     if (permissionFor(context, [member.role, role]) === 'ask_owner') {
       const summary = `Make the ${member.role} ${member.masked ?? id} ${role}`;
       const requestId = await askAboutMember(context, id, { change: 'role', role }, summary);
-      return { member: toMemberView(member), request_id: requestId };
+      return { member: await toMemberView(member, names), request_id: requestId };
     }
-    await applyRole(context, member, role);
-    return { member: toMemberView((await store.members.find(id)) ?? member), request_id: null };
+    await applyRole(context, member, role, resolveRequest);
+    const changed = (await store.members.find(id)) ?? member;
+    return { member: await toMemberView(changed, names), request_id: null };
   },
 });
 

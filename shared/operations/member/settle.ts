@@ -4,6 +4,7 @@ import type { Role } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { applyProjectChange, type ProjectChange } from '../project/apply.ts';
+import type { resolveRequest } from '../request/resolve.ts';
 import { isLastOwner } from './authority.ts';
 import { sendInvitation } from './invitation.ts';
 import { removeMember } from './removal.ts';
@@ -16,7 +17,11 @@ export type MemberChange =
   | { readonly change: 'remove' };
 
 /** Does what an owner has allowed, or forgets whom they didn't let in. */
-export async function settleMember(context: ApprovalContext, request: RequestRow): Promise<void> {
+export async function settleMember(
+  context: ApprovalContext,
+  request: RequestRow,
+  resolve: typeof resolveRequest,
+): Promise<void> {
   const { store, now, record } = context;
   const change = JSON.parse(request.proposal ?? '{}') as MemberChange | ProjectChange;
   if (change.change === 'rename' || change.change === 'delete') {
@@ -26,7 +31,7 @@ export async function settleMember(context: ApprovalContext, request: RequestRow
   const member = await store.members.find(request.subject);
   if (!member) return;
   if (request.status === 'approved') {
-    await allowed(context, member, change);
+    await allowed(context, member, { change, resolve });
   } else if (member.status === 'asked') {
     await store.members.remove(member.id, isoTime(now));
     await record('member.removed', member.id);
@@ -37,13 +42,13 @@ export async function settleMember(context: ApprovalContext, request: RequestRow
 async function allowed(
   context: ApprovalContext,
   member: MemberRow,
-  change: MemberChange,
+  { change, resolve }: { readonly change: MemberChange; readonly resolve: typeof resolveRequest },
 ): Promise<void> {
   if (change.change === 'invite') {
     await sendInvitation(context, member.id);
     return;
   }
   if (await isLastOwner(context, member)) return;
-  if (change.change === 'role') await applyRole(context, member, change.role);
-  else await removeMember(context, member);
+  if (change.change === 'role') await applyRole(context, member, change.role, resolve);
+  else await removeMember(context, member, resolve);
 }

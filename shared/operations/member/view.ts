@@ -3,6 +3,7 @@ import { named } from '../../kernel/schema-names.ts';
 import type { ServerInfo } from '../../kernel/context.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { invalid } from '../../lib/errors.ts';
+import type { MakerNames } from '../access/maker.ts';
 import { ROLES } from '../../rules/roles.ts';
 import type { MemberRow } from '../../store/members.ts';
 
@@ -22,6 +23,10 @@ export const memberView = named(
         .nullable()
         .describe('Where they are asked; null if they decide nothing.'),
       invited_by: z.string().nullable().describe('The key or the member that invited them.'),
+      inviter: z
+        .string()
+        .nullable()
+        .describe('The same for people; null for who founded the project.'),
       created_at: z.string().describe('When they were invited.'),
       expires_at: z
         .string()
@@ -32,7 +37,10 @@ export const memberView = named(
     .describe('A person who shares the project.'),
 );
 
-export function toMemberView(row: MemberRow): z.output<typeof memberView> {
+export async function toMemberView(
+  row: MemberRow,
+  names: MakerNames,
+): Promise<z.output<typeof memberView>> {
   return {
     id: row.id,
     role: row.role,
@@ -40,6 +48,7 @@ export function toMemberView(row: MemberRow): z.output<typeof memberView> {
     status: row.status,
     channel_id: row.channel_id,
     invited_by: row.invited_by,
+    inviter: row.invited_by === null ? null : await names.of(row.invited_by),
     created_at: row.created_at,
     expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
     joined_at: row.joined_at,

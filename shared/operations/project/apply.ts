@@ -1,6 +1,6 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { isoTime } from '../../lib/clock.ts';
-import { endKey } from '../key/end.ts';
+import { endKeyAlone } from '../access/end.ts';
 
 /** What an owner is asked to allow about the project itself, in the proposal of a request of kind `member`. */
 export type ProjectChange =
@@ -45,7 +45,8 @@ export async function applyProjectChange(
   } else {
     await store.meta.set(DELETED, context.now);
     // So everyone learns it at once, at every gateway: waits and streams end with their key.
-    for (const key of await store.keys.active(isoTime(context.now))) await endKey(context, key);
+    for (const key of await store.keys.active(isoTime(context.now)))
+      await endKeyAlone(context, key.id);
     await record('project.deleted', project.id);
   }
   emit({ kind: 'project_changed' });

@@ -30,7 +30,7 @@ export const requestCallbackSecret = defineOperation({
   example: {},
 }).write({
   prepare: async ({ callbacks }) => callbacks.newSecret(),
-  commit: async ({ store, vault, project, now, emit }, _input, secret) => {
+  commit: async ({ store, vault, project, caller, now, emit }, _input, secret) => {
     const before = await store.callbackSecret.get();
     const created_at = isoTime(now);
     const until = before ? now + CALLBACK_SECRET_GRACE_MS : null;
@@ -39,6 +39,7 @@ export const requestCallbackSecret = defineOperation({
       created_at,
       previous: before?.secret ?? null,
       previous_valid_until: until,
+      created_by: caller.keyId,
     });
     emit({ kind: 'callbacks_changed' });
     const previous_valid_until = until === null ? null : isoTime(until);

@@ -16,7 +16,7 @@ export function noticeAad(projectId: string, noticeId: string): string {
 export async function notify(
   context: Notifying,
   notification: {
-    readonly kind: Exclude<NoticeKind, 'verify' | 'invite' | 'digest' | 'limited'>;
+    readonly kind: Exclude<NoticeKind, 'verify' | 'invite' | 'digest' | 'limited' | 'access'>;
     readonly channelId: string;
     readonly requestId: string;
     readonly dueAt?: number;
@@ -66,14 +66,34 @@ export async function notifyVoted(context: Notifying, requestId: string): Promis
 }
 
 /** Tells a person what a `source.limited` event tells the inbox. */
-export async function notifyLimited(
-  { store, now, newId, emit }: Notifying,
+export function notifyLimited(
+  context: Notifying,
   channelId: string,
   eventId: string,
 ): Promise<void> {
+  return notifyAbout(context, { kind: 'limited', channelId, about: eventId });
+}
+
+/** Tells an owner of a new member, key or route, by its id. */
+export function notifyAccess(context: Notifying, channelId: string, id: string): Promise<void> {
+  return notifyAbout(context, { kind: 'access', channelId, about: id });
+}
+
+async function notifyAbout(
+  { store, now, newId, emit }: Notifying,
+  {
+    kind,
+    channelId,
+    about,
+  }: {
+    readonly kind: 'limited' | 'access';
+    readonly channelId: string;
+    readonly about: string;
+  },
+): Promise<void> {
   const unsent = { status: 'queued', attempts: 0, due_at: now, created_at: isoTime(now) };
-  const row = { id: newId('ntc'), kind: 'limited', channel_id: channelId, ...unsent } as const;
-  await store.notices.insert({ ...row, request_id: null, token: null, token_hash: null }, eventId);
+  const row = { id: newId('ntc'), kind, channel_id: channelId, ...unsent } as const;
+  await store.notices.insert({ ...row, request_id: null, token: null, token_hash: null }, about);
   emit({ kind: 'notices_due' });
 }
 

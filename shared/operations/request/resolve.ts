@@ -97,7 +97,7 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   const { kind, status, subject } = request;
   if (kind === 'policy' && status === 'approved') await applyPolicy(context, request);
   if (kind === 'email_send') await settleMail(context, request);
-  if (kind === 'member') await settleMember(context, request);
+  if (kind === 'member') await settleMember(context, request, resolveRequest);
   if (kind !== 'channel') return;
   if (status === 'approved' || status === 'modified') {
     await store.channels.setActive(subject, isoTime(now));

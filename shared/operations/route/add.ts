@@ -4,6 +4,8 @@ import { invalid } from '../../lib/errors.ts';
 import { CALLBACK_URL_MAX_CHARS, ROUTES_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceFilter, typePattern } from '../fields.ts';
+import { MakerNames } from '../access/maker.ts';
+import { tellOwners } from '../access/tell.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { routeAad, routeView, toRouteView } from './view.ts';
 
@@ -75,6 +77,7 @@ export const routeAdd = defineOperation({
     await store.routes.insert(row);
     emit({ kind: 'callbacks_changed' });
     const warnings = await sourceWarnings(store, wanted.match_source);
-    return { ...toRouteView(row), secret, warnings };
+    await tellOwners(context, id, caller);
+    return { ...(await toRouteView(row, new MakerNames(context))), secret, warnings };
   },
 });

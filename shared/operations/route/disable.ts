@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { disableRoute } from './close.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
 
@@ -29,6 +30,6 @@ export const routeDisable = defineOperation({
     const route = await routes.find(route_id);
     if (!route) throw notFound(`route ${route_id}`);
     await disableRoute(context, route, { reason: 'Disabled by hand.', eventId: null });
-    return toRouteView((await routes.find(route_id)) ?? route);
+    return toRouteView((await routes.find(route_id)) ?? route, new MakerNames(context));
   },
 });

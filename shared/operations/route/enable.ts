@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { settleEvent } from './release.ts';
 import { routeId, routeView, toRouteView } from './view.ts';
 
@@ -42,8 +43,9 @@ export const routeEnable = defineOperation({
       await settleEvent(context, event_seq);
     }
     if (resumed.length > 0) emit({ kind: 'delivery_due', destination: route.destination });
+    const enabled = { ...route, enabled: 1, disabled_reason: null };
     return {
-      ...toRouteView({ ...route, enabled: 1, disabled_reason: null }),
+      ...(await toRouteView(enabled, new MakerNames(context))),
       resumed: resumed.length,
       more: resumed.length === RESUME_MAX,
     };

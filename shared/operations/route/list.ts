@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { routeView, toRouteView } from './view.ts';
 
 export const routeList = defineOperation({
@@ -37,10 +38,13 @@ export const routeList = defineOperation({
     columns: ['id', 'callback_url', 'match_source', 'match_type', 'enabled', 'pending', 'dead'],
   },
   example: {},
-}).read(async ({ store, now }) => {
+}).read(async (context) => {
+  const { store, now } = context;
+  const names = new MakerNames(context);
   const items = [];
   for (const row of await store.routes.list()) {
-    items.push({ ...toRouteView(row), ...(await store.deliveries.countsOf(row.id, now)) });
+    const counts = await store.deliveries.countsOf(row.id, now);
+    items.push({ ...(await toRouteView(row, names)), ...counts });
   }
   return { items, next_cursor: null };
 });

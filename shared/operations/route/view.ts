@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
+import { makerFields, type MakerNames } from '../access/maker.ts';
 import type { RouteRow } from '../../store/routes.ts';
 
 /** A route as callers see it, without its secret. */
@@ -17,6 +18,7 @@ export const routeView = named(
       enabled: z.boolean().describe('False after a 410 Gone answer or route_disable.'),
       disabled_reason: z.string().nullable().describe('Why it is disabled.'),
       created_at: z.string().describe('When it was added.'),
+      ...makerFields,
     })
     .describe('Where matching events are sent.'),
 );
@@ -36,8 +38,23 @@ export function routeAad(projectId: string, id: string): string {
 }
 
 /** The public fields of a stored route. */
-export function toRouteView(row: RouteRow): z.input<typeof routeView> {
+export async function toRouteView(
+  row: RouteRow,
+  names: MakerNames,
+): Promise<z.input<typeof routeView>> {
   const { id, callback_url, match_source, match_type, disabled_reason, created_at } = row;
+  const { created_by } = row;
   const enabled = row.enabled === 1;
-  return { id, callback_url, match_source, match_type, enabled, disabled_reason, created_at };
+  const maker = await names.of(created_by);
+  return {
+    id,
+    callback_url,
+    match_source,
+    match_type,
+    enabled,
+    disabled_reason,
+    created_at,
+    created_by,
+    maker,
+  };
 }

@@ -53,7 +53,8 @@ export const sourceAdd = defineOperation({
   subject: (_input, output) => output.name,
   example: { type: 'webhook', name: 'github', verification: 'github', secret: 'a-shared-secret' },
 }).write({
-  commit: async ({ store, vault, server, project, now }, wanted) => {
+  commit: async (context, wanted) => {
+    const { store, vault, server, project, caller, now } = context;
     refuseBadCombination(wanted, server.mail.domain !== null);
     if (await store.sources.findByName(wanted.name)) throw new ServiceError('SOURCE_NAME_TAKEN');
     if (wanted.type === 'email' && (await store.sources.email())) {
@@ -73,12 +74,14 @@ export const sourceAdd = defineOperation({
       previous_valid_until: null,
       token: vault.seal(sourceAad('token', project.id, id), token),
       created_at: isoTime(now),
+      created_by: caller.keyId,
+      secret_by: wanted.secret ? caller.keyId : null,
     };
     await store.sources.insert({
       ...row,
       token_hash: hash('sha256', token),
     });
-    return toSourceView(row, { vault, server, project, now });
+    return toSourceView(row, context);
   },
 });
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
+import { MakerNames } from '../access/maker.ts';
 import { sourceWithActivity, toSourceWithActivity } from './view.ts';
 
 export const sourceList = defineOperation({
@@ -25,9 +26,10 @@ export const sourceList = defineOperation({
   example: {},
 }).read(async (context) => {
   const { store } = context;
+  const names = new MakerNames(context);
   const items = [];
   for (const row of await store.sources.list()) {
-    items.push(await toSourceWithActivity(row, context));
+    items.push(await toSourceWithActivity(row, context, names));
   }
   return { items, next_cursor: null };
 });

@@ -50,7 +50,7 @@ export const sourceRotate = defineOperation({
   example: { name: 'github', secret: 'another-shared-secret', previous_valid_seconds: 3600 },
 }).write({
   commit: async (context, { name, secret, previous_valid_seconds }) => {
-    const { store, vault, project, now, emit } = context;
+    const { store, vault, project, caller, now, emit } = context;
     const source = await store.sources.findByName(name);
     if (!source) throw notFound(`source ${name}`);
     if (source.type !== 'webhook')
@@ -66,6 +66,7 @@ export const sourceRotate = defineOperation({
       secret: seal('secret', secret),
       previous_secret: before === null ? null : seal('previous_secret', before),
       previous_valid_until: until,
+      secret_by: caller.keyId,
     });
     emit({ kind: 'sources_changed' });
     if (until !== null) emit({ kind: 'due', at: until });

@@ -5,7 +5,7 @@ import { API_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { signWebhook } from '../../rules/signature.ts';
 import { sourceName } from '../fields.ts';
-import { openSecret, toSourceView } from './view.ts';
+import { openSecret, hookUrl } from './view.ts';
 
 export const sourceSign = defineOperation({
   name: 'source_sign',
@@ -36,7 +36,7 @@ export const sourceSign = defineOperation({
   commit: async ({ store, vault, server, project, now }, { name, body_base64 }) => {
     const source = await store.sources.findByName(name);
     if (!source) throw notFound(`source ${name}`);
-    const { url } = toSourceView(source, { vault, server, project, now });
+    const url = hookUrl(source, { vault, server, project });
     if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
     const secret = openSecret(source, 'secret', vault, project.id);
     if (secret === null) return { url, headers: {} };

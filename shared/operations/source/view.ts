@@ -3,7 +3,8 @@ import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { INGRESS_LIMIT_KINDS } from '../../rules/ingress-limit.ts';
 import type { SourceRow } from '../../store/sources.ts';
-import type { ProjectInfo, ReadContext, ServerInfo, Vault } from '../../kernel/context.ts';
+import { makerFields, MakerNames } from '../access/maker.ts';
+import type { ReadContext, Vault } from '../../kernel/context.ts';
 import { limitedNow } from './limited.ts';
 import { projectAddress } from '../email/project-address.ts';
 
@@ -36,6 +37,11 @@ export const sourceView = named(
         .string()
         .nullable()
         .describe('How long the previous secret stays valid; null if there is none.'),
+      ...makerFields,
+      secret_maker: z
+        .string()
+        .nullable()
+        .describe('Who set the secret, as `maker`; null without a secret.'),
     })
     .describe('Where events come from.'),
 );
@@ -91,28 +97,36 @@ export function previousUntil(
   return until !== null && now < until ? until : null;
 }
 
+/** Where to send webhooks; null if the source takes none. */
+export function hookUrl(
+  { id, token }: SourceRow,
+  { vault, server, project }: Pick<ReadContext, 'vault' | 'server' | 'project'>,
+): string | null {
+  const opened = token && vault.open(sourceAad('token', project.id, id), token);
+  return opened ? `${server.urls.hooks}/w/${Buffer.from(opened).toString('utf8')}` : null;
+}
+
 /** The public fields of a stored source. */
-export function toSourceView(
+export async function toSourceView(
   row: SourceRow,
-  context: {
-    readonly vault: Vault;
-    readonly server: ServerInfo;
-    readonly project: ProjectInfo;
-    readonly now: number;
-  },
-): z.input<typeof sourceView> {
-  const { vault, server, project, now } = context;
+  context: Pick<ReadContext, 'vault' | 'server' | 'project' | 'now' | 'store'>,
+  names = new MakerNames(context),
+): Promise<z.input<typeof sourceView>> {
+  const { server, project, now } = context;
+  const { created_by, secret_by } = row;
   const until = previousUntil(row, now);
-  const token = row.token && vault.open(sourceAad('token', project.id, row.id), row.token);
   return {
     name: row.name,
     type: row.type,
     verification: row.verification,
     signature_header: row.signature_header,
-    url: token ? `${server.urls.hooks}/w/${Buffer.from(token).toString('utf8')}` : null,
+    url: hookUrl(row, context),
     address: row.type === 'email' ? projectAddress(server.mail, project.slug) : null,
     created_at: row.created_at,
     previous_secret_valid_until: until === null ? null : isoTime(until),
+    created_by,
+    maker: await names.of(created_by),
+    secret_maker: row.secret === null ? null : await names.of(secret_by),
   };
 }
 
@@ -120,10 +134,11 @@ export function toSourceView(
 export async function toSourceWithActivity(
   row: SourceRow,
   context: ReadContext,
+  names?: MakerNames,
 ): Promise<z.input<typeof sourceWithActivity>> {
   const { use, limited } = await limitedNow(context, row.id);
   return {
-    ...toSourceView(row, context),
+    ...(await toSourceView(row, context, names)),
     ...(await context.store.sources.activity(row.id, context.now)),
     stored_bytes: use.storedBytes,
     limited,

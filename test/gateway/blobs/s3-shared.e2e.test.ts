@@ -54,7 +54,13 @@ describe.skipIf(!hasSwift())('a bucket that several gateways share', () => {
 
   /** The bytes of an open upload, as its client has put them there. */
   async function send(): Promise<void> {
-    const upload = { id: UPLOAD, path: 'a', content_type: 'text/plain', digest: null };
+    const upload = {
+      id: UPLOAD,
+      path: 'a',
+      content_type: 'text/plain',
+      digest: null,
+      key_id: null,
+    };
     const expires_at = store.clock.now() + 60_000;
     await a.write((one) =>
       one.uploads.insert({ ...upload, size_bytes: bytes.length, expires_at }, 'hash'),

@@ -155,6 +155,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
   const about = { event_id: of.eventId, lease_id: of.leaseId, park: true };
   const rules = [{ effect: 'deny', approvers: [of.channelId] }];
   const inputs: Readonly<Record<string, readonly Json[]>> = {
+    key_get: [{ key_id: of.keyId }],
     key_revoke: [{ key_id: of.keyId }],
     key_rotate: [{ key_id: of.keyId }],
     source_remove: [{ name: of.name }],

@@ -26,6 +26,7 @@ describe('the members of a project', () => {
           status: 'active',
           channel_id: founded.channel.id,
           invited_by: null,
+          inviter: null,
           created_at: founded.channel.created_at,
           expires_at: null,
           joined_at: founded.channel.created_at,

@@ -17,6 +17,8 @@ const source: OpenSource = {
     previous_valid_until: null,
     token: null,
     created_at: '2026-01-02T03:04:05.000Z',
+    created_by: null,
+    secret_by: null,
   },
   secrets: [
     { text: 'new', until: null },

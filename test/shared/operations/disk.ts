@@ -49,6 +49,7 @@ export class TestDisk {
         content_type: type,
         digest: null,
         expires_at: now + ms,
+        key_id: null,
       };
       await store.uploads.insert(row, hash('sha256', token));
       await store.disk.add('upload_bytes', size);

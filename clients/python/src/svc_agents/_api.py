@@ -39,7 +39,7 @@ class Key(Group):
     ) -> Pages[t.Key]:
         """List the project's keys.
 
-        An admin key sees every key, with the last four characters of each secret. Other keys see only themselves.
+        An admin key sees every key, with who made it and the last four characters of its secret. Other keys see only themselves.
         """
         return self._pages("key_list", {"cursor": cursor, "limit": limit}, call)
 
@@ -58,29 +58,43 @@ class Key(Group):
         """
         return self._call("key_create", {"name": name, "scopes": scopes, "disk_prefixes": disk_prefixes, "expires_at": expires_at}, call)
 
-    def revoke(
+    def get(
         self,
         key_id: str,
         **call: Unpack[CallOptions],
-    ) -> t.KeyRevokeAnswer:
-        """Revoke a key.
+    ) -> t.KeyGetAnswer:
+        """Show a key and what it made.
 
-        The key stops working at once. Revoking an app's key also revokes the keys it made. Any key can revoke itself; revoking another needs `admin`. You can't revoke the last active admin key.
+        What it made counts through all generations: what the keys made that it made, too. It needs `admin`, except for the key itself.
         """
-        return self._call("key_revoke", {"key_id": key_id}, call)
+        return self._call("key_get", {"key_id": key_id}, call)
+
+    def revoke(
+        self,
+        key_id: str,
+        *,
+        keep: Optional[bool] = None,
+        **call: Unpack[CallOptions],
+    ) -> t.KeyRevokeAnswer:
+        """Revoke a key, and end what it made.
+
+        The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner. You can't revoke the last active admin key.
+        """
+        return self._call("key_revoke", {"key_id": key_id, "keep": keep}, call)
 
     def rotate(
         self,
         key_id: str,
         *,
         grace_seconds: Optional[int] = None,
+        end_made: Optional[bool] = None,
         **call: Unpack[CallOptions],
-    ) -> t.NewKey:
+    ) -> t.KeyRotateAnswer:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes, prefixes and leases. The old secret works for grace_seconds more; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.
+        The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.
         """
-        return self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds}, call)
+        return self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds, "end_made": end_made}, call)
 
 
 class Source(Group):
@@ -616,7 +630,7 @@ class Member(Group):
     ) -> t.MemberRemoveAnswer:
         """Remove a member, or withdraw an invitation.
 
-        Ends at once their keys and the keys those made, what runs under them, their web sessions, links and buttons, and the channels that they or those keys added; their pending requests go to an owner. Removing an owner or an admin with a key needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`, whoever owns it.
+        Ends at once their keys, what runs under them and what they made: keys, routes, invitations, channels, pending requests; also their web sessions, links and buttons. What they were asked goes to an owner. Sources go on: `left` names those they knew. With a key, removing an owner or admin needs an owner's approval. A person may remove themselves in the web inbox; a key needs `admin`.
         """
         return self._call("member_remove", {"member_id": member_id}, call)
 

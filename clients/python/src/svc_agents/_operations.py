@@ -10,6 +10,7 @@ OPERATIONS: Dict[str, Operation] = {
     "session_hello": Operation("POST", "/v1/session/hello", is_write=True),
     "key_list": Operation("GET", "/v1/keys"),
     "key_create": Operation("POST", "/v1/keys", is_write=True),
+    "key_get": Operation("GET", "/v1/keys/{key_id}"),
     "key_revoke": Operation("DELETE", "/v1/keys/{key_id}", is_write=True),
     "key_rotate": Operation("POST", "/v1/keys/{key_id}/rotate", is_write=True),
     "source_list": Operation("GET", "/v1/sources"),

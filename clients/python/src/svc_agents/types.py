@@ -101,6 +101,8 @@ class Key(TypedDict):
     id: str
     #: What people call it.
     name: str
+    #: Whether it works. One of: active, expired, revoked.
+    status: str
     #: The last characters of the secret.
     last4: str
     #: What it may do.
@@ -109,8 +111,10 @@ class Key(TypedDict):
     disk_prefixes: Optional[List[str]]
     #: When it was created.
     created_at: str
-    #: The key that created it.
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
     created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: When it was last used.
     last_used_at: Optional[str]
     #: When it ends; null means never.
@@ -137,6 +141,8 @@ class NewKey(TypedDict):
     id: str
     #: What people call it.
     name: str
+    #: Whether it works. One of: active, expired, revoked.
+    status: str
     #: The last characters of the secret.
     last4: str
     #: What it may do.
@@ -145,8 +151,10 @@ class NewKey(TypedDict):
     disk_prefixes: Optional[List[str]]
     #: When it was created.
     created_at: str
-    #: The key that created it.
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
     created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: When it was last used.
     last_used_at: Optional[str]
     #: When it ends; null means never.
@@ -159,6 +167,65 @@ class NewKey(TypedDict):
     api_key: str
 
 
+class MadeThing(TypedDict):
+    """Something that gives access on its own, once somebody has made it."""
+
+    #: What it is. One of: key, route, invitation, member, channel, source, request, file_link, upload, browser, callback_secret.
+    kind: str
+    #: Its id; for a source its name.
+    id: str
+    #: What people call it: a name, an address, a URL or a path.
+    name: str
+
+
+class LeftThing(TypedDict):
+    """Something that goes on after its maker has ended."""
+
+    #: What it is. One of: key, route, invitation, member, channel, source, request, file_link, upload, browser, callback_secret.
+    kind: str
+    #: Its id; for a source its name.
+    id: str
+    #: What people call it: a name, an address, a URL or a path.
+    name: str
+    #: Why it goes on, and how to end it.
+    hint: str
+
+
+class KeyGetAnswer(TypedDict):
+    """The answer of `GET /v1/keys/{id}`."""
+
+    #: `key_…`.
+    id: str
+    #: What people call it.
+    name: str
+    #: Whether it works. One of: active, expired, revoked.
+    status: str
+    #: The last characters of the secret.
+    last4: str
+    #: What it may do.
+    scopes: List[str]
+    #: The only names on the disk that the key may use start with these. Null: all.
+    disk_prefixes: Optional[List[str]]
+    #: When it was created.
+    created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
+    #: When it was last used.
+    last_used_at: Optional[str]
+    #: When it ends; null means never.
+    expires_at: Optional[str]
+    #: When it was revoked.
+    revoked_at: Optional[str]
+    #: The host of the app that a person let in by OAuth; null for other keys.
+    client: Optional[str]
+    #: What `DELETE /v1/keys/{id}` ends with it.
+    ends: List[MadeThing]
+    #: What goes on, each with how to end it.
+    stays: List[LeftThing]
+
+
 class KeyRevokeAnswer(TypedDict):
     """The answer of `DELETE /v1/keys/{id}`."""
 
@@ -166,6 +233,47 @@ class KeyRevokeAnswer(TypedDict):
     id: str
     #: When it stopped working.
     revoked_at: str
+    #: What ended with it.
+    ended: List[MadeThing]
+    #: What goes on, each with how to end it.
+    left: List[LeftThing]
+
+
+class KeyRotateAnswer(TypedDict):
+    """The answer of `POST /v1/keys/{id}/rotate`."""
+
+    #: `key_…`.
+    id: str
+    #: What people call it.
+    name: str
+    #: Whether it works. One of: active, expired, revoked.
+    status: str
+    #: The last characters of the secret.
+    last4: str
+    #: What it may do.
+    scopes: List[str]
+    #: The only names on the disk that the key may use start with these. Null: all.
+    disk_prefixes: Optional[List[str]]
+    #: When it was created.
+    created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
+    #: When it was last used.
+    last_used_at: Optional[str]
+    #: When it ends; null means never.
+    expires_at: Optional[str]
+    #: When it was revoked.
+    revoked_at: Optional[str]
+    #: The host of the app that a person let in by OAuth; null for other keys.
+    client: Optional[str]
+    #: The secret, shown only once.
+    api_key: str
+    #: What ended with it.
+    ended: List[MadeThing]
+    #: What goes on, each with how to end it.
+    left: List[LeftThing]
 
 
 class SourceWithCountsLimited(TypedDict):
@@ -198,6 +306,12 @@ class SourceWithCounts(TypedDict):
     created_at: str
     #: How long the previous secret stays valid; null if there is none.
     previous_secret_valid_until: Optional[str]
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
+    #: Who set the secret, as `maker`; null without a secret.
+    secret_maker: Optional[str]
     #: When the last event arrived.
     last_event_at: Optional[str]
     #: Events of the last 24 hours.
@@ -238,6 +352,12 @@ class Source(TypedDict):
     created_at: str
     #: How long the previous secret stays valid; null if there is none.
     previous_secret_valid_until: Optional[str]
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
+    #: Who set the secret, as `maker`; null without a secret.
+    secret_maker: Optional[str]
 
 
 class SourceRemoveAnswer(TypedDict):
@@ -676,6 +796,10 @@ class RouteWithCounts(TypedDict):
     disabled_reason: Optional[str]
     #: When it was added.
     created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: Deliveries waiting for an attempt.
     pending: int
     #: Deliveries given up; see `POST /v1/routes/{id}/retry`.
@@ -708,6 +832,10 @@ class RouteAddAnswer(TypedDict):
     disabled_reason: Optional[str]
     #: When it was added.
     created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: Receivers check signatures with it; shown only once.
     secret: str
     #: Why the route might never match.
@@ -740,6 +868,10 @@ class Route(TypedDict):
     disabled_reason: Optional[str]
     #: When it was added.
     created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
 
 
 class RouteEnableAnswer(TypedDict):
@@ -759,6 +891,10 @@ class RouteEnableAnswer(TypedDict):
     disabled_reason: Optional[str]
     #: When it was added.
     created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: Deliveries due now.
     resumed: int
     #: True if there are more: call again.
@@ -1035,6 +1171,10 @@ class Channel(TypedDict):
     owner: bool
     #: When it was added.
     created_at: str
+    #: Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.
+    created_by: Optional[str]
+    #: The same for people: a key’s name, a masked address, or `unknown`.
+    maker: str
     #: When the person confirmed the address.
     verified_at: Optional[str]
     #: When the owner approved it.
@@ -1090,6 +1230,8 @@ class Member(TypedDict):
     channel_id: Optional[str]
     #: The key or the member that invited them.
     invited_by: Optional[str]
+    #: The same for people; null for who founded the project.
+    inviter: Optional[str]
     #: When they were invited.
     created_at: str
     #: When the invitation expires; null if it has none.
@@ -1134,6 +1276,10 @@ class MemberRemoveAnswer(TypedDict):
     revoked_keys: List[str]
     #: Those that they or their keys added.
     removed_channels: List[str]
+    #: What ended with it.
+    ended: List[MadeThing]
+    #: What goes on, each with how to end it.
+    left: List[LeftThing]
     #: The request that an owner decides first.
     request_id: Optional[str]
 

@@ -180,6 +180,7 @@ function detail(context: PageContext, channel: Channel): Detail {
             </>,
           ],
           ['Added', ago(context, channel.created_at)],
+          ['Added by', line(channel.maker)],
           ['Confirmed', ago(context, channel.verified_at)],
           ['Let in', ago(context, channel.activated_at)],
           ['Last used', ago(context, channel.last_used_at)],

@@ -14,9 +14,10 @@ import {
   SCOPE_LINES,
   type Key,
   type NewKey,
+  type SeenKey,
 } from '../key-queries.ts';
 import { FactsCard, idFact } from '../kit/detail.tsx';
-import type { FormPage, Sent } from '../kit/form.tsx';
+import type { FieldSpec, FormPage, Sent } from '../kit/form.tsx';
 import { ListSection, PageHeading, type ListRow } from '../kit/list.tsx';
 import type { Detail } from '../kit/item.tsx';
 import { resourcePage } from '../kit/resource.tsx';
@@ -24,6 +25,8 @@ import type { Question } from '../confirm.tsx';
 import { ago, exact, last, line, time } from '../kit/text.tsx';
 import { Pager } from '../parts.tsx';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
+import type { Aftermath } from '../../../../shared/operations/access/view.ts';
+import { aftermathPage, MadeCard } from './aftermath.tsx';
 import { showNewKey } from './new-key.tsx';
 
 const NAME_MAX_CHARS = 100;
@@ -46,7 +49,7 @@ const GRACES = [
 ] as const;
 
 /** The keys of agents and programs. */
-export const keysPage = resourcePage<Key>({
+export const keysPage = resourcePage<SeenKey>({
   path: 'keys',
   title: 'Keys',
   group: 'settings',
@@ -67,10 +70,7 @@ export const keysPage = resourcePage<Key>({
       text: 'Revoke',
       may: mayEnd,
       asks: askToRevoke,
-      run: async (context, { id }) => {
-        await context.call(keyRevoke, { key_id: id });
-        return null;
-      },
+      run: revoke,
     },
   ],
 });
@@ -84,7 +84,7 @@ function isOwn({ access }: PageContext, { id }: Key): boolean {
 }
 
 function mayEnd(context: PageContext, key: Key): boolean {
-  return isWorking(key, context.now) && (isOwn(context, key) || isAdmin(context));
+  return isWorking(key) && (isOwn(context, key) || isAdmin(context));
 }
 
 /** Rotating a key shows its secret, so it needs all scopes of that key. */
@@ -100,9 +100,7 @@ function mayRotate(context: PageContext, key: Key): boolean {
 async function list(context: PageContext): Promise<PageResult> {
   const { items, next_cursor: next } = await keysOf(context, context.query('cursor'));
   const rowsOf = (working: boolean): ListRow[] =>
-    items
-      .filter((key) => isWorking(key, context.now) === working)
-      .map((key) => rowOf(context, key));
+    items.filter((key) => isWorking(key) === working).map((key) => rowOf(context, key));
   const ended = rowsOf(false);
   const lead = isAdmin(context)
     ? 'Agents and programs sign in with keys. Give each its own.'
@@ -129,13 +127,14 @@ function rowOf(context: PageContext, key: Key): ListRow {
         {client !== null && <span class="tag">App</span>}
       </>
     ),
-    states: [keyState(key, context.now)],
+    states: [keyState(key)],
     meta: [
       client !== null && <>of the app at {exact(client)}</>,
       <span class="mono">{scopes.join(', ')}</span>,
       prefixes !== null && <>only {exact(prefixes.join(', '))}</>,
+      <>by {exact(key.maker)}</>,
       last(context, 'last used', key.last_used_at, 'never used'),
-      expires !== null && isWorking(key, context.now) && <>until {time(context, expires)}</>,
+      expires !== null && isWorking(key) && <>until {time(context, expires)}</>,
     ],
   };
 }
@@ -197,12 +196,30 @@ async function create(context: PageContext, { value, values }: Sent): Promise<Ac
   return showNewKey(context, key as NewKey, 'made');
 }
 
-async function rotate(context: PageContext, { id }: Key, { value }: Sent): Promise<ActionResult> {
-  const input = { key_id: id, grace_seconds: Number(value('grace') ?? '0') };
+async function rotate(
+  context: PageContext,
+  { id }: SeenKey,
+  { value }: Sent,
+): Promise<ActionResult> {
+  const end_made = value('made') === 'end';
+  const input = { key_id: id, grace_seconds: Number(value('grace') ?? '0'), end_made };
   return showNewKey(context, (await context.call(keyRotate, input)) as NewKey, 'rotated');
 }
 
-function askToRevoke(context: PageContext, key: Key): Question {
+/** Shows what ended with it, unless the visitor's own session did. */
+async function revoke(context: PageContext, key: SeenKey, { value }: Sent) {
+  const keep = value('made') === 'keep';
+  const answer = (await context.call(keyRevoke, { key_id: key.id, keep })) as Aftermath;
+  if (isOwn(context, key)) return null;
+  return aftermathPage('Key revoked', answer, context.at('keys'));
+}
+
+const MADE_CHOICES = [
+  ['end', 'End it too'],
+  ['keep', 'Keep it'],
+] as const;
+
+function askToRevoke(context: PageContext, key: SeenKey): Question {
   return {
     heading: 'Revoke this key?',
     consequences: (
@@ -211,14 +228,20 @@ function askToRevoke(context: PageContext, key: Key): Question {
           {line(key.name)} <span class="mono">{endOfKey(key)}</span> stops working at once, and so
           do the file links it created. You can’t undo this.
         </p>
+        <MadeCard title="What it made, and ends too" things={key.ends} />
+        <MadeCard title="What goes on: please check" things={key.stays} />
         {isOwn(context, key) && <p>This session was opened with it, so it ends too.</p>}
       </>
     ),
+    fields:
+      key.ends.length === 0
+        ? []
+        : [{ kind: 'choice', name: 'made', label: 'What it made', choices: MADE_CHOICES }],
     yes: 'Yes, revoke it',
   };
 }
 
-function askToRotate(context: PageContext, key: Key): Question {
+function askToRotate(context: PageContext, key: SeenKey): Question {
   return {
     heading: 'Give this key a new secret?',
     consequences: (
@@ -237,13 +260,24 @@ function askToRotate(context: PageContext, key: Key): Question {
     ),
     fields: [
       { kind: 'choice', name: 'grace', label: 'The old secret stops working', choices: GRACES },
+      ...madeFields(key),
     ],
     yes: 'Yes, create a new secret',
     tone: 'yes',
   };
 }
 
-function detail(context: PageContext, key: Key): Detail {
+/** Asked only where it made something: after a leak, whoever had the old secret keeps nothing. */
+function madeFields({ ends }: SeenKey): readonly FieldSpec[] {
+  if (ends.length === 0) return [];
+  const choices = [
+    ['keep', 'Keep it'],
+    ['end', 'End it, because the old secret leaked'],
+  ] as const;
+  return [{ kind: 'choice', name: 'made', label: 'What it made', choices }];
+}
+
+function detail(context: PageContext, key: SeenKey): Detail {
   const { id, client, scopes, disk_prefixes: prefixes, revoked_at: revoked } = key;
   const canDo = scopes.map((scope) => [
     <span class="mono">{scope}</span>,
@@ -274,19 +308,22 @@ function detail(context: PageContext, key: Key): Detail {
             ],
             ['Ends in', <span class="mono">{endOfKey(key)}</span>],
             ['Created', ago(context, key.created_at)],
+            ['Made by', exact(key.maker)],
             ['Last used', ago(context, key.last_used_at, 'never')],
             ['Expires', time(context, key.expires_at)],
             revoked !== null && ['Revoked', ago(context, revoked)],
             idFact(id),
           ]}
         />
+        <MadeCard title="What it made" things={key.ends} />
+        <MadeCard title="What goes on without it" things={key.stays} />
       </>
     ),
     side: {
-      state: keyState(key, context.now),
+      state: keyState(key),
       lines: !mayEnd(context, key) && (
         <p class="soft">
-          {isWorking(key, context.now)
+          {isWorking(key)
             ? 'Only a key with the admin scope can revoke another key.'
             : 'It no longer works.'}
         </p>

@@ -23,6 +23,8 @@ import {
 } from '../member-queries.ts';
 import { Form, Note } from '../parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../page-context.ts';
+import type { Aftermath } from '../../../../shared/operations/access/view.ts';
+import { aftermathPage } from './aftermath.tsx';
 import { changeProject, mayChangeProject, showProject } from './project.tsx';
 
 const ADDRESS_MAX_CHARS = 320;
@@ -68,11 +70,11 @@ const members = resourcePage<Member>({
       may: mayEnd,
       asks: askToRemove,
       run: async (context, { id }) => {
-        if (isAsked(await context.call(memberRemove, { member_id: id }))) {
-          return { flash: FLASHES.asked };
-        }
+        const answer = await context.call(memberRemove, { member_id: id });
+        if (isAsked(answer)) return { flash: FLASHES.asked };
         // Whoever left sees nothing here any more.
-        return isOwn(context, id) ? { to: context.root } : null;
+        if (isOwn(context, id)) return { to: context.root };
+        return aftermathPage('Member removed', answer as Aftermath, context.at('members'));
       },
     },
   ],
@@ -196,9 +198,10 @@ function askToRemove(context: PageContext, { id }: Member): Question {
     heading: own ? 'Leave this project?' : 'Remove this member?',
     consequences: (
       <p>
-        {own ? 'Your' : 'Their'} keys, the keys those made, web sessions, links and buttons stop
-        working at once, and replicas on {own ? 'your' : 'their'} machines are erased. Requests that
-        wait there go to an owner.
+        {own ? 'Your' : 'Their'} keys, web sessions, links and buttons stop working at once, and so
+        does what {own ? 'you' : 'they'} made: keys, routes and invitations. Replicas on{' '}
+        {own ? 'your' : 'their'} machines are erased. Requests that wait there go to an owner.
+        Sources go on{own ? '.' : '; the next page says which addresses they knew.'}
       </p>
     ),
     yes: own ? 'Yes, leave' : 'Yes, remove them',
@@ -218,6 +221,7 @@ function detail(context: PageContext, member: Member): Detail {
           ['May', ROLE_RULES[role].summary],
           ['Keys have at most', <span class="mono">{ROLE_RULES[role].scopes.join(', ')}</span>],
           ['Invited', ago(context, member.created_at)],
+          member.inviter !== null && ['Invited by', exact(member.inviter)],
           expires !== null && ['Invitation expires', ago(context, expires)],
           ['Joined', ago(context, member.joined_at)],
           idFact(id),

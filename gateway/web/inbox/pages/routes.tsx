@@ -130,6 +130,7 @@ async function list(context: PageContext): Promise<PageResult> {
         states: [routeState(route, newest)],
         meta: [
           matchText(route),
+          <>by {exact(route.maker)}</>,
           newest === null
             ? 'nothing sent yet'
             : last(context, `${outcomeText(newest)},`, newest.at, ''),
@@ -269,6 +270,7 @@ async function detail(context: PageContext, route: Route): Promise<Detail> {
           ['Address', mono(url)],
           ['Takes', matchText(route)],
           ['Added', ago(context, route.created_at)],
+          ['Added by', exact(route.maker)],
           idFact(id),
         ]}
       />

@@ -322,6 +322,8 @@ function About({ context, source }: { readonly context: PageContext; readonly so
         header !== null && ['Signature', <>in the header {mono(header)}</>],
         until !== null && ['Old secret', <>also accepted until {time(context, until)}</>],
         ['Added', ago(context, source.created_at)],
+        ['Added by', exact(source.maker)],
+        source.secret_maker !== null && ['Secret set by', exact(source.secret_maker)],
       ]}
     />
   );

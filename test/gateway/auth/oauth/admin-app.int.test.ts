@@ -69,7 +69,7 @@ describe('an app with admin', () => {
     const { id = '' } = (await list()).findLast(({ client }) => client !== null) ?? {};
     const { body: first } = await create(tokens['access_token']);
     const { body: second } = await create(first.api_key);
-    await gateway.call('DELETE', `/v1/keys/${first.id}`, { key: ownerKey });
+    await gateway.call('DELETE', `/v1/keys/${first.id}?keep=true`, { key: ownerKey });
     expect(await app.works(second.api_key)).toBe(true);
     expect((await end(id)).status).toBe(200);
     expect(await app.works(second.api_key)).toBe(false);

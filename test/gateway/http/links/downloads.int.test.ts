@@ -15,10 +15,14 @@ const DIGITS = '0123456789';
 let clock: FakeClock;
 let gateway: TestGateway;
 let disk: TestDisk;
+/** The project's own key. */
+let holder: string;
 beforeEach(async () => {
   clock = new FakeClock();
   gateway = await TestGateway.start({ clock });
   disk = await TestDisk.of(gateway, () => clock.now());
+  const own = await gateway.call<{ key: { id: string } }>('GET', '/v1/whoami');
+  holder = own.body.key.id;
 });
 afterEach(() => gateway.stop());
 
@@ -36,6 +40,11 @@ function vault() {
   return createVault(loadMasterKey(join(gateway.folder, 'master.key')));
 }
 
+/** The terms of a link that was given to the project's key. */
+function termsUntil(expiresAtMs: number) {
+  return { expiresAtMs, holder };
+}
+
 function signedLink(path: string, version: number, expiresAt = clock.now() + HOUR_MS): string {
   const server = {
     version: '0',
@@ -45,7 +54,7 @@ function signedLink(path: string, version: number, expiresAt = clock.now() + HOU
     mail: { domain: null, from: null },
   };
   const context = { vault: vault(), server };
-  return fileDownloadLink(context, gateway.projectId, { path, version }, expiresAt);
+  return fileDownloadLink(context, gateway.projectId, { path, version }, termsUntil(expiresAt));
 }
 
 /** Both kinds of links to a new file. */
@@ -277,11 +286,11 @@ describe('a signed link', () => {
     const file = { path: 'a.txt', version };
     const encoded = Buffer.from('a.txt').toString('base64url');
     const texts = [
-      fileLinkText(gateway.projectId, file, expiresAt).replace('|file|', '|payload|'),
-      fileLinkText('prj_0000000000000000', file, expiresAt),
+      fileLinkText(gateway.projectId, file, termsUntil(expiresAt)).replace('|file|', '|payload|'),
+      fileLinkText('prj_0000000000000000', file, termsUntil(expiresAt)),
     ];
     for (const text of texts) {
-      const signature = vault().sign(text);
+      const signature = `${holder}.${vault().sign(text)}`;
       const body = projectBody(gateway.projectId);
       const url = `${gateway.url}/d/${body}/${encoded}/${version}/${expiresAt}/${signature}`;
       expect(await answerOf(url)).toEqual(NOT_FOUND);
@@ -291,11 +300,13 @@ describe('a signed link', () => {
   it('to a project that is not there is not found', async () => {
     const expiresAt = clock.now() + HOUR_MS;
     const projectId = 'prj_0000000000000000';
-    const signature = vault().sign(
-      fileLinkText(projectId, { path: 'a.txt', version: 1 }, expiresAt),
+    const signed = vault().sign(
+      fileLinkText(projectId, { path: 'a.txt', version: 1 }, termsUntil(expiresAt)),
     );
     expect(
-      await answerOf(`${gateway.url}/d/0000000000000000/YS50eHQ/1/${expiresAt}/${signature}`),
+      await answerOf(
+        `${gateway.url}/d/0000000000000000/YS50eHQ/1/${expiresAt}/${holder}.${signed}`,
+      ),
     ).toEqual(NOT_FOUND);
   });
 });

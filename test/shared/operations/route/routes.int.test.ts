@@ -35,6 +35,8 @@ describe('route_add', () => {
       enabled: true,
       disabled_reason: null,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      created_by: expect.stringMatching(/^key_/),
+      maker: 'key admin',
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       warnings: ["There's no source `stripe` yet: its events arrive only once you add it."],
     });

@@ -41,13 +41,14 @@ export function picturesFrom(context: PageContext, file: ReadFile): string | und
 
 /** A link to the bytes, valid for 5 to 10 minutes. It stays the same for 5 minutes, so that a refresh loads nothing again. */
 export function downloadUrl(
-  { inbox, project, now }: PageContext,
+  { access, inbox, project, now }: PageContext,
   { path, version }: Pick<ReadFile, 'path' | 'version'>,
   signedText = fileLinkText,
 ): string {
   const span = DOWNLOAD_LINK_SECONDS * 1000;
-  const expiresAt = (Math.floor(now / span) + 2) * span;
-  return fileDownloadLink(inbox, project.id, { path, version }, expiresAt, signedText);
+  const expiresAtMs = (Math.floor(now / span) + 2) * span;
+  const terms = { holder: access.actor, expiresAtMs };
+  return fileDownloadLink(inbox, project.id, { path, version }, terms, signedText);
 }
 
 /** What is in a file, as far as a page can safely show it: text as text, and pictures that run nothing. */
