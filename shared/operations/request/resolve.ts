@@ -48,9 +48,8 @@ export async function resolveRequest(
   const ending = { status, decision, comment, hint, decidedBy, at };
   if (!(await store.requests.end(request.id, ending))) return false;
   const told = { decision, comment, hint, decided_by: decidedBy };
-  const op = isExpiry ? 'expired' : isWithdrawn ? 'withdrawn' : 'decided';
   const ended: RequestRow = { ...request, status, ...told, decided_at: at };
-  await recordEnd(context, `request.${op}`, ended, isExpiry ? SERVICE : undefined);
+  await recordEnd(context, opOf(end), ended, isExpiry ? SERVICE : undefined);
   await applyDecision(context, ended);
   await closeNotices(context, ended);
   await checkTakenUp(context, ended);
@@ -58,6 +57,12 @@ export async function resolveRequest(
   await announceEnd(context, ended, { isDone: woke || isWithdrawn });
   emit({ kind: 'request_ended', id: request.id });
   return true;
+}
+
+/** What the ledger calls such an end. */
+function opOf({ status, isWithdrawn = false }: Ending): string {
+  if (isWithdrawn) return 'request.withdrawn';
+  return status === 'expired' ? 'request.expired' : 'request.decided';
 }
 
 /** Records how a request ended; about an event in a way that can be proven without the key of the project. */

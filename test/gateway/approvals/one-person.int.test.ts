@@ -8,7 +8,7 @@ import { visit } from '../../helpers/page-visitor.ts';
 import type { FakePerson } from '../../helpers/telegram-person.ts';
 import { TestPeople } from './people.ts';
 
-const SOON = { interval: 5, timeout: 10_000 } as const;
+const SOON = { interval: 5, timeout: 60_000 } as const;
 const approve = { verb: 'approve' } as const;
 const deny = { verb: 'deny' } as const;
 const OWN: Choice = { verb: 'option', index: 0 };

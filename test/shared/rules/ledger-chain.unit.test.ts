@@ -71,8 +71,8 @@ describe('entryHash', () => {
         const { actor, ...rest } = entry;
         const [version, covered] = actor === null ? ['v1', rest] : ['v2', entry];
         const jcs = canonicalJson({ project, ...covered });
-        const text = `svc-ledger-${version}\n${jcs}`;
-        const expected = createHash('sha256').update(text).digest('hex');
+        const hashed = `svc-ledger-${version}\n${jcs}`;
+        const expected = createHash('sha256').update(hashed).digest('hex');
         expect(entryHash(project, entry)).toBe(expected);
         const stored = { ...entry, hash: 'ignored' };
         expect(entryHash(project, stored)).toBe(expected);
