@@ -17,7 +17,11 @@ export const HOLD_SCRIPT = String.raw`(() => {
     delete root.dataset.ready;
     clearTimeout(timer);
     place = placeNow();
-    timer = setTimeout(() => (root.dataset.ready = ''), READING_MS);
+    timer = setTimeout(() => {
+      // A new window may still be finding its place.
+      if (placeNow() === place) root.dataset.ready = '';
+      else wait();
+    }, READING_MS);
   };
   const isReady = () => 'ready' in root.dataset && !document.hidden && placeNow() === place;
   const press = () => {

@@ -31,6 +31,7 @@ async function arrive(tab: Tab, isIn: boolean): Promise<void> {
   const { page } = tab;
   await page.goto(callback.replace('/back', '/'));
   await page.getByRole('link', { name: 'Connect' }).click();
+  await page.getByRole('link', { name: 'Continue' }).click();
   if (isIn) return;
   await page.getByRole('heading', { name: 'Sign in to connect an app' }).waitFor();
   const before = tokensOf(gateway.folder, 'ui/sign-in').length;
@@ -77,12 +78,12 @@ describe.skipIf(!hasChromium())('letting an app in, in a browser', () => {
     const { page } = tab;
     await arrive(tab, false);
     await page.getByRole('heading', { name: 'Let this app use your project?' }).waitFor();
-    await page.getByLabel(/^send/).uncheck();
+    await page.getByLabel(/^inbox:write/).check();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(/\/done/);
     const code = /code=([^&]+)/.exec(decodeURIComponent(page.url()))?.[1] ?? '';
     const { body } = await app.exchange(code, { redirect_uri: callback });
-    expect(body['scope']).toBe('inbox:read inbox:write approvals disk');
+    expect(body['scope']).toBe('ledger:read inbox:read inbox:write disk:read');
 
     // The session lasts, and is there although another site leads here.
     await arrive(tab, true);
