@@ -5,7 +5,7 @@ import type { Admission } from './admission.ts';
 import type { AdmittedRequest } from './admitted-request.ts';
 import { Callers, credentialOf, shownBy } from './callers.ts';
 import { laneOf, type Lane } from './fair-queue.ts';
-import { AHEAD_MAX, WAITING_BODY_BYTES } from './limits.ts';
+import { AHEAD_MAX, PLACE_BODY_BYTES, PLACES_MAX, WAITING_BODY_BYTES } from './limits.ts';
 import { Place } from './turns.ts';
 
 interface Entering {
@@ -51,7 +51,7 @@ export class Entrance {
     }
     const { lane, credential } = peer;
     const { turns } = this.#admission;
-    const place = new Place(turns, lane);
+    const place = new Place(turns, lane, placesOf(request));
     const isQueued = peer.open > 0;
     peer.open += 1;
     admitted.entered(lane, place, (project) => {
@@ -113,6 +113,13 @@ export class Entrance {
     if (read) response.once('close', read);
     else request.socket.destroy();
   }
+}
+
+/** A place for each 32 KB of a body, up to 8: what we make of a body takes several times its bytes. */
+function placesOf({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return 4;
+  const length = Number(headers['content-length'] ?? 0);
+  return Math.min(1 + Math.floor(length / PLACE_BODY_BYTES), PLACES_MAX);
 }
 
 /** What Node reads of a body that we haven't taken yet. */

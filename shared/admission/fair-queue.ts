@@ -50,8 +50,8 @@ export class FairQueue<T> {
     return queued;
   }
 
-  /** The next job; `mayBegin` tells whether a holder may begin another one. Null if none may go. */
-  shift(mayBegin: (lane: Lane) => boolean): Queued<T> | null {
+  /** The next job; `mayBegin` tells whether there's a place for it. Null if none may go. */
+  shift(mayBegin: (queued: Queued<T>) => boolean): Queued<T> | null {
     const { known, strangers } = this.#sides;
     const order = known.used <= strangers.used ? [known, strangers] : [strangers, known];
     for (const side of order) {
@@ -92,12 +92,12 @@ class Side<T> {
     else holder.add(queued);
   }
 
-  shift(mayBegin: (lane: Lane) => boolean): Queued<T> | null {
+  shift(mayBegin: (queued: Queued<T>) => boolean): Queued<T> | null {
     let least: Holder<T> | null = null;
     for (const holder of this.#waiting) {
       const next = holder.peek();
       if (!next) this.#waiting.delete(holder);
-      else if (holder.begun.length === 0 && !mayBegin(next.lane)) {
+      else if (holder.begun.length === 0 && !mayBegin(next)) {
         holder.used = Math.max(holder.used, this.#clock);
       } else if (least === null || holder.used < least.used) least = holder;
     }

@@ -69,6 +69,10 @@ export const UNREAD_LIMITS = {
 /** Long reads of one project that wait while one runs; and searches. */
 export const IN_LINE_MAX = 8;
 
+/** A request counts once more for each so many bytes of its body, and at most this often. */
+export const PLACE_BODY_BYTES = 32 * KIB;
+export const PLACES_MAX = 8;
+
 /** What requests that wait for their turn hold. */
 export const WAITING_LIMITS = {
   total: 128 * MIB,

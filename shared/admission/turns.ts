@@ -20,7 +20,11 @@ const LIMITS: TurnsLimits = {
   waiting: WAITING_LIMITS,
 };
 
-type Job = () => void;
+interface Job {
+  readonly run: () => void;
+  /** How many places it takes. */
+  readonly places: number;
+}
 
 const RESOLVED = Promise.resolve();
 
@@ -45,7 +49,7 @@ export class Turns {
     this.#waiting = new Budget('waiting requests', waiting);
   }
 
-  /** Requests that have a place. */
+  /** The places that are taken. */
   get underWay(): number {
     return this.#places.used;
   }
@@ -59,9 +63,9 @@ export class Turns {
    * Begins a request when it's its turn, perhaps at once. `bytes`: what may be read of its body before. Returns the
    * limit that its holder has reached, if it can't even wait.
    */
-  enter(place: Place, bytes: number, begin: Job): Full | null {
-    const { lane } = place;
-    if (this.#queue.isEmpty && this.#isFree() && this.takePlace(lane)) {
+  enter(place: Place, bytes: number, begin: () => void): Full | null {
+    const { lane, places } = place;
+    if (this.#queue.isEmpty && this.#isFree() && this.takePlaces(lane, places)) {
       place.isUnderWay = true;
       this.#run(lane, begin);
       return null;
@@ -70,11 +74,12 @@ export class Turns {
     const full = this.#waiting.take(lane.counted, amount);
     if (full !== null) return full;
     place.waitingBytes = amount;
-    place.queued = this.#queue.push(lane, () => {
+    const run = (): void => {
       this.leaveLine(place);
-      place.isUnderWay = this.takePlace(lane);
+      place.isUnderWay = this.takePlaces(lane, places);
       begin();
-    });
+    };
+    place.queued = this.#queue.push(lane, { run, places });
     this.#pump();
     return null;
   }
@@ -82,18 +87,18 @@ export class Turns {
   /** Resolves when other work of this holder may use the event loop; it needs no place. */
   turn(lane: Lane): Promise<void> {
     return new Promise((resolve) => {
-      this.#queue.push(lane, resolve, true);
+      this.#queue.push(lane, { run: resolve, places: 0 }, true);
       this.#pump();
     });
   }
 
-  /** Takes a place if there's one. */
-  takePlace(lane: Lane): boolean {
-    return this.#budgetOf(lane).take(lane.counted) === null;
+  /** Takes as many places if there are. */
+  takePlaces(lane: Lane, places: number): boolean {
+    return this.#budgetOf(lane).take(lane.counted, places) === null;
   }
 
-  givePlace(lane: Lane): void {
-    this.#budgetOf(lane).give(lane.counted);
+  givePlaces(lane: Lane, places: number): void {
+    this.#budgetOf(lane).give(lane.counted, places);
     this.#pump();
   }
 
@@ -111,8 +116,10 @@ export class Turns {
   /** Begins the next work if there's any and it may begin in this turn. */
   #pump(): void {
     if (this.#queue.isEmpty || !this.#isFree()) return;
-    const next = this.#queue.shift((lane) => this.#budgetOf(lane).fits(lane.counted));
-    if (next) this.#run(next.lane, next.job);
+    const next = this.#queue.shift(({ lane, job }) =>
+      this.#budgetOf(lane).fits(lane.counted, job.places),
+    );
+    if (next) this.#run(next.lane, next.job.run);
   }
 
   /** Whether work may begin now. */
@@ -120,10 +127,10 @@ export class Turns {
     return this.#running === null && this.#worked < SLICE_MS;
   }
 
-  #run(lane: Lane, job: Job): void {
+  #run(lane: Lane, work: () => void): void {
     this.#running = lane;
     this.#runningSince = performance.now();
-    job();
+    work();
     void RESOLVED.then(this.#drained);
   }
 
@@ -148,14 +155,17 @@ export class Turns {
 /** The place of one request: in line at first, then under way. */
 export class Place {
   readonly lane: Lane;
+  /** How many it counts as: one with a large body takes the memory of several. */
+  readonly places: number;
   queued: Queued<Job> | null = null;
   waitingBytes = 0;
   isUnderWay = false;
   readonly #turns: Turns;
 
-  constructor(turns: Turns, lane: Lane) {
+  constructor(turns: Turns, lane: Lane, places = 1) {
     this.#turns = turns;
     this.lane = lane;
+    this.places = places;
   }
 
   /** Gives the place to another; a request in line never begins. May be called repeatedly. */
@@ -163,6 +173,6 @@ export class Place {
     if (this.queued) this.#turns.leaveLine(this);
     if (!this.isUnderWay) return;
     this.isUnderWay = false;
-    this.#turns.givePlace(this.lane);
+    this.#turns.givePlaces(this.lane, this.places);
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TeamProject } from '../helpers/team.ts';
 import type { Flood, FloodRequest } from './child/flooder.ts';
 
@@ -203,6 +204,8 @@ async function session(site: FloodSite): Promise<string> {
   }
   const { url } = await post(`${site.url}/v1/ui/links`, site.attacker, {});
   const page = await (await fetch(String(url))).text();
+  // A button that is pressed within a second of the page doesn't count.
+  await sleep(1500);
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
   const entered = await fetch(String(url), {
     method: 'POST',

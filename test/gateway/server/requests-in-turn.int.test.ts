@@ -49,9 +49,9 @@ function laneOfProject({ id }: HostedProject): Lane {
 /** Takes all places that this holder may have; returns a function that gives them back. */
 function occupy(lane: Lane): () => void {
   const { turns } = gateway.admission;
-  for (let n = 0; n < PLACES; n += 1) expect(turns.takePlace(lane)).toBe(true);
+  for (let n = 0; n < PLACES; n += 1) expect(turns.takePlaces(lane, 1)).toBe(true);
   return () => {
-    for (let n = 0; n < PLACES; n += 1) turns.givePlace(lane);
+    for (let n = 0; n < PLACES; n += 1) turns.givePlaces(lane, 1);
   };
 }
 

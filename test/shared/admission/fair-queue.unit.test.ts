@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FairQueue, laneOf } from '../../../shared/admission/fair-queue.ts';
 
 const ANY = (): boolean => true;
-const full = (lane: { readonly holder: string }): boolean => lane.holder !== 'prj_a';
+const full = ({ lane }: { readonly lane: { readonly holder: string } }): boolean =>
+  lane.holder !== 'prj_a';
 
 function known(project: string, caller = ''): ReturnType<typeof laneOf> {
   return laneOf('known', project, caller);

@@ -87,6 +87,22 @@ describe('requests under way', () => {
   });
 });
 
+describe('a request with a large body', () => {
+  it('takes several places, and waits until they are free', async () => {
+    const desk = new Desk();
+    const small = desk.enter(PROJECT, 'small');
+    const large = new Place(desk.turns, PROJECT, 2);
+    desk.turns.enter(large, 0, () => desk.begun.push('large'));
+    desk.enter(PROJECT, 'after it');
+    expect(await desk.rest()).toEqual(['small']);
+    small.leave();
+    expect(await desk.rest()).toEqual(['small', 'large']);
+    expect(desk.turns.underWay).toBe(2);
+    large.leave();
+    expect(await desk.rest()).toEqual(['small', 'large', 'after it']);
+  });
+});
+
 describe('heavy work', () => {
   it('lets the event loop have a turn between two pieces', async () => {
     const { turns } = new Desk();
