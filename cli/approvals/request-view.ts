@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
@@ -45,7 +46,7 @@ function requestLines(record: Asked, names: Names, look: Look): string[] {
 
 /** What was asked. */
 function subjectPairs(record: Asked): Pair[] {
-  const { kind, action, summary, question, amount, risk, options } = record;
+  const { kind, action, summary, question, amount, warnings, bind, risk, options } = record;
   const choices = Array.isArray(options) ? options.map(plainText).join(', ') : '';
   return filled([
     ['Request', record['request_id']],
@@ -54,6 +55,8 @@ function subjectPairs(record: Asked): Pair[] {
     ['Action', action],
     [question === null ? 'Summary' : 'Question', question ?? summary],
     ['Amount', amount],
+    ['Bound', bind === null || bind === undefined ? null : stringifyExact(bind)],
+    ['Check', Array.isArray(warnings) ? warnings.map(plainText).join(' ') : null],
     ['Risk', risk],
     ['Options', choices],
   ]);

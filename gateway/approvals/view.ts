@@ -5,6 +5,7 @@ import { People } from '../../shared/operations/channel/people.ts';
 import { warningsAbout } from '../../shared/operations/email/copy.ts';
 import { addressOf } from '../../shared/operations/member/channel.ts';
 import { memberBehind } from '../../shared/operations/member/of-key.ts';
+import { amountWarnings } from '../../shared/operations/request/amount-warnings.ts';
 import { texts } from '../../shared/operations/request/record.ts';
 import { boundValues } from '../lib/bound-values.ts';
 import { outcomeOf } from '../../shared/rules/outcome.ts';
@@ -165,7 +166,11 @@ function found(
   row: RequestRow,
 ): Promise<Pick<RequestView, 'note' | 'diff' | 'warnings'>> {
   if (row.kind === 'policy') return foundInPolicy(store, row);
-  return foundInMail(store, row);
+  return row.kind === 'approval' ? foundInAmount(store, row) : foundInMail(store, row);
+}
+
+async function foundInAmount(store: Repositories, row: RequestRow) {
+  return { note: null, diff: [], warnings: await amountWarnings(store, row) };
 }
 
 async function foundInMail(store: Repositories, { id, kind, status }: RequestRow) {

@@ -1,3 +1,5 @@
+import { decimalOf, isSameDecimal } from './decimal.ts';
+
 /**
  * A number that JSON.parse would change: `1234567890123456789`, `1.10`, `-0`, `1e5`. It keeps its original text, and
  * `stringifyExact` writes that.
@@ -48,7 +50,7 @@ export function stringifyExact(value: unknown, indent = 0): string {
 }
 
 /**
- * Replaces exact numbers with plain ones, except in the members `except`. A whole number that would change stays an
+ * Replaces exact numbers with plain ones, except in the members `except`. A number that would change stays an
  * `ExactNumber`: no schema accepts it as a number, so it's refused instead of altered.
  */
 export function plainNumbers(value: unknown, except: readonly string[] = []): unknown {
@@ -65,8 +67,11 @@ export function plainNumbers(value: unknown, except: readonly string[] = []): un
 function plainNumber(exact: ExactNumber): number | ExactNumber {
   const { text } = exact;
   const number = Number(text);
-  if (!/^-?\d+$/.test(text)) return number;
-  return Number.isFinite(number) && BigInt(number) === BigInt(text) ? number : exact;
+  if (!Number.isFinite(number)) return exact;
+  const isSame = /^-?\d+$/.test(text)
+    ? BigInt(number) === BigInt(text)
+    : isSameDecimal(decimalOf(String(number)), decimalOf(text));
+  return isSame ? number : exact;
 }
 
 /** With an indent, `line` is a line end plus the current margin. */

@@ -91,11 +91,11 @@ const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').
 /** An approval that ended without the policy. `ended_at` is when it was decided or expired. */
 export type EndedApprovalRow = Pick<
   RequestRow,
-  'id' | 'amount' | 'risk' | 'status' | 'hint' | 'decided_by' | 'approvals'
+  'id' | 'amount' | 'risk' | 'status' | 'hint' | 'decided_by' | 'approvals' | 'bind'
 > & { action: string; ended_at: number };
 
 const ENDED_COLUMNS =
-  'id, action, amount, risk, status, hint, decided_by, approvals, coalesce(decided_at, expires_at) AS ended_at';
+  'id, action, amount, risk, status, hint, decided_by, approvals, bind, coalesce(decided_at, expires_at) AS ended_at';
 
 /** How a request ended, for its row. */
 export interface RequestEnd {

@@ -1,3 +1,4 @@
+import { parseExact } from '../../../shared/lib/exact-json.ts';
 import type { RequestRecord } from '../../../shared/operations/request/record.ts';
 import type { PolicyRisk } from '../../../shared/rules/policy/document.ts';
 import type { PolicySubject } from '../../../shared/rules/policy/subject.ts';
@@ -34,6 +35,7 @@ export function pastRequests(context: PageContext): Promise<readonly PastRequest
           tool,
           action: isOwn ? action : null,
           amount: isOwn ? amount : null,
+          ...(isOwn && row.bind !== null && { bind: parseExact(row.bind) }),
           risk: risk as PolicyRisk | null,
           recipientDomains: tool === 'email_send' ? await domainsOf(store, row.id) : null,
         };

@@ -142,6 +142,11 @@ function Passage({
   );
 }
 
+const WARNED: Partial<Record<RequestView['kind'], string>> = {
+  policy: 'Found when the rules were checked',
+  approval: 'The amounts differ',
+};
+
 interface WarningsProps {
   readonly warnings: readonly string[];
   readonly kind: RequestView['kind'];
@@ -155,9 +160,7 @@ function Warnings({ warnings, kind }: WarningsProps): JSX.Element | null {
       <Icon name="warn" />
       <div>
         <p>
-          <strong>
-            {kind === 'policy' ? 'Found when the rules were checked' : 'Check before sending'}
-          </strong>
+          <strong>{WARNED[kind] ?? 'Check before sending'}</strong>
         </p>
         <ul>
           {warnings.map((warning) => (

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ServiceError } from '../../lib/errors.ts';
 import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
+import { parseExact } from '../../lib/exact-json.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
@@ -31,7 +32,10 @@ export const askApproval = defineOperation({
       'What people need to know; required if risk is high.',
     ),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
-    amount: z.number().optional().describe('Policies match on it.'),
+    amount: z
+      .number()
+      .optional()
+      .describe('Policies match on it; bound values must hold the same number at `/amount`.'),
     options: options.describe('Choices besides approve and deny.'),
     bind: boundValues,
     ...askingFields,
@@ -86,6 +90,7 @@ export const askApproval = defineOperation({
         tool: 'ask_approval',
         action,
         amount: amount ?? null,
+        ...(bind !== undefined && { bind: parseExact(bind) }),
         risk,
         recipientDomains: null,
       }),

@@ -20,6 +20,7 @@ export const policyTest = defineOperation({
       .describe('The sample call.'),
     action: label(ACTION_MAX_CHARS).optional().describe('Its action, such as `payment.refund`.'),
     amount: z.number().optional().describe('Its amount.'),
+    bind: z.unknown().optional().describe('The values it binds.'),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Its risk.'),
     recipient_domains: z.array(label(255)).max(50).optional().describe("The recipients' domains."),
     policy: policyInput.optional(),
@@ -55,6 +56,7 @@ export const policyTest = defineOperation({
   }),
   errors: ['POLICY_INVALID'],
   effect: 'read',
+  exact: ['bind'],
   replica: 'local',
   rest: { method: 'POST', path: '/v1/policy/test' },
   mcp: false,
@@ -62,17 +64,19 @@ export const policyTest = defineOperation({
     usage: 'policy test',
     examples: [
       'policy test --action payment.refund --amount 80',
+      'policy test --action payment.refund --amount 20 --bind \'{"amount":20,"currency":"EUR"}\'',
       'policy test --tool email_send --recipient-domains example.com --policy @policy.json',
     ],
   },
   example: { action: 'payment.refund', amount: 80 },
-}).read(async ({ store }, { tool, action, amount, risk, recipient_domains, policy }) => {
+}).read(async ({ store }, { tool, action, amount, bind, risk, recipient_domains, policy }) => {
   const current = policy === undefined ? await currentPolicy(store) : null;
   const document = current ? current.document : parsePolicy(policy);
   const { effect, rule, sentence, trace } = explainPolicy(document, {
     tool,
     action: action ?? null,
     amount: amount ?? null,
+    ...(bind !== undefined && { bind }),
     risk,
     recipientDomains: recipient_domains ?? null,
   });

@@ -11,6 +11,17 @@ import {
 import type { Repositories } from '../../store/repositories.ts';
 import { currentPolicy } from './proposal.ts';
 
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+const bindTest = z
+  .object({
+    in: z.array(scalar).optional().describe('Any of these.'),
+    prefix: z.string().optional().describe('A text that begins so.'),
+    gt: z.number().optional().describe('More than this, without its sign.'),
+    lte: z.number().optional().describe('At most this, without its sign.'),
+  })
+  .describe('What a bound value must be.');
+
 /** A rule as we store and return it: always with an id, and with lists where callers may write a single value. */
 export const policyRule = named(
   'PolicyRule',
@@ -25,7 +36,15 @@ export const policyRule = named(
       tool: z.array(z.enum(POLICY_TOOLS)).optional().describe('Any of these tools.'),
       amount_lte: z.number().optional().describe('The amount is at most this, without its sign.'),
       amount_gt: z.number().optional().describe('The amount is more than this, without its sign.'),
+      amount_at: z
+        .string()
+        .optional()
+        .describe('Where bound values have the amount, as a JSON pointer (default `/amount`).'),
       risk: z.array(z.enum(POLICY_RISKS)).optional().describe('Any of these.'),
+      bind: z
+        .record(z.string(), bindTest)
+        .optional()
+        .describe('Tests of bound values, by JSON pointer. A missing value never fits.'),
       recipient_domains: z
         .array(z.string())
         .optional()
@@ -87,7 +106,12 @@ const ruleInput = z.strictObject({
     .describe('For links and mails, which have no action.'),
   amount_gt: z.number().optional().describe('Without its sign.'),
   amount_lte: z.number().optional().describe('Without its sign.'),
+  amount_at: z.string().optional().describe('Where the bound amount is (default `/amount`).'),
   risk: oneOrMore(z.enum(POLICY_RISKS)).optional().describe('As stated by the agent.'),
+  bind: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Bound values: `{"/currency": "EUR", "/fee": {"lte": 5}}`.'),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
   approvers: z.array(z.string()).optional().describe('Channels to ask.'),
   approvals: z.int().optional().describe('How many must approve.'),

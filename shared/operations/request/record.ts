@@ -12,6 +12,7 @@ import { isMuted } from '../../rules/notice-budget.ts';
 import type { ChannelNotice } from '../../store/notices.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { amountWarnings } from './amount-warnings.ts';
 
 const RISKS = ['low', 'medium', 'high'] as const;
 
@@ -28,6 +29,9 @@ export const requestRecord = named(
       details: z.string().nullable().describe('What people need to decide.'),
       risk: z.enum(RISKS).nullable().describe('As the agent stated it.'),
       amount: z.number().nullable().describe('As the agent stated it.'),
+      warnings: z
+        .array(z.string())
+        .describe('What people are warned of, such as another bound amount.'),
       question: z.string().nullable().describe('What was asked, if it is a question.'),
       options: z.array(z.string()).describe('Choices offered besides approve and deny.'),
       decision: z
@@ -109,6 +113,7 @@ export async function toRecord(
     details: row.details,
     risk: row.risk as RequestRecord['risk'],
     amount: row.amount,
+    warnings: await amountWarnings(store, row),
     question: row.question,
     options: texts(row.options),
     decision: row.decision,

@@ -87,7 +87,11 @@ export async function announceEnd(
   { isDone }: { readonly isDone: boolean },
 ): Promise<void> {
   const { callback_url: url, id: requestId } = request;
-  const { approvals: _votes, ...payload } = await toRecord(context.store, request, context.now);
+  const {
+    approvals: _votes,
+    warnings: _found,
+    ...payload
+  } = await toRecord(context.store, request, context.now);
   await context.writeEvent({
     type: 'request.resolved',
     payload,

@@ -1,5 +1,14 @@
 import { matchesType } from '../event-type.ts';
-import type { PolicyEffect, PolicyRule } from './document.ts';
+import {
+  amountsOf,
+  bindFailure,
+  bindText,
+  isWithin,
+  letsPass,
+  rangeOf,
+  type BindTest,
+} from './bound.ts';
+import type { PolicyRule } from './document.ts';
 import { comparableDomain, domainMatches } from './domain.ts';
 import type { PolicySubject, SubjectTool } from './subject.ts';
 import { anyOf, named } from './copy.ts';
@@ -9,7 +18,7 @@ const DOMAINS_NAMED = 5;
 
 export type ConditionField = keyof Omit<
   PolicyRule,
-  'id' | 'effect' | 'approvers' | 'approvals' | 'description'
+  'id' | 'effect' | 'amount_at' | 'approvers' | 'approvals' | 'description'
 >;
 
 /** One condition of a rule, which we test and describe separately. */
@@ -28,28 +37,17 @@ const EVERY_TOOL: readonly SubjectTool[] = ['ask_approval', 'file_url', 'email_s
 const ASKING: readonly SubjectTool[] = ['ask_approval'];
 const MAILING: readonly SubjectTool[] = ['email_send'];
 
-/**
- * Whether a rule with this effect needs all recipients at its domains, rather than any one. An effect that lets a mail
- * pass applies to all recipients; an effect that stops it must apply if a single one matches.
- */
-export function wantsAllRecipients(effect: PolicyEffect): boolean {
-  return effect !== 'deny' && effect !== 'require_approval';
-}
-
 /** The conditions of a rule. All must hold; a rule without conditions matches everything. */
 export function conditionsOf(rule: PolicyRule): Condition[] {
-  const { tool, action, amount_gt, amount_lte, risk, recipient_domains } = rule;
+  const { tool, action, amount_gt, amount_lte, risk, bind, recipient_domains } = rule;
   const found: (Condition | undefined)[] = [
     tool && toolCondition(tool),
     action && actionCondition(action),
-    amount_gt === undefined
-      ? undefined
-      : amountCondition('amount_gt', `amount > ${amount_gt}`, (amount) => amount > amount_gt),
-    amount_lte === undefined
-      ? undefined
-      : amountCondition('amount_lte', `amount <= ${amount_lte}`, (amount) => amount <= amount_lte),
+    amount_gt === undefined ? undefined : amountCondition(rule, 'amount_gt', `> ${amount_gt}`),
+    amount_lte === undefined ? undefined : amountCondition(rule, 'amount_lte', `<= ${amount_lte}`),
     risk && riskCondition(risk),
-    recipient_domains && domainCondition(recipient_domains, wantsAllRecipients(rule.effect)),
+    ...Object.entries(bind ?? {}).map(([at, test]) => bindCondition(at, test)),
+    recipient_domains && domainCondition(recipient_domains, letsPass(rule.effect)),
   ];
   return found.filter((condition) => condition !== undefined);
 }
@@ -84,25 +82,40 @@ function actionCondition(patterns: readonly string[]): Condition {
   };
 }
 
-/** Policies compare amounts without their sign, or a rule for small amounts would let a large negative one pass. */
-export function sizeOfAmount(amount: number): number {
-  return Math.abs(amount);
-}
+/** Each limit is a condition of its own. */
+const OTHER_LIMIT = {
+  amount_gt: { amount_lte: undefined },
+  amount_lte: { amount_gt: undefined },
+};
 
 function amountCondition(
+  rule: PolicyRule,
   field: 'amount_gt' | 'amount_lte',
-  wanted: string,
-  holds: (amount: number) => boolean,
+  limit: string,
 ): Condition {
+  const { amount_gt: above, amount_lte: most } = { ...rule, ...OTHER_LIMIT[field] };
+  const range = rangeOf(above, most);
+  const at = rule.amount_at === undefined ? '' : `, bound at ${named(rule.amount_at)},`;
   return {
     field,
-    wanted,
+    wanted: `amount${at} ${limit}`,
     tools: ASKING,
-    failure: ({ tool, amount }) => {
-      if (tool !== 'ask_approval') return `${tool} has no amount`;
-      if (amount === null || !Number.isFinite(amount)) return 'there is no amount';
-      return holds(sizeOfAmount(amount)) ? null : `the amount is ${amount}`;
+    failure: (subject) => {
+      if (subject.tool !== 'ask_approval') return `${subject.tool} has no amount`;
+      const found = amountsOf(subject, rule);
+      if ('problem' in found) return found.problem;
+      return found.numbers.some((number) => isWithin(number, range)) ? null : found.given;
     },
+  };
+}
+
+function bindCondition(at: string, test: BindTest): Condition {
+  return {
+    field: 'bind',
+    wanted: bindText(at, test),
+    tools: ASKING,
+    failure: ({ tool, bind }) =>
+      tool === 'ask_approval' ? bindFailure(bind, at, test) : `${tool} binds nothing`,
   };
 }
 

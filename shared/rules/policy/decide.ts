@@ -1,4 +1,13 @@
-import { sizeOfAmount, toolsOf, wantsAllRecipients } from './conditions.ts';
+import {
+  AMOUNT_AT,
+  amountsOf,
+  bindFailure,
+  isWithin,
+  letsPass,
+  rangeOf,
+  type Range,
+} from './bound.ts';
+import { toolsOf } from './conditions.ts';
 import type { PolicyDocument, PolicyEffect, PolicyRisk, PolicyRule } from './document.ts';
 import { comparableDomain } from './domain.ts';
 import { PatternIndex } from './pattern-index.ts';
@@ -15,24 +24,23 @@ export interface CompiledPolicy extends PolicyDocument {
   readonly tests: readonly RuleTest[];
   readonly actions: PatternIndex;
   readonly domains: PatternIndex;
+  /** Where bound values may have the amount, as JSON pointers. */
+  readonly amountPlaces: readonly string[];
 }
 
 /** The conditions of a rule; null or false for those it doesn't have. */
 interface RuleTest {
   readonly tools: ReadonlySet<SubjectTool>;
   readonly risks: ReadonlySet<PolicyRisk> | null;
-  readonly amount: AmountRange | null;
+  /** The rule itself, if it looks at the amount or at bound values. */
+  readonly values: { readonly rule: PolicyRule; readonly ranges: readonly Range[] } | null;
   readonly hasActions: boolean;
   readonly recipients: 'all' | 'any' | null;
 }
 
-interface AmountRange {
-  readonly above: number;
-  readonly most: number;
-}
-
 /** A subject and what its texts match: each list has 1 at the index of each rule that matches. */
-interface Found extends Omit<PolicySubject, 'action' | 'recipientDomains'> {
+interface Found extends Pick<PolicySubject, 'tool' | 'risk'> {
+  readonly subject: PolicySubject;
   readonly actions: Uint8Array | null;
   /**
    * One list per distinct domain: `any` has the domains that match some rule; `all` is empty unless every domain does.
@@ -56,7 +64,9 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
       domains.add(index, { fixed: open ? pattern.slice(1) : pattern, open });
     }
   }
-  return { rules, tests: rules.map(testOf), actions, domains };
+  const places = rules.flatMap(({ amount_at: at }) => (at === undefined ? [] : [at]));
+  const amountPlaces = [...new Set([AMOUNT_AT, ...places])];
+  return { rules, tests: rules.map(testOf), actions, domains, amountPlaces };
 }
 
 /** The effect of the first rule, in document order, whose conditions all hold. */
@@ -68,25 +78,25 @@ export function decidePolicy(policy: CompiledPolicy, subject: PolicySubject): Po
 }
 
 function testOf(rule: PolicyRule): RuleTest {
-  const { amount_gt, amount_lte } = rule;
-  const hasAmount = amount_gt !== undefined || amount_lte !== undefined;
+  const { amount_gt, amount_lte, bind } = rule;
+  const hasValues = (amount_gt ?? amount_lte ?? bind) !== undefined;
   return {
     tools: new Set(toolsOf(rule)),
     risks: rule.risk ? new Set(rule.risk) : null,
-    amount: hasAmount ? { above: amount_gt ?? -Infinity, most: amount_lte ?? Infinity } : null,
+    values: hasValues ? { rule, ranges: rangesOf(rule) } : null,
     hasActions: rule.action !== undefined,
-    recipients: rule.recipient_domains ? (wantsAllRecipients(rule.effect) ? 'all' : 'any') : null,
+    recipients: rule.recipient_domains ? (letsPass(rule.effect) ? 'all' : 'any') : null,
   };
 }
 
 function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Found {
-  const { tool, action, amount, risk, recipientDomains } = subject;
+  const { tool, action, risk, recipientDomains } = subject;
   const spelled = new Set(recipientDomains?.map(comparableDomain));
   const any = [...spelled].map((domain) => domains.hits(domain)).filter((hits) => hits !== null);
   return {
     tool,
     risk,
-    amount,
+    subject,
     actions: action === null ? null : actions.hits(action),
     recipients: { any, all: any.length === spelled.size ? any : [] },
   };
@@ -95,15 +105,26 @@ function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Fou
 function holds(test: RuleTest, rule: number, found: Found): boolean {
   if (!test.tools.has(found.tool)) return false;
   if (test.risks !== null && (found.risk === null || !test.risks.has(found.risk))) return false;
-  if (test.amount !== null && !within(test.amount, found.amount)) return false;
   if (test.hasActions && found.actions?.[rule] !== 1) return false;
+  if (test.values !== null && !meets(test.values, found.subject)) return false;
   return test.recipients === null || reaches(test.recipients, rule, found);
 }
 
-function within({ above, most }: AmountRange, amount: number | null): boolean {
-  if (amount === null || !Number.isFinite(amount)) return false;
-  const size = sizeOfAmount(amount);
-  return size > above && size <= most;
+/** Each limit is met by itself, so that a rule that stops calls needs no single number within both. */
+function rangesOf({ amount_gt: above, amount_lte: most }: PolicyRule): Range[] {
+  const ranges = [rangeOf(above, undefined), rangeOf(undefined, most)];
+  return ranges.filter((range) => range.above !== null || range.most !== null);
+}
+
+function meets({ rule, ranges }: NonNullable<RuleTest['values']>, subject: PolicySubject): boolean {
+  const { bind = {} } = rule;
+  if (ranges.length > 0) {
+    const found = amountsOf(subject, rule);
+    if ('problem' in found) return false;
+    const { numbers } = found;
+    if (!ranges.every((range) => numbers.some((number) => isWithin(number, range)))) return false;
+  }
+  return Object.entries(bind).every(([at, test]) => bindFailure(subject.bind, at, test) === null);
 }
 
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {

@@ -1,7 +1,9 @@
 import { ServiceError } from '../../lib/errors.ts';
 import { APPROVALS_MAX } from '../../lib/limits.ts';
 import { isObject } from '../../lib/guards.ts';
+import { isPointer } from '../../lib/json-pointer.ts';
 import { isPattern } from '../event-type.ts';
+import type { BindTest } from './bound.ts';
 import { domainProblem } from './domain.ts';
 import { quoted } from './copy.ts';
 
@@ -19,6 +21,7 @@ export const POLICY_RULES_MAX = 200;
 /** The limit for each list in a rule. */
 export const POLICY_ITEMS_MAX = 50;
 export const POLICY_ACTION_MAX_CHARS = 200;
+export const POLICY_POINTER_MAX_CHARS = 200;
 export const POLICY_DESCRIPTION_MAX_CHARS = 500;
 /** The size as JSON. A policy of this size and its note fit into one API request body. */
 export const POLICY_MAX_BYTES = 100 * 1024;
@@ -40,7 +43,11 @@ export interface PolicyRule {
   /** Exclusive, while `amount_lte` is inclusive, so that consecutive ranges leave no gap. */
   readonly amount_gt?: number;
   readonly amount_lte?: number;
+  /** Not a condition: where bound values have the amount, as a JSON pointer (default `/amount`). */
+  readonly amount_at?: string;
   readonly risk?: readonly PolicyRisk[];
+  /** By JSON pointer, such as `/currency`. */
+  readonly bind?: Readonly<Record<string, BindTest>>;
   /** `example.com`, or `*.example.com` for its subdomains. */
   readonly recipient_domains?: readonly string[];
   /** Not a condition: the channels to ask or notify. */
@@ -66,7 +73,9 @@ const FIELDS: { readonly [F in keyof PolicyRule]-?: Reader<Exclude<PolicyRule[F]
   tool: valueOrList(oneOf(POLICY_TOOLS, ' What ask_approval asks for is matched by action.')),
   amount_gt: readAmount,
   amount_lte: readAmount,
+  amount_at: readPointer,
   risk: valueOrList(oneOf(POLICY_RISKS)),
+  bind: readBind,
   recipient_domains: listOf(readDomain),
   approvers: listOf(readApprover),
   approvals: readApprovals,
@@ -132,7 +141,13 @@ function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyR
   ]);
   const rule = Object.fromEntries(entries) as PolicyRule;
   refuseUnreachable(rule, path);
+  refuseStray(rule, path);
   return rule;
+}
+
+function refuseStray({ amount_at: at, amount_gt, amount_lte }: PolicyRule, path: string): void {
+  if (at === undefined || amount_gt !== undefined || amount_lte !== undefined) return;
+  throw bad(`${path}.amount_at`, 'It goes with amount_gt or amount_lte.');
 }
 
 function refuseUnreachable({ effect, approvals = 1, approvers }: PolicyRule, path: string): void {
@@ -185,10 +200,53 @@ function readText(value: unknown, path: string, maxChars: number): string {
 
 function readAmount(value: unknown, path: string): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw bad(path, 'Write a finite number such as `100`.');
+    throw bad(path, 'Write a finite number such as `100`, with at most 15 digits.');
   }
   if (Object.is(value, -0)) throw bad(path, 'Write zero without a sign.');
   return value;
+}
+
+function readPointer(value: unknown, path: string): string {
+  const pointer = value === '' ? '' : readText(value, path, POLICY_POINTER_MAX_CHARS);
+  if (isPointer(pointer)) return pointer;
+  throw bad(path, 'Write a JSON pointer such as `/amount` or `/lines/0/amount`.');
+}
+
+function readBind(value: unknown, path: string): Record<string, BindTest> {
+  if (!isObject(value)) throw bad(path, 'Write an object such as `{"/currency": "EUR"}`.');
+  const entries = Object.entries(value);
+  if (entries.length === 0) throw bad(path, 'Name at least one value, or leave the field out.');
+  if (entries.length > POLICY_ITEMS_MAX) throw bad(path, `Use at most ${POLICY_ITEMS_MAX}.`);
+  const read = entries.map(([name, test]) => {
+    const at = member(path, name);
+    return [readPointer(name, at), readBindTest(test, at)] as const;
+  });
+  return Object.fromEntries(read);
+}
+
+/** One value or a list of them is short for `in`. */
+function readBindTest(value: unknown, path: string): BindTest {
+  if (!isObject(value)) return { in: valueOrList(readScalar)(value, path) };
+  for (const name of Object.keys(value)) {
+    if (['in', 'prefix', 'gt', 'lte'].includes(name)) continue;
+    throw bad(member(path, name), 'Only in, prefix, gt and lte test a bound value.');
+  }
+  const { in: any, prefix, gt, lte } = value;
+  const test = {
+    ...(any !== undefined && { in: valueOrList(readScalar)(any, `${path}.in`) }),
+    ...(prefix !== undefined && {
+      prefix: readText(prefix, `${path}.prefix`, POLICY_ACTION_MAX_CHARS),
+    }),
+    ...(gt !== undefined && { gt: readAmount(gt, `${path}.gt`) }),
+    ...(lte !== undefined && { lte: readAmount(lte, `${path}.lte`) }),
+  };
+  if (Object.keys(test).length > 0) return test;
+  throw bad(path, 'Test it with in, prefix, gt or lte.');
+}
+
+function readScalar(value: unknown, path: string): string | number | boolean {
+  if (typeof value === 'number') return readAmount(value, path);
+  return typeof value === 'boolean' ? value : readText(value, path, POLICY_ACTION_MAX_CHARS);
 }
 
 function readDomain(value: unknown, path: string): string {

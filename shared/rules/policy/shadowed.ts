@@ -1,5 +1,7 @@
 import { matchesType } from '../event-type.ts';
-import { conditionsOf, toolsOf, wantsAllRecipients } from './conditions.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { AMOUNT_AT, letsPass } from './bound.ts';
+import { conditionsOf, toolsOf } from './conditions.ts';
 import type { SubjectTool } from './subject.ts';
 import type { PolicyDocument, PolicyRule } from './document.ts';
 import { domainCovers } from './domain.ts';
@@ -66,7 +68,7 @@ function contradictionOf({ rule, tools }: Reach): string | null {
     .map(({ field }) => field);
   return (
     `${id} never matches: no call can meet ${fields.join(', ')} together. ` +
-    'Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.'
+    'Only ask_approval has an action, an amount and bound values, only email_send has recipients, and tool is for file_url and email_send.'
   );
 }
 
@@ -75,6 +77,7 @@ function covers(earlier: Reach, later: Reach): boolean {
   return (
     later.tools.every((tool) => earlier.tools.includes(tool)) &&
     coversAmounts(earlier.rule, later.rule) &&
+    coversBound(earlier.rule, later.rule) &&
     coversList(earlier.rule.risk, later.rule.risk, (broad, narrow) => broad === narrow) &&
     // A broader pattern matches a narrower one as if it were a text: `p*` matches `pay*`.
     coversList(earlier.rule.action, later.rule.action, matchesType) &&
@@ -96,7 +99,19 @@ function coversList<T>(
 function coversAmounts(earlier: PolicyRule, later: PolicyRule): boolean {
   const [broad, narrow] = [amountsOf(earlier), amountsOf(later)];
   if (broad === null) return true;
-  return narrow !== null && narrow.above >= broad.above && narrow.most <= broad.most;
+  if (narrow === null || narrow.above < broad.above || narrow.most > broad.most) return false;
+  // A rule that lets calls pass needs the bound amount too, where one that stops them takes either.
+  if (letsPass(earlier.effect) && !letsPass(later.effect)) return false;
+  if (!letsPass(earlier.effect) && letsPass(later.effect)) return true;
+  return (earlier.amount_at ?? AMOUNT_AT) === (later.amount_at ?? AMOUNT_AT);
+}
+
+/** The same tests, or some of them. */
+function coversBound({ bind: broad = {} }: PolicyRule, { bind: narrow = {} }: PolicyRule): boolean {
+  return Object.entries(broad).every(([at, test]) => {
+    const same = narrow[at];
+    return same !== undefined && canonicalJson(same) === canonicalJson(test);
+  });
 }
 
 /** The amounts that a rule matches, without their sign; null if it has no condition on them. */
@@ -109,7 +124,6 @@ function amountsOf({ amount_gt, amount_lte }: PolicyRule): { above: number; most
 function coversRecipients(earlier: PolicyRule, later: PolicyRule): boolean {
   const domains = earlier.recipient_domains;
   // The later rule needs one matching recipient; the earlier one needs all of them to match.
-  if (domains && wantsAllRecipients(earlier.effect) && !wantsAllRecipients(later.effect))
-    return false;
+  if (domains && letsPass(earlier.effect) && !letsPass(later.effect)) return false;
   return coversList(domains, later.recipient_domains, domainCovers);
 }

@@ -9,8 +9,10 @@ export type SubjectTool = 'ask_approval' | PolicyTool;
 export interface PolicySubject {
   readonly tool: SubjectTool;
   readonly action: string | null;
-  /** A finite number; anything else counts as missing. */
+  /** As the agent states it. */
   readonly amount: number | null;
+  /** The values that the approval binds, read by `parseExact`; undefined if it binds none. */
+  readonly bind?: unknown;
   readonly risk: PolicyRisk | null;
   /** The domain of each recipient, in any case, with or without repeats; an empty list counts as missing. */
   readonly recipientDomains: readonly string[] | null;

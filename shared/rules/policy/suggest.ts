@@ -1,10 +1,11 @@
-import { sizeOfAmount } from './conditions.ts';
+import { parseExact } from '../../lib/exact-json.ts';
 import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
 import { pluralize } from '../../lib/pluralize.ts';
 import { withdrawnBecause } from '../request-state.ts';
-import { decidePolicy, type CompiledPolicy } from './decide.ts';
+import { compilePolicy, decidePolicy, type CompiledPolicy } from './decide.ts';
 import type { PolicyDocument, PolicyRisk, PolicyRule } from './document.ts';
 import { coveringRule } from './shadowed.ts';
+import type { PolicySubject } from './subject.ts';
 
 /** A request for an approval that ended without the policy. */
 export interface EndedApproval {
@@ -16,6 +17,8 @@ export interface EndedApproval {
   readonly hint: string | null;
   readonly decided_by: string | null;
   readonly approvals: number;
+  /** The bound values, as canonical JSON. */
+  readonly bind: string | null;
   /** When it was decided or expired; Unix time in milliseconds. */
   readonly ended_at: number;
 }
@@ -100,7 +103,7 @@ function suggestionOf(
     effect: 'auto_approve_notify',
     action: [action],
     ...(amounts.length > 0 && {
-      amount_lte: amounts.map(sizeOfAmount).reduce((a, b) => Math.max(a, b)),
+      amount_lte: amounts.map(Math.abs).reduce((a, b) => Math.max(a, b)),
     }),
     risk: isLow ? ['low'] : ['low', 'medium'],
   };
@@ -120,12 +123,26 @@ function placeOf(
 ): { readonly before: string | null } | null {
   const covering = coveringRule(policy, rule);
   if (isFor(covering)) return null;
-  const fits = approved.every(({ action, amount, risk }) => {
-    const subject = { tool: 'ask_approval', action, amount, risk: risk as PolicyRisk } as const;
-    const now = decidePolicy(policy, { ...subject, recipientDomains: null });
-    return now.effect === 'require_approval' && now.rule === covering;
+  const alone = compilePolicy({ rules: [rule] });
+  const fits = approved.every((each) => {
+    const subject = subjectOf(each);
+    const now = decidePolicy(policy, subject);
+    // A rule with an amount decides nothing where another amount is bound.
+    const isDecided = decidePolicy(alone, subject).rule !== null;
+    return isDecided && now.effect === 'require_approval' && now.rule === covering;
   });
   return fits ? { before: covering?.id ?? null } : null;
+}
+
+function subjectOf({ action, amount, risk, bind }: EndedApproval): PolicySubject {
+  return {
+    tool: 'ask_approval',
+    action,
+    amount,
+    risk: risk as PolicyRisk,
+    recipientDomains: null,
+    ...(bind !== null && { bind: parseExact(bind) }),
+  };
 }
 
 const ID_CHARS_MAX = 50;

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { mayCall } from '../../../../shared/lib/scopes.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
@@ -36,8 +37,9 @@ export async function ruleFrom(
     return domains.length === 0 ? null : ruleForMailTo(policy, domains);
   }
   const { action, amount, risk, status, hint, decided_by, approvals } = record;
+  const bind = record.bind === null ? null : stringifyExact(record.bind);
   if (action === null) return null;
-  const ended = { id, action, amount, risk, status, hint, decided_by };
+  const ended = { id, action, amount, risk, status, hint, decided_by, bind };
   return ruleForSame(policy, { ...ended, approvals: approvals.needed, ended_at: context.now });
 }
 

@@ -102,7 +102,7 @@ describe('shadowedRules', () => {
       'never (deny) never decides: all comes first and matches everything it matches, so the answer is allow. Move never before all, or remove it.',
       'same (allow) never decides: all comes first and matches everything it matches. Move same before all, or remove it.',
       'empty never matches: no amount is both > 10 and <= 5.',
-      'odd never matches: no call can meet tool, action together. Only ask_approval has an action and an amount, only email_send has recipients, and tool is for file_url and email_send.',
+      'odd never matches: no call can meet tool, action together. Only ask_approval has an action, an amount and bound values, only email_send has recipients, and tool is for file_url and email_send.',
     ]);
   });
 

@@ -23,6 +23,7 @@ function approved(count: number, changes: Partial<EndedApproval> = {}): EndedApp
     hint: null,
     decided_by: 'chn_1',
     approvals: 1,
+    bind: null,
     ended_at: 1000 - n,
     ...changes,
   }));

@@ -1,0 +1,146 @@
+import { compareSizes, decimalOf, isSameDecimal, type Decimal } from '../../lib/decimal.ts';
+import { ExactNumber, stringifyExact } from '../../lib/exact-json.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
+import { named, quoted } from './copy.ts';
+import type { PolicyEffect, PolicyRule } from './document.ts';
+import type { PolicySubject } from './subject.ts';
+
+/** Where the amount stands in bound values, unless a rule says otherwise. */
+export const AMOUNT_AT = '/amount';
+
+/** What a rule wants of one bound value. A missing value never fits. */
+export interface BindTest {
+  /** Any of these. Numbers are compared by what they say: 20 is 20.0. */
+  readonly in?: readonly (string | number | boolean)[];
+  readonly prefix?: string;
+  /** Numbers, also in texts such as `"20.00"`, are compared as written and without their sign. */
+  readonly gt?: number;
+  readonly lte?: number;
+}
+
+/** The number that a JSON value is, or that a text is written as, such as `"20.00"`; null for any other value. */
+function decimalIn(value: unknown): Decimal | null {
+  if (typeof value === 'number') return decimalOf(String(value));
+  if (value instanceof ExactNumber) return decimalOf(value.text);
+  return typeof value === 'string' ? decimalOf(value) : null;
+}
+
+/**
+ * Whether a rule with this effect lets a call pass. Such a rule must be met by everything that the call names; a rule
+ * that stops a call is met as soon as one thing fits.
+ */
+export function letsPass(effect: PolicyEffect): boolean {
+  return effect !== 'deny' && effect !== 'require_approval';
+}
+
+type Amounts =
+  | { readonly problem: string }
+  /** A rule that stops calls needs one number that fits. `given`: what they are, in words. */
+  | { readonly numbers: readonly Decimal[]; readonly given: string };
+
+/**
+ * The numbers that the conditions on the amount look at: the stated one and the bound one. A rule lets a call pass only
+ * if something states the amount and, where values are bound, they hold the same number.
+ */
+export function amountsOf({ amount, bind }: PolicySubject, rule: PolicyRule): Amounts {
+  const at = rule.amount_at ?? AMOUNT_AT;
+  const stated = amount === null ? null : decimalIn(amount);
+  const value = bind === undefined ? undefined : valueAt(bind, at);
+  const bound = decimalIn(value);
+  const given = `the amount is ${String(amount)}`;
+  if (!letsPass(rule.effect)) {
+    const numbers = [stated, bound].filter((one) => one !== null);
+    const texts = [
+      stated === null ? [] : [given],
+      bound === null ? [] : [`the bound one is ${shown(value)}`],
+    ];
+    const all = texts.flat().join(' and ');
+    return all === '' ? { problem: 'there is no amount' } : { numbers, given: all };
+  }
+  if (stated === null) return { problem: 'there is no amount' };
+  if (bind === undefined || isSameDecimal(stated, bound)) return { numbers: [stated], given };
+  return { problem: differenceText(amount, value, at) };
+}
+
+/** What a person must see if the amount that an agent states isn't the one it binds; null if it is, or nothing is bound. */
+export function amountWarning(
+  { amount, bind }: Pick<PolicySubject, 'amount' | 'bind'>,
+  places: readonly string[],
+): string | null {
+  const stated = amount === null ? null : decimalIn(amount);
+  if (stated === null || bind === undefined) return null;
+  const values = places.map((at) => ({ at, value: valueAt(bind, at) }));
+  if (values.some(({ value }) => isSameDecimal(stated, decimalIn(value)))) return null;
+  const other = values.find(({ value }) => value !== undefined) ?? {
+    at: AMOUNT_AT,
+    value: undefined,
+  };
+  const text = differenceText(amount, other.value, other.at);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}. What is bound will be done.`;
+}
+
+function differenceText(amount: unknown, value: unknown, at: string): string {
+  const bound = value === undefined ? 'nothing' : shown(value);
+  return `the amount is ${String(amount)}, but the bound values have ${bound} at ${named(at)}`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : named(stringifyExact(value));
+}
+
+/** Null if the bound value fits the test; otherwise what's there instead, in words. */
+export function bindFailure(bind: unknown, at: string, test: BindTest): string | null {
+  if (bind === undefined) return 'nothing is bound';
+  const value = valueAt(bind, at);
+  if (value === undefined) return `nothing is bound at ${named(at)}`;
+  return fits(value, test) ? null : `${named(at)} binds ${shown(value)}`;
+}
+
+function fits(value: unknown, { in: any, prefix, gt, lte }: BindTest): boolean {
+  if (any && !any.some((one) => isSameValue(one, value))) return false;
+  if (prefix !== undefined && !(typeof value === 'string' && value.startsWith(prefix)))
+    return false;
+  if (gt === undefined && lte === undefined) return true;
+  const number = decimalIn(value);
+  return number !== null && isWithin(number, rangeOf(gt, lte));
+}
+
+function isSameValue(one: string | number | boolean, value: unknown): boolean {
+  if (typeof one !== 'number' || typeof value === 'string') return one === value;
+  return isSameDecimal(decimalIn(one), decimalIn(value));
+}
+
+/** Policies compare numbers without their sign, or a rule for small amounts would let a large negative one pass. */
+export function isWithin(number: Decimal, { above, most }: Range): boolean {
+  const isOver = above === null || above.isNegative || compareSizes(number, above) > 0;
+  return isOver && (most === null || (!most.isNegative && compareSizes(number, most) <= 0));
+}
+
+/** Null is no limit. */
+export interface Range {
+  readonly above: Decimal | null;
+  readonly most: Decimal | null;
+}
+
+export function rangeOf(gt: number | undefined, lte: number | undefined): Range {
+  return { above: decimalIn(gt), most: decimalIn(lte) };
+}
+
+/** The test in words, to follow `when`: `/amount <= 50`, `/currency is EUR or CHF`. */
+export function bindText(at: string, { in: any, prefix, gt, lte }: BindTest): string {
+  const where = `bind ${named(at)}`;
+  return [
+    any && `${where} is ${any.map(valueText).join(' or ')}`,
+    prefix !== undefined && `${where} begins with ${quoted(prefix)}`,
+    gt !== undefined && `${where} > ${gt}`,
+    lte !== undefined && `${where} <= ${lte}`,
+  ]
+    .filter((part) => typeof part === 'string')
+    .join(' and ');
+}
+
+/** A text that could be a number or a truth value is quoted. */
+function valueText(value: string | number | boolean): string {
+  if (typeof value !== 'string') return String(value);
+  return /^(?:true|false|-?\d.*)$/.test(value) ? quoted(value) : named(value);
+}
