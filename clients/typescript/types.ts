@@ -1280,8 +1280,12 @@ export interface PolicyDocument {
     readonly amount_gt?: number | undefined;
     /** Without its sign. */
     readonly amount_lte?: number | undefined;
+    /** Default `/amount`. */
+    readonly amount_at?: string | undefined;
     /** As stated by the agent. */
     readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
+    /** `{"/currency":"EUR","/fee":{"lte":5}}`. */
+    readonly bind?: Readonly<Record<string, unknown>> | undefined;
     /** `example.com`, `*.example.com`. */
     readonly recipient_domains?: readonly string[] | undefined;
     /** Channels to ask. */
@@ -1313,8 +1317,28 @@ export interface PolicyRule {
   readonly amount_lte?: number | undefined;
   /** The amount is more than this, without its sign. */
   readonly amount_gt?: number | undefined;
+  /** Where bound values have the amount, as a JSON pointer (default `/amount`). */
+  readonly amount_at?: string | undefined;
   /** Any of these. */
   readonly risk?: readonly ('low' | 'medium' | 'high' | (string & {}))[] | undefined;
+  /** Tests of bound values, by JSON pointer. A missing value never fits. */
+  readonly bind?:
+    | Readonly<
+        Record<
+          string,
+          {
+            /** Any of these. */
+            readonly in?: readonly (string | number | boolean)[] | undefined;
+            /** A text that begins so. */
+            readonly prefix?: string | undefined;
+            /** More than this, without its sign. */
+            readonly gt?: number | undefined;
+            /** At most this, without its sign. */
+            readonly lte?: number | undefined;
+          }
+        >
+      >
+    | undefined;
   /** `example.com`, `*.example.com`: every recipient for effects that let a mail pass, any recipient for others. */
   readonly recipient_domains?: readonly string[] | undefined;
   /** Channels that are asked. */
@@ -1566,6 +1590,8 @@ export interface Request {
   readonly risk: ('low' | 'medium' | 'high' | (string & {})) | null;
   /** As the agent stated it. */
   readonly amount: number | null;
+  /** What people are warned of, such as another bound amount. */
+  readonly warnings: readonly string[];
   /** What was asked, if it is a question. */
   readonly question: string | null;
   /** Choices offered besides approve and deny. */
@@ -2615,7 +2641,7 @@ export interface AskApprovalInput {
   readonly details?: string | undefined;
   /** Policies match on it. */
   readonly risk?: ('low' | 'medium' | 'high' | (string & {})) | undefined;
-  /** Policies match on it. */
+  /** Policies match on it. Bind it as `/amount`. */
   readonly amount?: number | undefined;
   /** Choices besides approve and deny. */
   readonly options?: readonly string[] | undefined;
@@ -2806,8 +2832,12 @@ export interface PolicySetInput {
       readonly amount_gt?: number | undefined;
       /** Without its sign. */
       readonly amount_lte?: number | undefined;
+      /** Default `/amount`. */
+      readonly amount_at?: string | undefined;
       /** As stated by the agent. */
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
+      /** `{"/currency":"EUR","/fee":{"lte":5}}`. */
+      readonly bind?: Readonly<Record<string, unknown>> | undefined;
       /** `example.com`, `*.example.com`. */
       readonly recipient_domains?: readonly string[] | undefined;
       /** Channels to ask. */
@@ -2832,6 +2862,8 @@ export interface PolicyTestInput {
   readonly action?: string | undefined;
   /** Its amount. */
   readonly amount?: number | undefined;
+  /** The values it binds. */
+  readonly bind?: unknown;
   /** Its risk. */
   readonly risk?: ('low' | 'medium' | 'high' | (string & {})) | undefined;
   /** The recipients' domains. */
@@ -2861,10 +2893,14 @@ export interface PolicyTestInput {
           readonly amount_gt?: number | undefined;
           /** Without its sign. */
           readonly amount_lte?: number | undefined;
+          /** Default `/amount`. */
+          readonly amount_at?: string | undefined;
           /** As stated by the agent. */
           readonly risk?:
             | (('low' | 'medium' | 'high' | (string & {})) | readonly string[])
             | undefined;
+          /** `{"/currency":"EUR","/fee":{"lte":5}}`. */
+          readonly bind?: Readonly<Record<string, unknown>> | undefined;
           /** `example.com`, `*.example.com`. */
           readonly recipient_domains?: readonly string[] | undefined;
           /** Channels to ask. */
@@ -2902,8 +2938,12 @@ export interface PolicyDiffInput {
       readonly amount_gt?: number | undefined;
       /** Without its sign. */
       readonly amount_lte?: number | undefined;
+      /** Default `/amount`. */
+      readonly amount_at?: string | undefined;
       /** As stated by the agent. */
       readonly risk?: (('low' | 'medium' | 'high' | (string & {})) | readonly string[]) | undefined;
+      /** `{"/currency":"EUR","/fee":{"lte":5}}`. */
+      readonly bind?: Readonly<Record<string, unknown>> | undefined;
       /** `example.com`, `*.example.com`. */
       readonly recipient_domains?: readonly string[] | undefined;
       /** Channels to ask. */

@@ -32,10 +32,7 @@ export const askApproval = defineOperation({
       'What people need to know; required if risk is high.',
     ),
     risk: z.enum(['low', 'medium', 'high']).default('medium').describe('Policies match on it.'),
-    amount: z
-      .number()
-      .optional()
-      .describe('Policies match on it; bound values must hold the same number at `/amount`.'),
+    amount: z.number().optional().describe('Policies match on it. Bind it as `/amount`.'),
     options: options.describe('Choices besides approve and deny.'),
     bind: boundValues,
     ...askingFields,

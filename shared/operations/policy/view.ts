@@ -106,12 +106,9 @@ const ruleInput = z.strictObject({
     .describe('For links and mails, which have no action.'),
   amount_gt: z.number().optional().describe('Without its sign.'),
   amount_lte: z.number().optional().describe('Without its sign.'),
-  amount_at: z.string().optional().describe('Where the bound amount is (default `/amount`).'),
+  amount_at: z.string().optional().describe('Default `/amount`.'),
   risk: oneOrMore(z.enum(POLICY_RISKS)).optional().describe('As stated by the agent.'),
-  bind: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Bound values: `{"/currency": "EUR", "/fee": {"lte": 5}}`.'),
+  bind: z.looseObject({}).optional().describe('`{"/currency":"EUR","/fee":{"lte":5}}`.'),
   recipient_domains: z.array(z.string()).optional().describe('`example.com`, `*.example.com`.'),
   approvers: z.array(z.string()).optional().describe('Channels to ask.'),
   approvals: z.int().optional().describe('How many must approve.'),

@@ -125,7 +125,7 @@ function readRule(value: unknown, index: number, idsTaken: Set<string>): PolicyR
     if (given === undefined) continue;
     const field = FIELDS[name](given, at);
     read.set(name, field);
-    if (name === 'id') takeId(String(field), at, idsTaken);
+    if (name === 'id' && typeof field === 'string') takeId(field, at, idsTaken);
   }
   if (!read.has('effect')) FIELDS.effect(undefined, `${path}.effect`);
   if (!read.has('id')) {

@@ -690,6 +690,7 @@ class Policy(Group):
         tool: Optional[str] = None,
         action: Optional[str] = None,
         amount: Optional[float] = None,
+        bind: Any = UNSET,
         risk: Optional[str] = None,
         recipient_domains: Optional[Sequence[str]] = None,
         policy: Optional[t.PolicyTestPolicy] = None,
@@ -699,7 +700,7 @@ class Policy(Group):
 
         Tests every rule against a sample call and names the rule that decides. Pass policy to test that document instead of the current one.
         """
-        return self._call("policy_test", {"tool": tool, "action": action, "amount": amount, "risk": risk, "recipient_domains": recipient_domains, "policy": policy}, call)
+        return self._call("policy_test", {"tool": tool, "action": action, "amount": amount, "bind": bind, "risk": risk, "recipient_domains": recipient_domains, "policy": policy}, call)
 
     def diff(
         self,

@@ -1060,6 +1060,8 @@ class Request(TypedDict):
     risk: Optional[str]
     #: As the agent stated it.
     amount: Optional[float]
+    #: What people are warned of, such as another bound amount.
+    warnings: List[str]
     #: What was asked, if it is a question.
     question: Optional[str]
     #: Choices offered besides approve and deny.
@@ -1313,6 +1315,18 @@ class ProjectDeleteAnswer(TypedDict):
     request_id: Optional[str]
 
 
+PolicyRuleBindValue = TypedDict("PolicyRuleBindValue", {
+    #: Any of these.
+    "in": "NotRequired[List[Union[str, float, bool]]]",
+    #: A text that begins so.
+    "prefix": "NotRequired[str]",
+    #: More than this, without its sign.
+    "gt": "NotRequired[float]",
+    #: At most this, without its sign.
+    "lte": "NotRequired[float]",
+})
+
+
 class PolicyRule(TypedDict):
     """A rule in normal form: with an id, and lists where callers may write a single value."""
 
@@ -1328,8 +1342,12 @@ class PolicyRule(TypedDict):
     amount_lte: NotRequired[float]
     #: The amount is more than this, without its sign.
     amount_gt: NotRequired[float]
+    #: Where bound values have the amount, as a JSON pointer (default `/amount`).
+    amount_at: NotRequired[str]
     #: Any of these.
     risk: NotRequired[List[str]]
+    #: Tests of bound values, by JSON pointer. A missing value never fits.
+    bind: NotRequired[Dict[str, PolicyRuleBindValue]]
     #: `example.com`, `*.example.com`: every recipient for effects that let a mail pass, any recipient for others.
     recipient_domains: NotRequired[List[str]]
     #: Channels that are asked.
@@ -2018,8 +2036,12 @@ class PolicySetPolicyRulesItem(TypedDict):
     amount_gt: NotRequired[float]
     #: Without its sign.
     amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
     #: As stated by the agent.
     risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
     #: `example.com`, `*.example.com`.
     recipient_domains: NotRequired[List[str]]
     #: Channels to ask.
@@ -2050,8 +2072,12 @@ class PolicyTestPolicyRulesItem(TypedDict):
     amount_gt: NotRequired[float]
     #: Without its sign.
     amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
     #: As stated by the agent.
     risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
     #: `example.com`, `*.example.com`.
     recipient_domains: NotRequired[List[str]]
     #: Channels to ask.
@@ -2082,8 +2108,12 @@ class PolicyDiffPolicyRulesItem(TypedDict):
     amount_gt: NotRequired[float]
     #: Without its sign.
     amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
     #: As stated by the agent.
     risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
     #: `example.com`, `*.example.com`.
     recipient_domains: NotRequired[List[str]]
     #: Channels to ask.

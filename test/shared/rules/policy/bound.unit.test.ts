@@ -30,6 +30,26 @@ function decides(rule: object, amount: number | null, bind: string | null): bool
   return isMatch;
 }
 
+const shadowed = (...rules: object[]) =>
+  shadowedRules(parsePolicy({ rules })).map(({ rule }) => rule);
+
+const approved = (bind: string | null): EndedApproval[] =>
+  Array.from({ length: 5 }, (_, n) => ({
+    id: `req_${n}`,
+    action: 'payment.refund',
+    amount: 20,
+    risk: 'low',
+    status: 'approved',
+    hint: null,
+    decided_by: 'channel:chn_1',
+    approvals: 1,
+    bind,
+    ended_at: 1000 - n,
+  }));
+
+const warned = (amount: number | null, bind: string | null, ...places: string[]) =>
+  amountWarning(asking(amount, bind), ['/amount', ...places]);
+
 describe('a rule that approves small amounts', () => {
   const small = { effect: 'auto_approve', action: 'payment.refund', amount_lte: 50 };
 
@@ -145,9 +165,6 @@ describe('a rule over bound values', () => {
 });
 
 describe('the linter', () => {
-  const shadowed = (...rules: object[]) =>
-    shadowedRules(parsePolicy({ rules })).map(({ rule }) => rule);
-
   it('knows that a rule over bound values is no broader than one without', () => {
     const eur = { effect: 'allow', bind: { '/currency': 'EUR' } };
     expect(shadowed({ effect: 'allow' }, eur)).toEqual(['rule-2']);
@@ -165,20 +182,6 @@ describe('the linter', () => {
 });
 
 describe('suggestions', () => {
-  const approved = (bind: string | null): EndedApproval[] =>
-    Array.from({ length: 5 }, (_, n) => ({
-      id: `req_${n}`,
-      action: 'payment.refund',
-      amount: 20,
-      risk: 'low',
-      status: 'approved',
-      hint: null,
-      decided_by: 'channel:chn_1',
-      approvals: 1,
-      bind,
-      ended_at: 1000 - n,
-    }));
-
   it('offer no rule that would decide nothing', () => {
     const policy = compilePolicy(parsePolicy({ rules: [] }));
     expect(suggestRules(policy, approved(null))).toHaveLength(1);
@@ -188,9 +191,6 @@ describe('suggestions', () => {
 });
 
 describe('what a person is warned of', () => {
-  const warned = (amount: number | null, bind: string | null, ...places: string[]) =>
-    amountWarning(asking(amount, bind), ['/amount', ...places]);
-
   it('is an amount that is stated and not bound', () => {
     expect(warned(20, '{"amount":5000}')).toBe(
       'The amount is 20, but the bound values have 5000 at /amount. What is bound will be done.',
