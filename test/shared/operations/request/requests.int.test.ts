@@ -104,6 +104,7 @@ describe('ask_approval', () => {
       kind: 'approval',
       status: 'pending',
       ...shown,
+      warnings: [],
       question: null,
       decision: null,
       comment: null,
