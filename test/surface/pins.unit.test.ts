@@ -185,7 +185,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   project_delete: ['name'],
   policy_get: [],
   policy_set: ['policy', 'note', 'wait_seconds'],
-  policy_test: ['tool', 'action', 'amount', 'risk', 'recipient_domains', 'policy'],
+  policy_test: ['tool', 'action', 'amount', 'bind', 'risk', 'recipient_domains', 'policy'],
   policy_diff: ['policy'],
   policy_suggest: [],
   kv_list: ['prefix', 'values', 'cursor', 'limit'],
