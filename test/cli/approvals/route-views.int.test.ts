@@ -25,7 +25,14 @@ async function piped(line: readonly string[], answer: Json): Promise<void> {
 describe('source', () => {
   it('list shows each address whole, when something came last, and what was refused', async () => {
     const url = `http://127.0.0.1:4780/w/${'x'.repeat(60)}`;
-    const source = { name: 'shop', type: 'webhook', verification: 'stripe', url, address: null };
+    const source = {
+      name: 'shop',
+      type: 'webhook',
+      verification: 'stripe',
+      url,
+      address: null,
+      maker: 'key ci',
+    };
     const mail = { ...source, name: 'mail', type: 'email', verification: 'none' };
     // Far from a full hour, however long the command takes to load.
     const lastAt = new Date(Date.now() - 3.5 * 3_600_000).toISOString();
@@ -35,9 +42,9 @@ describe('source', () => {
     ];
     const routes = { 'GET /v1/sources': { items, next_cursor: null } };
     expect((await shown(['source', 'list'], routes, 60)).split('\n')).toEqual([
-      'NAME  VERIFICATION  LAST     24 H  REFUSED  ADDRESS',
-      `shop  stripe        3 h ago    12        3  ${url}`,
-      expect.stringMatching(/^mail {2}dkim {10}– +0 {8}0 {2}shop@a\.example$/),
+      'NAME  VERIFICATION  LAST     24 H  REFUSED  ADDED BY  ADDRESS',
+      `shop  stripe        3 h ago    12        3  key ci    ${url}`,
+      expect.stringMatching(/^mail {2}dkim {10}– +0 {8}0 {2}key ci {4}shop@a\.example$/),
       '',
     ]);
     await piped(['source', 'list'], { items, next_cursor: null });
@@ -69,6 +76,7 @@ describe('route', () => {
     match_type: null,
     enabled: true,
     disabled_reason: null,
+    maker: 'key ci',
     created_at: '2026-01-02T00:00:00.000Z',
   };
   const ADD = ['route', 'add', 'https://example.com/hooks', '--match-source', 'shop'];
@@ -108,9 +116,9 @@ describe('route', () => {
     const items = [route, off].map((one) => ({ ...one, pending: 2, dead: 0 }));
     const routes = { 'GET /v1/routes': { items, next_cursor: null } };
     expect((await shown(['route', 'list'], routes, 60)).split('\n')).toEqual([
-      'ROUTE                           EVENTS  PENDING  DEAD  URL',
-      `${ROUTE}  shop *        2     0  https://example.com/hooks`,
-      'rte_2                           * *           2     0  https://example.com/hooks',
+      'ROUTE                           EVENTS  PENDING  DEAD  ADDED BY  URL',
+      `${ROUTE}  shop *        2     0  key ci    https://example.com/hooks`,
+      'rte_2                           * *           2     0  key ci    https://example.com/hooks',
       'rte_2 is disabled: 410',
       'To enable it: svc route enable rte_2',
       '',

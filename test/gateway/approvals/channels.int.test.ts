@@ -46,6 +46,8 @@ describe('a channel by email', () => {
       status: 'added',
       owner: false,
       created_at: iso(clock.now()),
+      created_by: expect.stringMatching(/^key_/),
+      maker: 'key admin',
       verified_at: null,
       activated_at: null,
       last_used_at: null,
