@@ -5,7 +5,7 @@ import { newApiKey, newProjectId, newToken, parseApiKey } from '../../shared/lib
 import { findProgram } from '../helpers/programs.ts';
 import { required } from '../helpers/require.ts';
 
-const PAGE = readFileSync('SECURITY.md', 'utf8');
+const PAGE = readFileSync('docs/threat-model.md', 'utf8');
 const [, pattern = ''] = /^```\n(svc_live_.+)\n```$/m.exec(PAGE) ?? [];
 const [, program = ''] = /^```python\n([^`]+)```$/m.exec(PAGE) ?? [];
 const PYTHON = findProgram('python3');
