@@ -3,7 +3,7 @@ import { isSigned } from '../../../shared/kernel/links.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 
 /** Nobody reads a page in less time: who presses its button sooner meant something else, such as what was there before. */
-export const READING_MS = 1000;
+const READING_MS = 1000;
 
 /** `early`: the form is ours, and its page was made less than a second ago. */
 type Judged = 'valid' | 'early' | 'invalid';

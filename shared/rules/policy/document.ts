@@ -21,7 +21,7 @@ export const POLICY_RULES_MAX = 200;
 /** The limit for each list in a rule. */
 export const POLICY_ITEMS_MAX = 50;
 export const POLICY_ACTION_MAX_CHARS = 200;
-export const POLICY_POINTER_MAX_CHARS = 200;
+const POLICY_POINTER_MAX_CHARS = 200;
 export const POLICY_DESCRIPTION_MAX_CHARS = 500;
 /** The size as JSON. A policy of this size and its note fit into one API request body. */
 export const POLICY_MAX_BYTES = 100 * 1024;
