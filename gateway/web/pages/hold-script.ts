@@ -13,6 +13,7 @@ export const HOLD_SCRIPT = String.raw`(() => {
   let place = '';
   let wasFocused = false;
   let isEarly = true;
+  let isPressed = false;
   const wait = () => {
     delete root.dataset.ready;
     clearTimeout(timer);
@@ -25,10 +26,14 @@ export const HOLD_SCRIPT = String.raw`(() => {
   };
   const isReady = () => 'ready' in root.dataset && !document.hidden && placeNow() === place;
   const press = () => {
+    isPressed = true;
     // Some mail programs show pages that never have the focus: there, the first press only gives notice.
     isEarly = !isReady() || !(wasFocused || document.hasFocus());
     wasFocused = true;
     if (isEarly) wait();
+  };
+  const waitIfMoved = () => {
+    if (placeNow() !== place) wait();
   };
   const stop = (event) => {
     event.preventDefault();
@@ -42,6 +47,9 @@ export const HOLD_SCRIPT = String.raw`(() => {
   });
   for (const name of ['blur', 'pageshow', 'hashchange']) addEventListener(name, wait);
   document.addEventListener('visibilitychange', wait);
+  // Who turned the phone or moved the window has read the page again by the time they press.
+  addEventListener('resize', waitIfMoved);
+  document.addEventListener('pointermove', waitIfMoved, true);
   document.addEventListener('pointerdown', press, true);
   document.addEventListener(
     'keydown',
@@ -59,7 +67,11 @@ export const HOLD_SCRIPT = String.raw`(() => {
   document.addEventListener(
     'click',
     (event) => {
-      if (event.target.closest(HELD) && (isEarly || !isReady())) stop(event);
+      const isHeld = event.target.closest(HELD) !== null;
+      // Screen readers and voice control click without pressing anything.
+      if (isHeld && !isPressed) press();
+      isPressed = false;
+      if (isHeld && (isEarly || !isReady())) stop(event);
     },
     true,
   );

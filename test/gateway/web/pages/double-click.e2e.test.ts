@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway } from '../../../helpers/gateway.ts';
 import { linkToken } from '../../../helpers/outbox.ts';
+import { readPage } from '../../../helpers/reading.ts';
 import { ANA, RawApp } from '../../auth/oauth/app.ts';
 import { Person } from '../../auth/sign-in/person.ts';
 import { WebVisitor } from '../inbox/web-visitor.ts';
@@ -11,6 +12,7 @@ import { hasChromium, openBrowser } from './browser.ts';
 
 /** As fast as people press twice. */
 const DOUBLE_CLICK_MS = 39;
+const READING_MS = 1000;
 const SIZE = { width: 900, height: 700 };
 
 let gateway: TestGateway;
@@ -19,6 +21,7 @@ let browser: Browser;
 let context: BrowserContext;
 let elsewhere: Server;
 let url: string;
+let key: string;
 let page: Page;
 /** The page behind the button of the other site. */
 let target = '';
@@ -58,6 +61,13 @@ async function asked(): Promise<string> {
   return answer.body.request_id;
 }
 
+/** A second passes, for the page and for the gateway; until then the page's time stands still. */
+async function reads(shown: Page): Promise<void> {
+  await context.clock.runFor(READING_MS);
+  await shown.locator('html[data-ready]').waitFor({ state: 'attached' });
+  await readPage(gateway.url);
+}
+
 describe.runIf(hasChromium())('a double click on another site', () => {
   beforeAll(async () => {
     gateway = await TestGateway.start({ signIn: true });
@@ -71,6 +81,8 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     url = `http://localhost:${(elsewhere.address() as AddressInfo).port}`;
     browser = await openBrowser();
     context = await browser.newContext({ viewport: SIZE });
+    await context.clock.install();
+    await context.clock.pauseAt(Date.now() + 60_000);
     const [name = '', value = ''] = visitor.cookie?.split('=') ?? [];
     await context.addCookies([
       { name, value, url: `${gateway.url}/ui`, httpOnly: true, sameSite: 'Strict' },
@@ -88,7 +100,7 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     target = gateway.url + app.url();
     const shown = await lure(/Continue|Allow/);
     expect(await shown.getByRole('heading', { level: 1 }).textContent()).toBe('Connect an app?');
-    await shown.locator('html[data-ready]').waitFor({ state: 'attached' });
+    await reads(shown);
     await shown.getByRole('link', { name: 'Continue' }).click();
     const allow = shown.getByRole('button', { name: 'Allow' });
     await allow.waitFor();
@@ -98,8 +110,9 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     }
     expect(await allow.isVisible()).toBe(true);
     expect(await apps()).toBe(0);
-    await shown.locator('html[data-ready]').waitFor({ state: 'attached' });
+    await reads(shown);
     await allow.click();
+    // The next page goes on to the app at once.
     await expect.poll(apps).toBe(1);
     await shown.close();
   });
@@ -110,7 +123,7 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     const shown = await lure(/^Approve/, 6);
     const { body } = await gateway.call('GET', `/v1/requests/${id}`, { key });
     expect(body['status']).toBe('pending');
-    await shown.locator('html[data-ready]').waitFor({ state: 'attached' });
+    await reads(shown);
     await shown.getByRole('button', { name: /^Approve/ }).click();
     await shown.getByRole('heading', { name: 'Approved' }).waitFor();
     await shown.close();
@@ -121,7 +134,7 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     target = `${gateway.url}/a/${await linkToken(gateway.folder, 'a', 2)}`;
     const shown = await context.newPage();
     await shown.goto(target);
-    await shown.locator('html[data-ready]').waitFor({ state: 'attached' });
+    await reads(shown);
     const approve = shown.getByRole('button', { name: /^Approve/ });
     await approve.focus();
     await shown.evaluate(
@@ -133,5 +146,27 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     expect(await shown.locator('form[data-held]').count()).toBe(1);
     expect(await approve.isVisible()).toBe(true);
     await shown.close();
+  });
+
+  it('does not keep a screen reader out, nor who turned the phone while they read', async () => {
+    const presses = [
+      // Assistive programs click without a key or a pointer that goes down.
+      (shown: Page) => shown.evaluate(`document.querySelector('button[value=approve]').click()`),
+      async (shown: Page) => {
+        await shown.setViewportSize({ width: SIZE.height, height: SIZE.width });
+        await shown.locator('html:not([data-ready])').waitFor({ state: 'attached' });
+        await reads(shown);
+        await shown.getByRole('button', { name: /^Approve/ }).click();
+      },
+    ];
+    for (const [nth, press] of presses.entries()) {
+      await asked();
+      const shown = await context.newPage();
+      await shown.goto(`${gateway.url}/a/${await linkToken(gateway.folder, 'a', 3 + nth)}`);
+      await reads(shown);
+      await press(shown);
+      await shown.getByRole('heading', { name: 'Approved' }).waitFor();
+      await shown.close();
+    }
   });
 });
