@@ -11,13 +11,13 @@ import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { foundProject, serve, type SignInSite } from './founding.ts';
 import { anyStore, type Store } from './shared-store.ts';
-import { hasClock, MovingClock } from './reading.ts';
+import { beginOnePageEarlier, hasClock, MovingClock } from './reading.ts';
 import { cloningWriters } from './writers.ts';
 
-/** `remote` gives every gateway its own libSQL server. */
 /** Gateways of one store know of each other soon, and a slow machine isn't taken for a dead one. */
 const TIMING = { beatMs: 150, deadAfterMs: 15_000, unsureAfterMs: 10_000 };
 
+/** `remote` gives every gateway its own libSQL server. */
 const STORE = process.env['SVC_TEST_STORE'];
 
 /** A clock that moves only when told to. */
@@ -144,6 +144,7 @@ export class TestGateway {
     const own = STORE === 'remote' && !given.store ? await anyStore(temporary.path) : null;
     // Without an outbox there's no letter to read.
     const isHosted = (own !== null || given.store !== undefined) && !given.messaging;
+    if (isHosted && !projectOf) beginOnePageEarlier(clock);
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
       urls: { api: url, mcp: `${url}/mcp`, hooks: url },
