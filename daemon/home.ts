@@ -1,5 +1,5 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { StartRefused } from '../shared/host/start-refused.ts';
 
@@ -34,7 +34,7 @@ const SOCKET_PATH_MAX_BYTES = 100;
 /** Permissions of a group and of everybody. */
 const OTHERS_WRITE = 0o022;
 const OTHERS_ANYTHING = 0o077;
-const OWN_GROUP_WRITES = 0o020;
+const EVERYBODY_WRITES = 0o002;
 
 /**
  * This user's paths, from the environment alone; creates nothing. Throws `StartRefused` if somebody else could put a
@@ -87,7 +87,7 @@ function socketPath(state: string): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const hash = createHash('sha256').update(state).digest('hex').slice(0, 16);
   // Not TMPDIR: it differs between shells, and both sides must find the same socket.
-  const folder = join('/tmp', `svc-${userInfo().uid}-${hash}`);
+  const folder = join('/tmp', `svc-${process.geteuid?.()}-${hash}`);
   // Everyone can create files in /tmp.
   refuseForeign(folder, OTHERS_ANYTHING);
   return join(folder, 'svc.sock');
@@ -97,15 +97,17 @@ function socketPath(state: string): string {
 function refuseForeign(path: string, permissions: number): void {
   const [link, target] = looksAt(path);
   if (!link || !target) return;
-  const { uid, gid } = userInfo();
+  // Not `userInfo()`: containers often run as a user that no list of users has.
+  const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
   const owner = [link.uid, target.uid].find((one) => one !== uid && one !== 0);
   if (owner !== undefined) {
     const cure = 'Remove it, or set SVC_HOME to a folder of your own.';
     throw new StartRefused(`${path} belongs to another user (uid ${owner}). ${cure}`, 'settings');
   }
-  // Many systems give each user a group of their own, with the same number.
-  const isOwnGroup = uid === gid && target.gid === gid && permissions === OTHERS_WRITE;
-  if ((target.mode & permissions & (isOwnGroup ? ~OWN_GROUP_WRITES : ~0)) === 0) return;
+  // Root's group is nobody else, and many systems give each user a group of their own, with the same number.
+  const isOwnGroup = target.gid === 0 || (uid === gid && target.gid === gid);
+  const refused = isOwnGroup && permissions === OTHERS_WRITE ? EVERYBODY_WRITES : permissions;
+  if ((target.mode & refused) === 0) return;
   const mode = permissions === OTHERS_WRITE ? 'go-w' : 'go=';
   const cure = `Run: chmod ${mode} ${path}. Or set SVC_HOME to a folder of your own.`;
   throw new StartRefused(

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { resolveHome } from '../../daemon/home.ts';
@@ -106,6 +106,29 @@ describe.runIf(process.getuid?.() === 0)('what belongs to another user', () => {
       rmSync(path);
     },
   );
+
+  it('is not what a user of a container has, whom no list of users knows', () => {
+    const home = mkdtempSync('/tmp/svc-home-');
+    const long = join(home, 'a'.repeat(100));
+    const whatItFinds = (mode: number, owner: number) => {
+      for (const path of [home, long]) {
+        mkdirSync(path, { recursive: true });
+        chmodSync(path, mode);
+        chownSync(path, owner, 0);
+      }
+      process.seteuid?.(STRANGER);
+      try {
+        return [home, long].map((path) => resolveHome({ SVC_HOME: path }).socketPath);
+      } finally {
+        process.seteuid?.(0);
+      }
+    };
+    const found = [join(home, 'svc.sock'), expect.stringContaining(`/tmp/svc-${STRANGER}-`)];
+    expect(whatItFinds(0o755, STRANGER)).toEqual(found);
+    // As images for any user have them.
+    expect(whatItFinds(0o775, 0)).toEqual(found);
+    rmSync(home, { recursive: true });
+  });
 
   it('is refused: the folder', () => {
     chownSync(folder.path, STRANGER, STRANGER);

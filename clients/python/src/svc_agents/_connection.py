@@ -17,7 +17,7 @@ SOCKET_PATH_MAX_BYTES = 100
 #: Permissions of a group and of everybody.
 OTHERS_WRITE = 0o022
 OTHERS_ANYTHING = 0o077
-OWN_GROUP_WRITES = 0o020
+EVERYBODY_WRITES = 0o002
 NO_KEY_HINT = "To use a project on this machine: svc up. To use a team's: svc login --gateway URL"
 
 
@@ -129,9 +129,9 @@ def _refuse_foreign(path: str, permissions: int) -> None:
         if owner not in (uid, 0):
             text = f"{path} belongs to another user (uid {owner})."
             raise _usage(text, "Remove it, or set SVC_HOME to a folder of your own.")
-    # Many systems give each user a group of their own, with the same number.
-    is_own_group = uid == os.getgid() == target.st_gid and permissions == OTHERS_WRITE
-    refused = permissions & ~OWN_GROUP_WRITES if is_own_group else permissions
+    # Root's group is nobody else, and many systems give each user a group of their own, with the same number.
+    is_own_group = target.st_gid == 0 or uid == os.getgid() == target.st_gid
+    refused = EVERYBODY_WRITES if is_own_group and permissions == OTHERS_WRITE else permissions
     if target.st_mode & refused:
         mode = "go-w" if permissions == OTHERS_WRITE else "go="
         text = f"Others can put files into {path}, so svc can't trust it."

@@ -21,7 +21,6 @@ let browser: Browser;
 let context: BrowserContext;
 let elsewhere: Server;
 let url: string;
-let key: string;
 let page: Page;
 /** The page behind the button of the other site. */
 let target = '';
