@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { folderBytes } from '../../daemon/folder-size.ts';
 import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus, DiskReport } from '../../daemon/record.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
+import { writeTrouble, type WriteTrouble } from '../../shared/host/writable.ts';
 import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/waiting-events.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -36,12 +38,15 @@ export async function run({ client, home, output }: CommandContext): Promise<num
   ]);
   const silentPid = status ? null : lockHolder(home.lockFile);
   const waiting = status?.state === 'ready' ? await waitingEvents(client) : null;
+  const trouble = status || silentPid !== null ? null : await startTrouble(home);
   const daemon = status
     ? { ...fieldsOf(status), ...(waiting && { waiting }) }
-    : silentFields(silentPid);
+    : { ...silentFields(silentPid), ...(trouble && { disk: { trouble } }) };
   if (output.json || status) {
     const view = status ? statusView(status, { ...home, dataBytes, waiting }) : {};
     output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
+  } else if (trouble) {
+    output.advise(`Not running, and it can't start: ${trouble.text}. ${trouble.cure}`);
   } else if (silentPid === null) output.advise('Not running. Start it with: svc up');
   else
     output.advise(
@@ -49,6 +54,11 @@ export async function run({ client, home, output }: CommandContext): Promise<num
     );
   if (status) return EXIT.done;
   return silentPid === null ? EXIT.nothing : EXIT.unreachable;
+}
+
+/** Why a start would fail: a disk that failed a write also ended the daemon. */
+async function startTrouble({ dataFolder }: Home): Promise<WriteTrouble | null> {
+  return existsSync(dataFolder) ? writeTrouble(dataFolder) : null;
 }
 
 /** The daemon hangs, or is just starting. */

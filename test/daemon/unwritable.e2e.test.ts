@@ -67,6 +67,7 @@ describe('a data folder that cannot be written', () => {
     expect(err).toContain(`${data} can't be written: this user may only read it (EACCES).`);
     expect(err).toContain(`chmod -R u+w ${data}`);
     expect(await diskFinding()).toMatchObject({ status: 'error', fix: `chmod -R u+w ${data}` });
+    expect(await troubleInStatus()).toMatchObject({ cure: `chmod -R u+w ${data}` });
     setWritable(data, true);
     await startedOnce();
   });
