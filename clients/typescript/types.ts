@@ -271,6 +271,8 @@ export interface Channel {
   readonly activated_at: string | null;
   /** When a person last decided through it. */
   readonly last_used_at: string | null;
+  /** Whose an owner said it is: another channel of the person, or this one if they have no other. */
+  readonly person_of: string | null;
 }
 
 /** The answer of `POST /v1/channels`. */
@@ -1530,6 +1532,8 @@ export interface ProjectCreateAnswer {
     readonly activated_at: string | null;
     /** When a person last decided through it. */
     readonly last_used_at: string | null;
+    /** Whose an owner said it is: another channel of the person, or this one if they have no other. */
+    readonly person_of: string | null;
   };
 }
 

@@ -76,6 +76,14 @@ export class OwnerApprovals {
     await project.writes.run('muteKey', { channelId, keyId, until: null, now });
   }
 
+  /** An owner says whose a channel is: see the command. */
+  async sayWhose(
+    project: Project,
+    said: { readonly channelId: string; readonly personOf: string | null; readonly by: string },
+  ): Promise<boolean> {
+    return project.writes.run('sayWhose', { ...said, now: this.#deps.clock.now() });
+  }
+
   async #tokenOf(
     store: Repositories,
     projectId: string,

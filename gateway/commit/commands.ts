@@ -1,4 +1,5 @@
 import { countActivity } from './activity.ts';
+import { sayWhose } from './channel-person.ts';
 import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
 import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
@@ -93,6 +94,7 @@ export const commands = {
   releaseRoutes,
   removeBrowser,
   reserveTransfer,
+  sayWhose,
   setOwner,
   setSendBlock,
   signInKey,

@@ -309,7 +309,7 @@ async function askOwner(
     summary: `Let ${channel.label} decide, by ${reach}`,
     // The first person who opens the link gets the channel, so show the owner who that was.
     details: name === null ? null : `The name that Telegram shows: ${plainName(name)}`,
-    options: JSON.stringify(personOptions(channel.kind)),
+    options: JSON.stringify(personOptions(channel, await context.store.channels.list())),
   });
 }
 

@@ -4,7 +4,7 @@ import type { VoteRow } from '../../shared/store/votes.ts';
 import { People } from '../../shared/operations/channel/people.ts';
 import { voteFacts } from '../../shared/operations/request/facts.ts';
 import { notifyVoted } from '../../shared/operations/request/notify.ts';
-import type { Ending } from '../../shared/operations/request/resolve.ts';
+import { resolveRequest, type Ending } from '../../shared/operations/request/resolve.ts';
 import { countVotes, withdrawVote } from '../../shared/operations/request/votes.ts';
 
 /** How a request ends by a person's decision; null for an approval after which more people must approve. */
@@ -45,6 +45,29 @@ export async function counted(
   // Open pages show who approved.
   emit({ kind: 'notices_due' });
   return null;
+}
+
+/**
+ * Counts the approvals of pending requests anew, because whose a channel is was said anew, and ends those that now have
+ * all they need.
+ */
+export async function recount(context: ApprovalContext): Promise<void> {
+  const { store, now, emit } = context;
+  for (const request of await store.requests.pending(now)) {
+    if (request.approvals === 1 || (await countVotes(context, request.id)) < request.approvals) {
+      continue;
+    }
+    const votes = await store.votes.ofRequest(request.id);
+    const last = votes.findLast(({ counts }) => counts === 1);
+    await resolveRequest(context, request, {
+      status: 'approved',
+      decision: null,
+      comment: await commentOf(context, votes),
+      decidedBy: `channel:${last?.channel_id ?? ''}`,
+    });
+  }
+  // Open pages show who approved.
+  emit({ kind: 'notices_due' });
 }
 
 async function recordVote(

@@ -128,7 +128,7 @@ export class ChannelRepository {
     );
   }
 
-  async setPerson(id: string, personOf: string): Promise<void> {
+  async setPerson(id: string, personOf: string | null): Promise<void> {
     await this.#tx.put('UPDATE channel SET person_of = ? WHERE id = ?', [personOf, id]);
   }
 

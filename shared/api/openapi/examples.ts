@@ -223,6 +223,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         verified_at: '2026-11-23T19:14:52.381Z',
         activated_at: '2026-11-23T19:14:52.381Z',
         last_used_at: null,
+        person_of: null,
       },
     ],
     next_cursor: null,

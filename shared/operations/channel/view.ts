@@ -21,6 +21,12 @@ export const channelView = named(
       verified_at: z.string().nullable().describe('When the person confirmed the address.'),
       activated_at: z.string().nullable().describe('When the owner approved it.'),
       last_used_at: z.string().nullable().describe('When a person last decided through it.'),
+      person_of: z
+        .string()
+        .nullable()
+        .describe(
+          'Whose an owner said it is: another channel of the person, or this one if they have no other.',
+        ),
     })
     .describe('A person who can be asked, by mail or Telegram.'),
 );
@@ -44,6 +50,7 @@ export async function toChannelView(
     verified_at: row.verified_at,
     activated_at: row.activated_at,
     last_used_at: row.last_used_at,
+    person_of: row.person_of,
   };
 }
 

@@ -177,7 +177,7 @@ async function refuseUnreachable(
   const people = (await People.of(context)).distinct(asked).length;
   if (people >= needed) return;
   const message = `${needed} people must approve, but only ${people} can be asked.`;
-  const why = `Of the ${asked.length} channels, those of one person count once, and a Telegram chat counts only if the owner said whose it is.`;
+  const why = `Of the ${asked.length} channels, those of one person count once, and a Telegram chat counts only if the owner said whose it is, on the channel's page in the web inbox.`;
   throw invalid({
     path: 'approvals',
     message: people < asked.length ? `${message} ${why}` : message,

@@ -51,6 +51,7 @@ describe('a channel by email', () => {
       verified_at: null,
       activated_at: null,
       last_used_at: null,
+      person_of: null,
     };
     expect(added.body).toEqual({
       channel,

@@ -106,7 +106,7 @@ describe('one person with several channels', () => {
       {
         path: 'approvals',
         message:
-          '2 people must approve, but only 1 can be asked. Of the 2 channels, those of one person count once, and a Telegram chat counts only if the owner said whose it is.',
+          "2 people must approve, but only 1 can be asked. Of the 2 channels, those of one person count once, and a Telegram chat counts only if the owner said whose it is, on the channel's page in the web inbox.",
       },
     ]);
   });
@@ -201,6 +201,43 @@ describe('a Telegram chat', () => {
     expect(await reachable([owner, own])).toBe('1');
     const ben = await people.activeChannel('ben@example.com', 'ben');
     expect(await reachable([ben, own])).toBe('1');
+  });
+
+  it('from before anybody was asked whose it is counts as soon as the owner says so', async () => {
+    const old = await chat(ana, approve);
+    const ben = await people.activeChannel('ben@example.com', 'ben');
+    const request = await people.asked({ approvals: 2, approvers: [old, ben, owner] });
+    await taps(ana, 'Approve');
+    await people.decide(request, approve, ben);
+    expect((await people.status(request)).status).toBe('pending');
+    const said = { channelId: old, personOf: old, by: owner, now: clock.now() };
+    expect(await people.project.writes.run('sayWhose', said)).toBe(true);
+    expect((await people.status(request)).status).toBe('approved');
+    expect(await given(request)).toEqual([old, ben].toSorted());
+    expect(await reachable([old, owner])).toBe('2');
+  });
+
+  it('of somebody with an address counts as theirs, once the owner says the same person', async () => {
+    const ben = await people.activeChannel('ben@example.com', 'ben');
+    const own = await chat(ana, { verb: 'option', index: 2 });
+    expect((await people.channels()).find(({ id }) => id === own)?.person_of).toBe(ben);
+    const request = await people.asked({ approvals: 2 });
+    await taps(ana, 'Approve');
+    expect(await given(request)).toEqual([own]);
+    expect((await people.decide(request, approve, ben))?.outcome).toBe('counted');
+    expect((await people.status(request)).status).toBe('pending');
+    await people.decide(request, approve, owner);
+    expect((await people.status(request)).status).toBe('approved');
+  });
+
+  it('of somebody who had no other channel is one person with the address they get later', async () => {
+    const own = await chat(ana, NEW);
+    const later = await people.activeChannel('ana@example.com', 'ana', {
+      verb: 'option',
+      index: 1,
+    });
+    expect(await reachable([own, later])).toBe('1');
+    expect(await reachable([own, later, owner])).toBe('2');
   });
 
   it('asks the owner on the page whose it is', async () => {

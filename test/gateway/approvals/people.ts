@@ -31,6 +31,7 @@ export interface Channel {
   readonly owner: boolean;
   readonly address: string | null;
   readonly label: string;
+  readonly person_of: string | null;
 }
 
 interface Link {

@@ -1183,6 +1183,8 @@ class Channel(TypedDict):
     activated_at: Optional[str]
     #: When a person last decided through it.
     last_used_at: Optional[str]
+    #: Whose an owner said it is: another channel of the person, or this one if they have no other.
+    person_of: Optional[str]
 
 
 class ChannelPage(TypedDict):

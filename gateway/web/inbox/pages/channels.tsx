@@ -17,6 +17,7 @@ import { listPage } from '../kit/list.tsx';
 import { resourcePage } from '../kit/resource.tsx';
 import { ago, last, line, mono } from '../kit/text.tsx';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
+import { personAct, PersonForm, personText } from './channel-person.tsx';
 
 const ADDRESS_MAX_CHARS = 320;
 
@@ -39,6 +40,7 @@ export const channelsPage = resourcePage<Channel>({
   find: channelOf,
   detail,
   acts: [
+    personAct,
     {
       name: 'remove',
       text: 'Remove',
@@ -70,8 +72,10 @@ async function list(context: PageContext): Promise<PageResult> {
       context.inbox.server.channels.includes('telegram') && ['add=telegram', 'Add by Telegram'],
       ['add=email', 'Add by email'],
     ],
-    rows: channels.map(({ id, kind, label, address, status, owner, last_used_at: used }) => {
+    rows: channels.map((channel) => {
+      const { id, kind, label, address, status, owner, last_used_at: used } = channel;
       const { text, tone } = CHANNEL_STATES[status];
+      const isNamed = kind === 'telegram' || channel.person_of !== null;
       return {
         href: context.at('channels', id),
         what: named(label, owner),
@@ -79,6 +83,7 @@ async function list(context: PageContext): Promise<PageResult> {
         meta: [
           KIND_WORDS[kind],
           address !== null && mono(address),
+          status === 'active' && isNamed && line(personText(channel, channels)),
           last(context, 'last used', used, 'never used'),
         ],
       };
@@ -162,8 +167,9 @@ async function add(
   };
 }
 
-function detail(context: PageContext, channel: Channel): Detail {
+async function detail(context: PageContext, channel: Channel): Promise<Detail> {
   const { id, kind, label, address, status, owner } = channel;
+  const channels = await channelsOf(context);
   const { text, tone, line: meaning } = CHANNEL_STATES[status];
   return {
     title: 'Channel',
@@ -179,6 +185,7 @@ function detail(context: PageContext, channel: Channel): Detail {
               {KIND_WORDS[kind]} {address !== null && <>at {mono(address)}</>}
             </>,
           ],
+          status === 'active' && ['Whose', line(personText(channel, channels))],
           ['Added', ago(context, channel.created_at)],
           ['Added by', line(channel.maker)],
           ['Confirmed', ago(context, channel.verified_at)],
@@ -208,6 +215,7 @@ function detail(context: PageContext, channel: Channel): Detail {
               </p>
             </>
           )}
+          <PersonForm context={context} channel={channel} channels={channels} />
           {owner && <p class="soft">You can’t remove the owner’s own channel.</p>}
         </>
       ),
