@@ -62,6 +62,7 @@ const REQUEST = {
   spent_at: null,
   spent_by: null,
   approvals: { needed: 1, given: [] },
+  warnings: [],
 };
 
 const SOURCE = {
@@ -365,6 +366,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         seq: 27,
         at: '2026-11-23T19:14:57.144Z',
         op: 'source_add',
+        actor: 'key_01m84xa8bmm3510762kv0beahd',
         agent: null,
         platform: 'unknown',
         key_id: 'key_01m84xa8bmm3510762kv0beahd',
