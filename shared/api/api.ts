@@ -17,6 +17,7 @@ import { ProjectResources } from './mcp/resources.ts';
 import type { McpTables } from './mcp/tables.ts';
 import { ToolBook } from './mcp/tools.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { inSteps } from '../lib/in-steps.ts';
 import { ReadyDocument } from './ready-document.ts';
 import { restRoutes } from './rest/routes.ts';
 import { refuseDotSegments } from './target.ts';
@@ -80,7 +81,10 @@ export function mountApi(
 ): void {
   const documentOf = (internal: boolean) =>
     new ReadyDocument(
-      () => JSON.stringify(openApiDocument(operations, server, { signIn, oauth, internal })),
+      async () =>
+        JSON.stringify(
+          await inSteps(openApiDocument(operations, server, { signIn, oauth, internal })),
+        ),
       { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' },
     );
   const [plain, whole] = [documentOf(false), documentOf(true)];

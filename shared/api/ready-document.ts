@@ -10,6 +10,8 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 const ENCODINGS = ['br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number] | 'identity';
 
+type Content = string | Uint8Array;
+
 interface Variant {
   readonly bytes: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,8 +21,8 @@ interface Variant {
 export class ReadyDocument {
   readonly #variants: () => Promise<Readonly<Record<Encoding, Variant>>>;
 
-  constructor(make: () => string | Uint8Array, headers: Readonly<Record<string, string>>) {
-    this.#variants = once(() => variantsOf(make(), headers));
+  constructor(make: () => Content | Promise<Content>, headers: Readonly<Record<string, string>>) {
+    this.#variants = once(async () => variantsOf(await make(), headers));
   }
 
   /** 304 if the caller has it already. */
@@ -33,7 +35,7 @@ export class ReadyDocument {
 }
 
 async function variantsOf(
-  content: string | Uint8Array,
+  content: Content,
   headers: Readonly<Record<string, string>>,
 ): Promise<Record<Encoding, Variant>> {
   const identity = Buffer.from(content);

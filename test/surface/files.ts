@@ -1,6 +1,7 @@
 import { allPages } from '../../cli/view/help.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { toolList } from '../../shared/api/mcp/tools.ts';
+import { atOnce } from '../helpers/at-once.ts';
 import { openApiDocument } from '../../shared/api/openapi/document.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { SCOPES } from '../../shared/lib/scopes.ts';
@@ -26,12 +27,14 @@ export function helpText(): string {
 
 /** The OpenAPI document. */
 export function openApiText(): string {
-  return json(openApiDocument(operations, SERVER, { signIn: true, oauth: true }));
+  return json(atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true })));
 }
 
 /** The same with the plumbing, which clients don't need. */
 export function wholeOpenApiText(): string {
-  return json(openApiDocument(operations, SERVER, { signIn: true, oauth: true, internal: true }));
+  return json(
+    atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true, internal: true })),
+  );
 }
 
 /** The tools that a key with every scope sees. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { httpApp } from '../../../../gateway/http/app.ts';
+import { atOnce } from '../../../helpers/at-once.ts';
 import { openApiDocument } from '../../../../shared/api/openapi/document.ts';
 import { operations } from '../../../../shared/operations/index.ts';
 import type { Operation } from '../../../../shared/kernel/operation.ts';
@@ -55,7 +56,7 @@ const server = {
 };
 
 function documentOf(list: readonly Operation[], internal = true): Document {
-  const document = openApiDocument(list, server, { internal }) as unknown as Document;
+  const document = atOnce(openApiDocument(list, server, { internal })) as unknown as Document;
   return withoutRefs(document, document);
 }
 
@@ -111,6 +112,11 @@ describe('the OpenAPI document', () => {
     expect(servers.map(({ url }) => url)).toEqual(['https://api.test']);
     const ids = describedIn(paths).flatMap(([, { operationId }]) => operationId.split('_or_'));
     expect(ids.toSorted()).toEqual([...operations.map(({ name }) => name), ...DOORS].toSorted());
+  });
+
+  it('is made one route at a time, so that others have turns between', () => {
+    const routes = new Set(operations.map(({ rest }) => `${rest.method} ${rest.path}`));
+    expect([...openApiDocument(operations, server)]).toHaveLength(routes.size);
   });
 
   it('leaves out what nobody calls by hand, unless asked for it', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../../helpers/at-once.ts';
 import { openApiDocument } from '../../../../shared/api/openapi/document.ts';
 import { Schemas } from '../../../../shared/api/openapi/schemas.ts';
 import type { Operation } from '../../../../shared/kernel/operation.ts';
@@ -16,7 +17,7 @@ interface Document {
 }
 
 function documentOf(list: readonly Operation[]): Document {
-  return openApiDocument(list, server) as unknown as Document;
+  return atOnce(openApiDocument(list, server)) as unknown as Document;
 }
 
 const NAMES =
@@ -46,7 +47,9 @@ describe('the named schemas of the OpenAPI document', () => {
   });
 
   it('give the answers of a sign-in names', () => {
-    const document = openApiDocument(operations, server, { signIn: true }) as unknown as Document;
+    const document = atOnce(
+      openApiDocument(operations, server, { signIn: true }),
+    ) as unknown as Document;
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         'AuthStartAnswer',
