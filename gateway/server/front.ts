@@ -97,7 +97,7 @@ export class Front {
     const { admitted, refusal } = this.#admit(address, { request, response });
     const visit: RequestInfo = { clientAddress, admitted, requestId: null, delivery: null };
     setVisit(request, visit);
-    response.once('close', () => {
+    response.on('close', () => {
       this.#ended({
         request,
         response,

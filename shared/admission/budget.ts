@@ -24,6 +24,13 @@ export interface Full {
 
 const SHARES: readonly Share[] = ['session', 'key', 'address', 'project'];
 
+/** What holders of one kind have, by their ids; each may have `most`. */
+interface HeldShare {
+  readonly share: Share;
+  readonly most: number;
+  readonly held: Map<string, number>;
+}
+
 /**
  * Counts how much of one thing is in use, in all and by each holder, so that no holder can take all of it. A budget may
  * be a part of a larger one, as a door is a part of the gateway.
@@ -32,16 +39,17 @@ export class Budget {
   readonly #name: string;
   readonly #limits: BudgetLimits;
   readonly #whole: Budget | null;
-  readonly #held: ReadonlyMap<Share, Map<string, number>>;
+  readonly #shares: readonly HeldShare[];
   #used = 0;
 
   constructor(name: string, limits: BudgetLimits, whole: Budget | null = null) {
     this.#name = name;
     this.#limits = limits;
     this.#whole = whole;
-    this.#held = new Map(
-      SHARES.filter((share) => limits[share] !== undefined).map((share) => [share, new Map()]),
-    );
+    this.#shares = SHARES.flatMap((share) => {
+      const most = limits[share];
+      return most === undefined ? [] : [{ share, most, held: new Map() }];
+    });
   }
 
   get used(): number {
@@ -70,11 +78,10 @@ export class Budget {
     const { total, leavesRoom } = this.#limits;
     const free = total - this.#used;
     if (amount > free) return this.#full(this.#whole ? 'door' : 'gateway', total, this.#used);
-    for (const [share, held] of this.#held) {
+    for (const { share, most, held } of this.#shares) {
       const id = holder[share];
       if (id == null) continue;
       const used = held.get(id) ?? 0;
-      const most = this.#limits[share] ?? 0;
       const limit = leavesRoom ? Math.min(most, free) : most;
       if (used + amount > limit) return this.#full(share, limit, used);
     }
@@ -87,7 +94,7 @@ export class Budget {
 
   #add(holder: Holder, amount: number): void {
     this.#used += amount;
-    for (const [share, held] of this.#held) {
+    for (const { share, held } of this.#shares) {
       const id = holder[share];
       if (id == null) continue;
       const used = (held.get(id) ?? 0) + amount;

@@ -56,7 +56,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection) return null;
     connection.response = response;
-    response.once('close', () => this.#answered(connection, response));
+    response.on('close', () => this.#answered(connection, response));
     if (connection.isDirect) return connection;
     this.#leave(connection);
     const full = this.#enter(connection, { address });

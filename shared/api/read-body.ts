@@ -15,6 +15,7 @@ const BUFFER_MAX_BYTES = 256 * KIB;
 const SOON_MS = 200;
 
 const EMPTY = Buffer.alloc(0);
+const RESOLVED = Promise.resolve();
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
 
@@ -54,7 +55,11 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
     isLate = true;
     admitted.stepAside();
   };
-  const soon = request.complete ? undefined : setTimeout(late, SOON_MS);
+  let soon: NodeJS.Timeout | undefined;
+  // Most bodies come together with their heads. These are complete by then, and need no timer.
+  void RESOLVED.then(() => {
+    if (!request.complete) soon = setTimeout(late, SOON_MS);
+  });
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const refusal = refusalOf(chunk.length, body, account);
