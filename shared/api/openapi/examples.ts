@@ -39,11 +39,7 @@ const REQUEST = {
   decided_at: null,
   created_at: '2026-11-23T19:14:55.934Z',
   expires_at: '2026-11-24T19:14:55.934Z',
-  requested_by: {
-    key_id: 'key_01m84xa8bmm3510762kv0beahd',
-    agent: null,
-    platform: 'unknown',
-  },
+  requested_by: { key_id: 'key_01m84xa8bmm3510762kv0beahd', agent: null, platform: 'unknown' },
   approvers: ['chn_01m84xa8axh3pnv346mhfxnzxc'],
   notified: [
     {
@@ -53,6 +49,7 @@ const REQUEST = {
       at: '2026-11-23T19:14:56.099Z',
     },
   ],
+  warnings: [],
   policy_version: 0,
   rule: null,
   state_ref: 'preparation',
