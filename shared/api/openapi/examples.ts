@@ -49,7 +49,6 @@ const REQUEST = {
       at: '2026-11-23T19:14:56.099Z',
     },
   ],
-  warnings: [],
   policy_version: 0,
   rule: null,
   state_ref: 'preparation',
