@@ -132,7 +132,8 @@ async function messagingStatus(
 
 /**
  * The project of the stored key. An interrupted first start leaves no project, or a project without a stored key: this
- * completes both, and nobody ever uses a key that wasn't stored.
+ * completes both, and nobody ever uses a key that wasn't stored. Whoever runs the machine gets a new key where the stored one
+ * has ended, or somebody else has given it a new secret.
  */
 async function localProject(
   gateway: Gateway,
@@ -145,13 +146,15 @@ async function localProject(
   const projects = await gateway.listProjects();
   const stored = readCredentials(credentialsFile)?.profiles[LOCAL_PROFILE];
   const known = projects.find((project) => project.id === stored?.project);
-  if (known) return known;
-  const project = projects.find(({ slug }) => slug === 'local') ?? projects[0];
+  if (known && stored && (await gateway.hasKey(known.id, stored.api_key))) return known;
+  const project = known ?? projects.find(({ slug }) => slug === 'local') ?? projects[0];
   const made = project
     ? { project, ...(await gateway.createAdminKey(project.id)) }
     : await gateway.createProject({ name: 'local', slug: 'local', owner: owner ?? NO_OWNER });
-  if (stored)
-    log.warn({ project: stored.project }, "replaced a stored key whose project isn't here");
+  if (stored) {
+    const why = known ? 'that no longer works' : "whose project isn't here";
+    log.warn({ project: stored.project }, `replaced a stored key ${why}`);
+  }
   storeLocalKey(credentialsFile, { apiKey: made.apiKey, project: made.project.id });
   log.info({ project: made.project.id, key: made.keyId }, 'stored a key for local mode');
   return made.project;

@@ -2,6 +2,8 @@ import type { Hono } from 'hono';
 import type { HttpEnv } from '../shared/api/http.ts';
 import type { ProjectInfo } from '../shared/kernel/context.ts';
 import type { Executor } from '../shared/kernel/executor.ts';
+import { isExpired } from '../shared/kernel/authentication.ts';
+import { isoTime } from '../shared/lib/clock.ts';
 import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { formerFilesWarning } from './blobs/former-files.ts';
@@ -123,6 +125,14 @@ export class Gateway {
     if (!project) throw new Error(`There is no project ${projectId}.`);
     const now = this.#deps.clock.now();
     await project.writes.run('setOwner', { channelId: newId('chn', now), address, now });
+  }
+
+  /** Whether a key of the project works, also by the secret that it had until a moment ago. */
+  async hasKey(projectId: string, apiKey: string): Promise<boolean> {
+    const project = await this.#deps.projects.find(projectId);
+    const nowIso = isoTime(this.#deps.clock.now());
+    const found = await project?.store.read(({ keys }) => keys.present(hashApiKey(apiKey), nowIso));
+    return found?.key?.revoked_at === null && !isExpired(found.key, nowIso);
   }
 
   /**

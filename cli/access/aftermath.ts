@@ -23,10 +23,10 @@ export function leftLines(things: readonly Thing[], look?: Look): string[] {
   });
 }
 
-/** Such as `route rte_… (https://example.com/hook)`. */
+/** Such as `route https://example.com/hook (rte_…)`. */
 function nameOf({ kind, id, name }: Thing): string {
-  const what = `${plainText(kind).replaceAll('_', ' ')} ${plainText(id)}`;
-  return name === id ? what : `${what} (${plainText(name)})`;
+  const what = `${plainText(kind).replaceAll('_', ' ')} ${plainText(name)}`;
+  return name === id ? what : `${what} (${plainText(id)})`;
 }
 
 /** What became of everything that a maker had made, below a first line. */

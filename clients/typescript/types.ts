@@ -1088,6 +1088,7 @@ export interface LeftThing {
     | 'channel'
     | 'source'
     | 'request'
+    | 'email'
     | 'file_link'
     | 'upload'
     | 'browser'
@@ -1112,6 +1113,7 @@ export interface MadeThing {
     | 'channel'
     | 'source'
     | 'request'
+    | 'email'
     | 'file_link'
     | 'upload'
     | 'browser'
@@ -2359,7 +2361,7 @@ export interface KeyCreateInput {
   )[];
   /** Limit the key to keys, task ids and file paths that start with one of these. */
   readonly disk_prefixes?: readonly string[] | undefined;
-  /** When the key stops working, ISO 8601 (default: never; if an app creates it, when the app's access ends). */
+  /** When the key stops working and what it made ends, ISO 8601 (default: never; if an app creates it, when the app's access ends). */
   readonly expires_at?: string | undefined;
 }
 

@@ -5,12 +5,12 @@ import { eventsByHand } from './by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
 import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './browsers.ts';
 import { delivery } from './delivery.ts';
-import { adminKey, noteUse } from './keys.ts';
+import { adminKey, endKeys, noteUse } from './keys.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
 import { endFileLink } from './file-links.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
 import { acceptInvitation, dropInvitations } from './members.ts';
-import { endApps, oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
+import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
 import { operation } from './operation.ts';
 import {
   confirmChannel,
@@ -77,7 +77,7 @@ export const commands = {
   moveOverdue,
   muteKey,
   noteUse,
-  endApps,
+  endKeys,
   oauthConsent,
   oauthExchange,
   oauthRefresh,

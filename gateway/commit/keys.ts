@@ -1,7 +1,10 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { FULL_SCOPES } from '../../shared/lib/scopes.ts';
-import { OPERATOR } from '../../shared/rules/actor.ts';
-import type { Command } from './job.ts';
+import { endExpiredKey } from '../../shared/operations/access/end.ts';
+import { resolveRequest } from '../../shared/operations/request/resolve.ts';
+import { OPERATOR, SERVICE } from '../../shared/rules/actor.ts';
+import { approvalContext } from './approval-context.ts';
+import type { Command, Deletion } from './job.ts';
 
 interface NewAdminKey {
   readonly id: string;
@@ -26,6 +29,16 @@ export const adminKey: Command<NewAdminKey, null> = {
     });
     await ledgerWriter.record(store, { actor: OPERATOR, op: 'key.created', subject: id }, now);
     return null;
+  },
+};
+
+/** Ends keys whose time is up, with what they made; returns how many. */
+export const endKeys: Command<Deletion, number> = {
+  async run(job, { now, asOf, limit }) {
+    const keys = await job.store.keys.over(isoTime(asOf), limit);
+    const context = approvalContext(job, now, SERVICE);
+    for (const key of keys) await endExpiredKey(context, key, resolveRequest);
+    return keys.length;
   },
 };
 

@@ -86,8 +86,11 @@ interface SentMail extends Claimed {
 export const recordMail: Command<SentMail, null> = {
   async run(job, { messageId, result, claimedUntil, now }) {
     const message = await job.store.emails.find(messageId);
-    if (message?.status !== 'queued' || result.outcome === 'void') return null;
-    if (result.outcome !== 'sent' && isLost(message, { claimedUntil })) return null;
+    if (!message || result.outcome === 'void') return null;
+    // A cancelled message may have gone out all the same, if a server had it at that moment.
+    const isExpected = message.status === 'queued' && !isLost(message, { claimedUntil });
+    const wentOut = result.outcome === 'sent' && ['queued', 'cancelled'].includes(message.status);
+    if (!isExpected && !wentOut) return null;
     if (result.outcome === 'sent') await recordSent(job, message, now);
     else if (result.outcome === 'failed') await recordFailed(job, message, result, now);
     else await recordDelay(job, message, result, now);

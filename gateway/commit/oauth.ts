@@ -15,7 +15,7 @@ import type { KeyRecord } from '../../shared/store/keys.ts';
 import type { OAuthGrantRow } from '../../shared/store/oauth-grants.ts';
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { approvalContext } from './approval-context.ts';
-import type { Command, Deletion, Job } from './job.ts';
+import type { Command, Job } from './job.ts';
 
 // Only hashes of codes and tokens come here. Renewals have no ledger entry: one an hour for each client would bury the rest.
 
@@ -214,19 +214,6 @@ export const oauthRevoke: Command<Revocation, null> = {
   },
 };
 
-/** Ends what apps made whose access ended by itself; returns how many such apps there were. */
-export const endApps: Command<Deletion, number> = {
-  async run(job, { now, asOf, limit }) {
-    const { store } = job;
-    const ids = await store.oauthGrants.over(isoTime(asOf), limit);
-    for (const id of ids) {
-      const key = await store.keys.find(id);
-      if (key) await endGrant(job, key, { by: SERVICE, now });
-    }
-    return ids.length;
-  },
-};
-
 interface Issue {
   readonly grant: OAuthGrantRow;
   readonly key: KeyRecord;
@@ -257,7 +244,10 @@ async function endGrant(
 ): Promise<void> {
   const context = approvalContext(job, now, by);
   await context.record('key.revoked', key.id);
-  await endKeyWithAll(context, key.id, resolveRequest);
+  await endKeyWithAll(context, key.id, {
+    because: 'the access of the app that made it ended',
+    resolve: resolveRequest,
+  });
 }
 
 function refused(reason: string): Issued {

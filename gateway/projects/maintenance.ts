@@ -24,7 +24,7 @@ interface Drop {
     | 'dropPreviousSecrets'
     | 'dropStateVersions'
     | 'dropUploads'
-    | 'endApps'
+    | 'endKeys'
     | 'forgetAnswers'
     | 'forgetMails';
 }
@@ -48,7 +48,7 @@ const DROPS: readonly Drop[] = [
   { nextExpiry: deliveryExpiry, command: 'dropDeliveries' },
   { nextExpiry: (store) => store.channels.nextTokenExpiry(), command: 'dropChannelLinks' },
   { nextExpiry: (store) => store.members.nextExpiry(), command: 'dropInvitations' },
-  { nextExpiry: (store) => store.oauthGrants.nextEnd(), command: 'endApps' },
+  { nextExpiry: (store) => store.keys.nextEnd(), command: 'endKeys' },
 ];
 
 async function versionExpiry(store: Repositories): Promise<number | null> {

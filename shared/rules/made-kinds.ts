@@ -7,6 +7,7 @@ export const MADE_KINDS = [
   'channel',
   'source',
   'request',
+  'email',
   'file_link',
   'upload',
   'browser',

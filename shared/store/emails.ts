@@ -149,12 +149,26 @@ export class EmailRepository {
     await this.#tx.put('UPDATE email_message SET token_hash = ? WHERE id = ?', [tokenHash, id]);
   }
 
-  /** Applies a decision to all messages of a batch that wait for it; returns how many. */
-  decide(batchId: string, status: 'queued' | 'cancelled', dueAt: number | null): Promise<number> {
-    return this.#tx.run(
-      "UPDATE email_message SET status = ?, due_at = ? WHERE batch_id = ? AND status = 'pending'",
-      [status, dueAt, batchId],
+  /** Queues all messages of a batch that wait for a decision. */
+  async queue(batchId: string, dueAt: number): Promise<void> {
+    await this.#tx.put(
+      "UPDATE email_message SET status = 'queued', due_at = ? WHERE batch_id = ? AND status = 'pending'",
+      [dueAt, batchId],
     );
+  }
+
+  /** Cancels all messages of a batch that haven't gone out; returns how many of them nobody was sending. */
+  async cancel(batchId: string): Promise<number> {
+    const cancel = (also: string): Promise<number> =>
+      this.#tx.run(
+        `UPDATE email_message SET status = 'cancelled', due_at = NULL
+         WHERE batch_id = ? AND status IN ('pending', 'queued')${also}`,
+        [batchId],
+      );
+    const unsent = await cancel(' AND handed_at IS NULL');
+    // A message that a server has at this moment isn't tried again.
+    await cancel('');
+    return unsent;
   }
 
   due(now: number, limit: number): Promise<EmailMessageRow[]> {

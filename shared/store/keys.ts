@@ -65,6 +65,10 @@ const COLUMNS =
 const BY_HASH = `SELECT ${COLUMNS} FROM key WHERE hash = ?`;
 const BY_ID = `SELECT ${COLUMNS} FROM key WHERE id = ?`;
 
+/** Keys that end by a time of theirs. An app that hasn't brought its code yet has made nothing. */
+const IN_USE = `revoked_at IS NULL AND expires_at IS NOT NULL AND (client IS NULL
+  OR EXISTS (SELECT 1 FROM oauth_grant WHERE key_id = key.id AND family_hash IS NOT NULL))`;
+
 /** Keys and the sessions they announced. */
 export class KeyRepository {
   readonly #tx: Tx;
@@ -122,6 +126,23 @@ export class KeyRepository {
     const rows = await this.#tx.all<KeyRow>(
       `SELECT ${COLUMNS} FROM key WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
       [nowIso],
+    );
+    return rows.map(toRecord);
+  }
+
+  /** When the next key ends by itself, in milliseconds. */
+  async nextEnd(): Promise<number | null> {
+    const row = await this.#tx.get<{ due: string | null }>(
+      `SELECT min(expires_at) AS due FROM key WHERE ${IN_USE}`,
+    );
+    return row?.due ? Date.parse(row.due) : null;
+  }
+
+  /** Keys whose time is up, and which nobody has ended yet. */
+  async over(nowIso: string, limit: number): Promise<KeyRecord[]> {
+    const rows = await this.#tx.all<KeyRow>(
+      `SELECT ${COLUMNS} FROM key WHERE ${IN_USE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+      [nowIso, limit],
     );
     return rows.map(toRecord);
   }

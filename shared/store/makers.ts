@@ -44,6 +44,8 @@ const MADE = `${LINE}
     WHERE (created_by IN (SELECT id FROM line) OR secret_by IN (SELECT id FROM line)) AND removed_at IS NULL
   UNION ALL SELECT 'request', id, coalesce(action, kind), NULL FROM request
     WHERE status = 'pending' AND expires_at > ?2 AND key_id IN (SELECT id FROM line)
+  UNION ALL SELECT 'email', id, subject, NULL FROM email_batch
+    WHERE id IN (SELECT batch_id FROM email_message WHERE status = 'queued') AND key_id IN (SELECT id FROM line)
   UNION ALL SELECT 'file_link', id, path, NULL FROM file_link
     WHERE key_id IN (SELECT id FROM line) AND expires_at > ?2
   UNION ALL SELECT 'upload', id, path, NULL FROM upload

@@ -84,25 +84,6 @@ export class OAuthGrantRepository {
     return rows.map(({ key_id }) => key_id);
   }
 
-  /** When the next access of an app ends by itself, in milliseconds. */
-  async nextEnd(): Promise<number | null> {
-    const row = await this.#tx.get<{ due: string | null }>(
-      `SELECT min(ends_at) AS due FROM oauth_grant JOIN key ON key.id = key_id
-       WHERE family_hash IS NOT NULL AND revoked_at IS NULL`,
-    );
-    return row?.due ? Date.parse(row.due) : null;
-  }
-
-  /** The keys of apps whose access has ended by itself. */
-  async over(nowIso: string, limit: number): Promise<string[]> {
-    const rows = await this.#tx.all<{ key_id: string }>(
-      `SELECT key_id FROM oauth_grant JOIN key ON key.id = key_id
-       WHERE family_hash IS NOT NULL AND revoked_at IS NULL AND ends_at <= ? ORDER BY ends_at LIMIT ?`,
-      [nowIso, limit],
-    );
-    return rows.map(({ key_id }) => key_id);
-  }
-
   /** Deletes a grant whose key never worked, and the key. */
   async drop(keyId: string): Promise<void> {
     await this.#tx.put('DELETE FROM oauth_grant WHERE key_id = ?', [keyId]);

@@ -45,10 +45,16 @@ async function start(port = 0, profile?: string): Promise<Daemon> {
   return daemon;
 }
 
-async function get(path: string, key?: string): Promise<{ status: number; body: unknown }> {
+const get = (path: string, key?: string) => call('GET', path, key);
+
+async function call(
+  method: string,
+  path: string,
+  key?: string,
+): Promise<{ status: number; body: unknown }> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const call = request({ socketPath: home.socketPath, path, headers, agent: false }).end();
-  const [answer] = await once(call, 'response');
+  const sent = request({ socketPath: home.socketPath, method, path, headers, agent: false }).end();
+  const [answer] = await once(sent, 'response');
   return { status: answer.statusCode, body: await json(answer) };
 }
 
@@ -94,6 +100,22 @@ describe('the first start', () => {
     await running.pop()?.stop();
     rmSync(home.credentialsFile);
     expect((await start()).record.project).toBe(project);
+    expect((await get('/v1/whoami', storedKey())).status).toBe(200);
+  });
+
+  it('gives whoever runs the machine a new key when a thief has changed the secret of the stored one', async () => {
+    const { project } = (await start()).record;
+    const stolen = storedKey();
+    const own = (await get('/v1/whoami', stolen)).body as { key: { id: string } };
+    const rotated = await call('POST', `/v1/keys/${own.key.id}/rotate`, stolen);
+    const thief = (rotated.body as { api_key: string }).api_key;
+    const again = await call('POST', `/v1/keys/${own.key.id}/rotate`, thief);
+    await running.pop()?.stop();
+    expect((await start()).record.project).toBe(project);
+    expect(storedKey()).not.toBe(stolen);
+    expect((await call('DELETE', `/v1/keys/${own.key.id}`, storedKey())).status).toBe(200);
+    const latest = (again.body as { api_key: string }).api_key;
+    expect((await get('/v1/whoami', latest)).status).toBe(401);
     expect((await get('/v1/whoami', storedKey())).status).toBe(200);
   });
 

@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 29
+-- project, schema 30
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -698,6 +698,8 @@ CREATE INDEX file_link_key ON file_link (key_id);
 CREATE INDEX file_link_path ON file_link (path);
 
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+CREATE INDEX key_expiry ON key (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 
 CREATE INDEX key_maker ON key (created_by) WHERE created_by IS NOT NULL;
 

@@ -2,9 +2,12 @@ import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { withdrawnHint } from '../../rules/request-state.ts';
 import type { MadeRow } from '../../store/makers.ts';
+import type { KeyRecord } from '../../store/keys.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
+import { cancelMail } from '../email/settle.ts';
 import { dropUpload } from '../file/quota.ts';
+import { losesLastAdmin } from '../key/last-admin.ts';
 import type { resolveRequest } from '../request/resolve.ts';
 import { disableRoute } from '../route/close.ts';
 import { madeParts, type MadeParts } from './made.ts';
@@ -31,11 +34,29 @@ interface HowToEnd {
 export async function endKeyWithAll(
   context: ApprovalContext,
   keyId: string,
-  resolve: HowToEnd['resolve'],
+  how: HowToEnd,
 ): Promise<Aftermath> {
   const parts = await madeParts(context, [keyId]);
   await endKeyAlone(context, keyId);
-  return endParts(context, parts, { because: 'the key that made it was revoked', resolve });
+  return endParts(context, parts, how);
+}
+
+/** Ends a key whose time is up, and all that it left; keys only where that leaves the project an admin key. */
+export async function endExpiredKey(
+  context: ApprovalContext,
+  key: KeyRecord,
+  resolve: HowToEnd['resolve'],
+): Promise<void> {
+  const parts = await madeParts(context, [key.id]);
+  const keepsKeys = await losesLastAdmin(context, key, parts.ending);
+  const ending = keepsKeys ? parts.ending.filter(({ kind }) => kind !== 'key') : parts.ending;
+  await endKeyAlone(context, key.id);
+  await context.record('key.expired', key.id);
+  await endParts(
+    context,
+    { ...parts, ending },
+    { because: 'the key that made it expired', resolve },
+  );
 }
 
 /** Ends what its makers left, all in the current transaction, so that nothing can be made meanwhile. */
@@ -89,6 +110,10 @@ const END: Readonly<Partial<Record<MadeRow['kind'], End>>> = {
     const request = await context.store.requests.find(id);
     // Its callback gets nothing: whoever had the key chose the address.
     if (request) await withdraw(context, { ...request, callback_url: null }, how);
+  },
+  email: async (context, { id }) => {
+    const batch = await context.store.emails.findBatch(id);
+    if (batch) await cancelMail(context, batch);
   },
   file_link: async ({ store, emit }, { id }) => {
     await store.fileLinks.revoke(id);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ServerInfo } from '../../kernel/context.ts';
+import type { KeyRecord } from '../../store/keys.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { memberNamed } from './actor.ts';
 
@@ -11,6 +12,14 @@ export const makerFields = {
     .describe('Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`.'),
   maker: z.string().describe('The same for people: a key’s name, a masked address, or `unknown`.'),
 };
+
+/** A key that has expired is ended too, some time after it. */
+export function howKeyEnded({
+  revoked_at: revoked,
+  expires_at: expires,
+}: Pick<KeyRecord, 'revoked_at' | 'expires_at'>): 'expired' | 'revoked' {
+  return expires !== null && (revoked === null || expires <= revoked) ? 'expired' : 'revoked';
+}
 
 type MakerStore = Pick<Repositories, 'keys' | 'members'>;
 
@@ -48,7 +57,7 @@ export class MakerNames {
       const key = await keys.find(maker);
       if (!key) return 'unknown';
       const name = key.client === null ? `key ${key.name}` : `app ${key.client}`;
-      return key.revoked_at === null ? name : `${name} (revoked)`;
+      return key.revoked_at === null ? name : `${name} (${howKeyEnded(key)})`;
     }
     const member = await memberNamed(members, maker);
     if (!member) return 'a former member';

@@ -71,11 +71,11 @@ function troubleOf({ code, reason }: Pick<EmailMessageRow, 'code' | 'reason'>) {
   return { error: { code: code ?? 'delayed', message: reason ?? '' } };
 }
 
-/** One decision covers all messages of a batch. */
+/** A batch may be cancelled when some of its messages have gone out. */
 function statusOf(messages: readonly EmailMessageRow[]): BatchView['status'] {
   const has = (status: string): boolean => messages.some((one) => one.status === status);
   if (has('pending')) return 'pending';
   if (has('queued')) return 'queued';
-  if (has('cancelled')) return 'cancelled';
-  return has('sent') || has('bounced') ? 'sent' : 'failed';
+  if (has('sent') || has('bounced')) return 'sent';
+  return has('cancelled') ? 'cancelled' : 'failed';
 }

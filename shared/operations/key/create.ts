@@ -31,7 +31,7 @@ export const keyCreate = defineOperation({
     expires_at: isoInstant
       .optional()
       .describe(
-        "When the key stops working, ISO 8601 (default: never; if an app creates it, when the app's access ends).",
+        "When the key stops working and what it made ends, ISO 8601 (default: never; if an app creates it, when the app's access ends).",
       ),
   }),
   output: newKeyView,

@@ -3,7 +3,7 @@ import { named } from '../../kernel/schema-names.ts';
 import { SCOPES } from '../../lib/scopes.ts';
 import { isoTime } from '../../lib/clock.ts';
 import type { KeyRecord } from '../../store/keys.ts';
-import { makerFields, type MakerNames } from '../access/maker.ts';
+import { howKeyEnded, makerFields, type MakerNames } from '../access/maker.ts';
 
 /** A key as callers see it, with only the last four characters of the secret. */
 export const keyView = named(
@@ -41,11 +41,12 @@ export async function toKeyView(
 }
 
 function statusOf(
-  { revoked_at: revoked, expires_at: expires }: Pick<KeyRecord, 'revoked_at' | 'expires_at'>,
+  key: Pick<KeyRecord, 'revoked_at' | 'expires_at'>,
   nowIso: string,
 ): 'active' | 'expired' | 'revoked' {
-  if (revoked !== null) return 'revoked';
-  return expires !== null && expires <= nowIso ? 'expired' : 'active';
+  const { revoked_at: revoked, expires_at: expires } = key;
+  const isOver = revoked !== null || (expires !== null && expires <= nowIso);
+  return isOver ? howKeyEnded(key) : 'active';
 }
 
 /** A key with its secret, which callers see only in this answer. */

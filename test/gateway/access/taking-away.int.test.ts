@@ -5,6 +5,8 @@ import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { linkToken, mailsOf, tokensOf } from '../../helpers/outbox.ts';
 import { OWNER, Stage, type Aftermath, type Key } from './stage.ts';
 
+const DAY_MS = 86_400_000;
+
 let stage: Stage;
 beforeEach(async () => {
   stage = await Stage.set();
@@ -230,5 +232,62 @@ describe('an owner', () => {
     const [first, ...others] = told.map((subject) => subject.split(':')[0]);
     expect([first, ...others].filter((what) => what === 'new key with admin')).toHaveLength(2);
     expect([first, ...others]).toContain('new route');
+  });
+});
+
+describe('a key whose time is up', () => {
+  const expiring = () =>
+    stage.made<Key>(stage.ownerKey, 'POST', '/v1/keys', {
+      name: 'for a day',
+      scopes: ['admin', 'inbox:read'],
+      expires_at: new Date(stage.clock.now() + DAY_MS).toISOString(),
+    });
+  const dayPasses = async (): Promise<void> => {
+    stage.clock.advance(DAY_MS);
+    await maintain(stage.people.project, stage.clock);
+  };
+  const read = (id: string) =>
+    stage.made<{ status: string; maker: string }>(stage.ownerKey, 'GET', `/v1/keys/${id}`);
+
+  it('ends with its routes and keys, and still says that it expired', async () => {
+    const { id, api_key: key } = await expiring();
+    const child = await stage.newKey(key);
+    await addRoute(key);
+    await dayPasses();
+    const { items } = await stage.made<{
+      items: { enabled: boolean; disabled_reason: string; maker: string }[];
+    }>(stage.ownerKey, 'GET', '/v1/routes');
+    expect(items).toMatchObject([{ enabled: false, maker: 'key for a day (expired)' }]);
+    expect(items[0]?.disabled_reason).toContain('the key that made it expired');
+    expect([(await read(id)).status, (await read(child.id)).status]).toEqual([
+      'expired',
+      'revoked',
+    ]);
+    expect(await stage.reads(child.api_key)).toBe(false);
+  });
+
+  it('leaves the keys that it made where one is the last with admin, and nothing else', async () => {
+    const { api_key: key } = await expiring();
+    const child = await stage.newKey(key);
+    await addRoute(key);
+    const own = await ownId(stage.ownerKey);
+    await stage.made(stage.ownerKey, 'DELETE', `/v1/keys/${own}?keep=true`);
+    await dayPasses();
+    expect(await stage.reads(child.api_key)).toBe(true);
+    const { items } = await stage.made<{ items: { enabled: boolean }[] }>(
+      child.api_key,
+      'GET',
+      '/v1/routes',
+    );
+    expect(items).toMatchObject([{ enabled: false }]);
+  });
+});
+
+describe('the last admin key', () => {
+  it('says a way that works, because a key that it makes would end with it', async () => {
+    const id = await ownId(stage.ownerKey);
+    const { body } = await revoke(id);
+    expect(body.error?.hint).toContain('Sign in for another admin key first');
+    expect(body.error?.hint).toContain(`svc key rotate ${id} --end-made`);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { Person } from '../auth/sign-in/person.ts';
 import { RawApp } from '../auth/oauth/app.ts';
 import { Browser } from '../auth/oauth/browser.ts';
@@ -6,6 +7,8 @@ import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
 import { OWNER, Stage, type Key } from './stage.ts';
 import { WAYS } from './ways.ts';
+
+const DAY_MS = 86_400_000;
 
 let stage: Stage;
 beforeEach(async () => {
@@ -20,9 +23,25 @@ interface Lost {
 }
 
 async function leakedKey(): Promise<Lost> {
-  const scopes = ['admin', 'ledger:read', 'inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
-  const { id, api_key: key } = await stage.newKey(stage.ownerKey, scopes);
+  const { id, api_key: key } = await stage.newKey(stage.ownerKey, SCOPES);
   return { key, end: () => stage.made(stage.ownerKey, 'DELETE', `/v1/keys/${id}`) };
+}
+
+const SCOPES = ['admin', 'ledger:read', 'inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
+
+/** Moves the clock to the end of access, and lets the gateway do what is due. */
+async function passes(days: number): Promise<void> {
+  stage.clock.advance(days * DAY_MS);
+  await maintain(stage.people.project, stage.clock);
+}
+
+async function expiringKey(): Promise<Lost> {
+  const { api_key: key } = await stage.made<Key>(stage.ownerKey, 'POST', '/v1/keys', {
+    name: 'side door',
+    scopes: SCOPES,
+    expires_at: new Date(stage.clock.now() + DAY_MS).toISOString(),
+  });
+  return { key, end: () => passes(1) };
 }
 
 async function app(): Promise<Lost & { id: string; app: RawApp; refreshToken: unknown }> {
@@ -66,7 +85,12 @@ async function admin(): Promise<Lost> {
 
 describe.each<[string, () => Promise<Lost>]>([
   ['a leaked key was revoked', leakedKey],
+  ['a leaked key expired', expiringKey],
   ['an app was ended', app],
+  [
+    'the access of an app ended by itself',
+    async () => ({ ...(await app()), end: () => passes(7) }),
+  ],
   ['an admin was removed', admin],
 ])('after %s', (_what, lose) => {
   it('none of the ways that it prepared is open', async () => {

@@ -1,6 +1,8 @@
+import { writerOf } from '../../helpers/writers.ts';
 import { ChangeStream } from '../replica/change-stream.ts';
 import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
+import { BIG, isCancelled, openUpload, put, send, sendMail, upload } from './left-things.ts';
 import type { Key, Stage } from './stage.ts';
 
 /**
@@ -9,7 +11,7 @@ import type { Key, Stage } from './stage.ts';
  */
 type Way = (stage: Stage, key: string) => Promise<() => Promise<boolean>>;
 
-const BIG = 'x'.repeat(1_500_000);
+const YEAR_MS = 365 * 86_400_000;
 
 const opens = async (url: string): Promise<boolean> => (await fetch(url)).status === 200;
 
@@ -210,9 +212,31 @@ export const WAYS: readonly (readonly [what: string, way: Way])[] = [
         const choice = { verb: 'answer', text: 'hunter2' } as const;
         const decided = await stage.gateway.gateway.approvals.decide(token, choice);
         return (
-          decided?.outcome === 'taken' || stage.receiver.got.some(({ path }) => path === '/answer')
+          decided?.outcome === 'taken' ||
+          stage.receiver.got.some(({ text }) => text.includes('hunter2'))
         );
       };
+    },
+  ],
+  [
+    'a mail that an owner approves afterwards',
+    async (stage, key) => {
+      const { batch_id: id, request_id: asked } = await sendMail(stage, key);
+      const token = await stage.people.link(asked);
+      return async () => {
+        await stage.gateway.gateway.approvals.decide(token, { verb: 'approve' });
+        return !(await isCancelled(stage, id));
+      };
+    },
+  ],
+  [
+    'a mail that an owner approved, and that waits to be sent again',
+    async (stage, key) => {
+      const { batch_id: id } = await sendMail(stage, key);
+      await writerOf(stage.people.project).write((store) =>
+        store.emails.queue(id, stage.clock.now() + YEAR_MS),
+      );
+      return async () => !(await isCancelled(stage, id));
     },
   ],
   [
@@ -329,39 +353,6 @@ export const WAYS: readonly (readonly [what: string, way: Way])[] = [
     },
   ],
 ];
-
-async function put(stage: Stage, key: string, path: string, text: string): Promise<void> {
-  await fetch(`${stage.gateway.url}/v1/files/${path}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'text/plain' },
-    body: text,
-  });
-}
-
-const UPLOAD_TYPE = 'application/vnd.service.upload+json';
-
-async function openUpload(stage: Stage, key: string, path: string) {
-  const order = (body: unknown) =>
-    fetch(`${stage.gateway.url}/v1/files/${path}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${key}`, 'content-type': UPLOAD_TYPE },
-      body: JSON.stringify(body),
-    });
-  const answer = await order({ upload: { size: BIG.length, content_type: 'text/plain' } });
-  const { upload_url: url, upload_id } = (await answer.json()) as Record<string, string>;
-  if (!url) throw new Error('There is no upload.');
-  return { url, complete: () => order({ complete: upload_id }) };
-}
-
-function send(url: string): Promise<Response> {
-  return fetch(url, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: BIG });
-}
-
-async function upload(stage: Stage, key: string, path: string): Promise<void> {
-  const { url, complete } = await openUpload(stage, key, path);
-  await send(url);
-  if ((await complete()).status !== 200) throw new Error('The upload failed.');
-}
 
 /** Until the project knows of a wait. */
 async function open({ people }: Stage): Promise<void> {

@@ -170,7 +170,7 @@ class NewKey(TypedDict):
 class MadeThing(TypedDict):
     """Something that gives access on its own, once somebody has made it."""
 
-    #: What it is. One of: key, route, invitation, member, channel, source, request, file_link, upload, browser, callback_secret.
+    #: What it is. One of: key, route, invitation, member, channel, source, request, email, file_link, upload, browser, callback_secret.
     kind: str
     #: Its id; for a source its name.
     id: str
@@ -181,7 +181,7 @@ class MadeThing(TypedDict):
 class LeftThing(TypedDict):
     """Something that goes on after its maker has ended."""
 
-    #: What it is. One of: key, route, invitation, member, channel, source, request, file_link, upload, browser, callback_secret.
+    #: What it is. One of: key, route, invitation, member, channel, source, request, email, file_link, upload, browser, callback_secret.
     kind: str
     #: Its id; for a source its name.
     id: str

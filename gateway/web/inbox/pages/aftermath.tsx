@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<MadeThing['kind'], string>> = {
   channel: 'Channel',
   source: 'Source',
   request: 'Request',
+  email: 'Mail on its way',
   file_link: 'Link to a file',
   upload: 'Upload',
   browser: 'Browser',

@@ -228,7 +228,7 @@ describe('a mail whose content is gone before it could be sent', () => {
     const id = await mail.sent();
     await note(async ({ emails }) => {
       await emails.forget(id);
-      await emails.decide(id, 'queued', mail.clock.now());
+      await emails.queue(id, mail.clock.now());
     });
     await mail.maintenance();
     expect(await mail.ended(id)).toMatchObject([{ status: 'failed', error: { code: 'gave_up' } }]);

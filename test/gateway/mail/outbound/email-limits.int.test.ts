@@ -181,9 +181,7 @@ describe('a project whose mail bounces', () => {
     await hosted.ended(await hosted.sent({ to: addresses(10) }));
     smtp.script = {};
     const { project } = hosted;
-    await writerOf(project).write((store) =>
-      store.emails.decide(body.batch_id, 'queued', clock.now()),
-    );
+    await writerOf(project).write((store) => store.emails.queue(body.batch_id, clock.now()));
     clock.advance(HOUR);
     await hosted.maintenance();
     for (const id of [body.batch_id, queued]) {

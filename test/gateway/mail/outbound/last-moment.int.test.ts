@@ -21,7 +21,7 @@ describe('a message that waits for its server', () => {
     id = body.messages[0]?.message_id ?? '';
     // Due, and nobody was told.
     await writerOf(mail.project).write((store) =>
-      store.emails.decide(body.batch_id, 'queued', mail.clock.now()),
+      store.emails.queue(body.batch_id, mail.clock.now()),
     );
   });
 

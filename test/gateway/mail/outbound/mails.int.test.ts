@@ -17,7 +17,7 @@ beforeEach(async () => {
   batchId = body.batch_id;
   // Due, and nobody was told.
   await writerOf(sending.project).write((store) =>
-    store.emails.decide(batchId, 'queued', sending.clock.now()),
+    store.emails.queue(batchId, sending.clock.now()),
   );
 });
 afterEach(() => sending.stop());
@@ -139,7 +139,7 @@ describe('files of mails', () => {
     const to = ['bo@example.com', 'cy@example.com'];
     const { body } = await sending.send({ to, attachments: ['a.txt'] });
     await writerOf(sending.project).write((store) =>
-      store.emails.decide(body.batch_id, 'queued', sending.clock.now()),
+      store.emails.queue(body.batch_id, sending.clock.now()),
     );
     const held: (() => void)[] = [];
     const { mails, handed } = mailsOver({}, async ({ attachments }) => {
@@ -174,7 +174,7 @@ describe('a mail that cannot be made', () => {
       return (JSON.parse(batch?.attachments ?? '[]') as { digest: string }[])[0]?.digest ?? '';
     });
     await writerOf(sending.project).write((store) =>
-      store.emails.decide(body.batch_id, 'queued', sending.clock.now()),
+      store.emails.queue(body.batch_id, sending.clock.now()),
     );
     // The bytes are not where they should be.
     await sending.project.blobs.remove(digest, async () => false);

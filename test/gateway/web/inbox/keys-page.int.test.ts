@@ -167,7 +167,7 @@ describe('a key', () => {
     const { status, html } = await owner.post(path, { fields: { act: 'revoke' } });
     expect(status).toBe(409);
     expect(html).toContain('This is the last active admin key of the project.');
-    expect(html).toContain('Create another admin key first.');
+    expect(html).toContain('To keep this key with a new secret');
     expect((await keys())[0]?.revoked_at).toBeNull();
   });
 
