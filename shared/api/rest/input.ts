@@ -124,8 +124,14 @@ async function bytesFields(
   maxBytes: number,
 ): Promise<Fields> {
   refuseEncoded(arrival.incoming);
+  const { headers } = arrival.incoming;
+  // Whoever forgot the body would replace what is stored by nothing.
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    const message = 'There is no body. If it is meant to be empty, send `Content-Length: 0`.';
+    throw invalid({ path: field, message });
+  }
   const bytes = await readPieces(arrival, maxBytes);
-  const type = arrival.incoming.headers['content-type'];
+  const type = headers['content-type'];
   return { [field]: bytes, ...(typeField !== undefined && type && { [typeField]: type }) };
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { rawRequest } from '../../helpers/raw-http.ts';
 import { callTool } from '../../helpers/tool-call.ts';
 
 let clock: FakeClock;
@@ -84,6 +85,19 @@ describe('a write whose content is missing', () => {
     const before = [await stored('/v1/kv/a'), await stored('/v1/state/a')];
     expect(await put(path, body, type)).toMatchObject(refusedFor(field));
     expect([await stored('/v1/kv/a'), await stored('/v1/state/a')]).toEqual(before);
+  });
+
+  it('replaces no file where there is no body at all; an empty one is a file', async () => {
+    const content_base64 = Buffer.from('kept').toString('base64');
+    await callTool(gateway, 'file_put', { path: 'a.txt', content_base64 });
+    const head = ['PUT {path} HTTP/1.1', `Authorization: Bearer ${gateway.apiKey}`];
+    const { status, text } = await rawRequest(`${gateway.url}/v1/files/a.txt`, head);
+    expect([status, text]).toEqual([400, expect.stringContaining('"path":"content_base64"')]);
+    expect(text).toContain('There is no body.');
+    const kept = await callTool(gateway, 'file_get', { path: 'a.txt' });
+    expect(JSON.stringify(kept)).toContain('"size_bytes":4');
+    const empty = [...head, 'Content-Length: 0'];
+    expect((await rawRequest(`${gateway.url}/v1/files/a.txt`, empty)).status).toBe(200);
   });
 
   it.each([
