@@ -1,5 +1,5 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
-import { open, statfs } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../lib/guards.ts';
@@ -60,19 +60,22 @@ export async function writeTrouble(folder: string): Promise<WriteTrouble | null>
 
 async function writeSmall(folder: string): Promise<WriteTrouble | null> {
   try {
-    const file = await open(join(folder, '.probe'), 'w', 0o600);
+    const path = join(folder, '.probe');
+    const file = await open(path, 'w', 0o600);
     try {
       await file.writeFile(String(process.pid));
       await file.sync();
     } finally {
       await file.close();
     }
+    // The next check makes it anew, which fails where no file can be made.
+    await rm(path, { force: true });
     return null;
   } catch (error) {
     const code = errorCode(error) ?? 'unknown';
     const space = code === 'ENOSPC' ? await statfs(folder).catch(() => null) : null;
     const hasNoNames = space !== null && space.files > 0 && space.ffree === 0;
-    return troubleAt(folder, code, folder, hasNoNames ? 'no file can be made' : undefined);
+    return troubleAt(folder, code, folder, hasNoNames ? NO_NAMES : undefined);
   }
 }
 
@@ -88,20 +91,31 @@ async function within(
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-const WORDS: Readonly<Record<string, readonly [text: string, cure: string]>> = {
+type Words = readonly [text: string, cure: string];
+
+const NO_NAMES: Words = [
+  'no file can be made',
+  'Delete some files: the file system holds no more of them.',
+];
+
+const WORDS: Readonly<Record<string, Words>> = {
   EROFS: ['its file system is mounted read-only', 'Mount it writable; the kernel log says why.'],
   ENOSPC: ['the disk is full', 'Free some space.'],
   EDQUOT: ["this user's disk quota is used up", 'Free some space, or raise the quota.'],
   EIO: ['the disk failed', 'Check the disk; the kernel log says more.'],
 };
 
-function troubleAt(path: string, code: string, whole: string, words?: string): WriteTrouble {
-  const known = WORDS[code];
-  const [text, cure] = known ?? rightsOf(path, code, whole);
-  return { code, path, text: `${path} can't be written: ${words ?? text} (${code})`, cure };
+function troubleAt(
+  path: string,
+  code: string,
+  whole: string,
+  words: Words | undefined = WORDS[code],
+): WriteTrouble {
+  const [text, cure] = words ?? rightsOf(path, code, whole);
+  return { code, path, text: `${path} can't be written: ${text} (${code})`, cure };
 }
 
-function rightsOf(path: string, code: string, whole: string): readonly [string, string] {
+function rightsOf(path: string, code: string, whole: string): Words {
   const me = process.getuid?.() ?? -1;
   const owner = statSync(path, { throwIfNoEntry: false })?.uid ?? me;
   if (code === 'EPERM') return ['it is immutable', `sudo chattr -R -i ${whole}`];

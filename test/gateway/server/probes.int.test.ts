@@ -96,7 +96,7 @@ it('the disk is tried every ten seconds at most', async () => {
   phase = 'open';
   expect((await ask('/readyz')).status).toBe(200);
   const file = join(folder.path, '.probe');
-  rmSync(file);
+  rmSync(file, { force: true });
   mkdirSync(file);
   expect((await ask('/readyz')).status).toBe(200);
   expect(await new DiskProbe(folder.path).check()).toBe('EISDIR');
