@@ -8,6 +8,7 @@ import { LEFT } from '../../../gateway/store/control/gateways.ts';
 import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
+import { stopTime } from '../../helpers/stopped-time.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
 
 /** A machine that rests for as long as this makes all of them stand still. */
@@ -73,6 +74,7 @@ class Member {
   readonly errors: unknown[] = [];
   readonly leaderTask = new CountedTask();
   lost = 0;
+  beats = 0;
   readonly cluster: Cluster;
   readonly #own: ControlStore;
 
@@ -80,7 +82,17 @@ class Member {
     this.id = id;
     this.#own = own;
     this.cluster = new Cluster({
-      store,
+      store: {
+        beat: async (of, now) => {
+          const beat = await store.beat(of, now);
+          this.beats += 1;
+          return beat;
+        },
+        leave: (of) => store.leave(of),
+        markersOf: (of) => store.markersOf(of),
+        takeTask: (of, name) => store.takeTask(of, name),
+        takeOver: (of, gone) => store.takeOver(of, gone),
+      },
       id,
       clock: new FakeClock(),
       onFailover: (work) => this.inherited.push(...work),
@@ -115,6 +127,20 @@ class Member {
   }
 }
 
+/** Until each of them has sent some heartbeats more, and has seen those of the others. */
+async function haveBeaten(...alive: readonly Member[]): Promise<void> {
+  const enough = alive.map((one) => ({ one, beats: one.beats + 3 }));
+  await expect.poll(() => enough.every(({ one, beats }) => one.beats >= beats), soon).toBe(true);
+}
+
+/** So much time that whoever sends no heartbeat is dead, in steps that nobody alive misses. */
+async function deathPasses(time: ReturnType<typeof stopTime>, ...alive: readonly Member[]) {
+  for (let step = 0; step < 7; step += 1) {
+    time.pass(TIMING.deadAfterMs / 6);
+    await haveBeaten(...alive);
+  }
+}
+
 /** Only its rows are there, as after a kill: its beat stands still. */
 async function dead(id: string, ...work: readonly [string, number | null | 'working'][]) {
   await control.gateways.beat(id, 0);
@@ -139,13 +165,16 @@ async function projectNamed(nth: number): Promise<string> {
 
 describe('a gateway that dies', () => {
   it('is succeeded by exactly one of two, with all it looked after', async () => {
+    const time = stopTime();
     const projects = await Promise.all([1, 2, 3, 4].map((nth) => projectNamed(nth)));
     const [one = '', two = '', three = '', four = ''] = projects;
     const [a, b] = await Promise.all([Member.start('gtw_a'), Member.start('gtw_b')]);
     await dead('gtw_c', [one, 'working'], [two, 77], [three, null], [four, 'working']);
     expect(await control.gateways.takeTask('gtw_c', 'telegram')).toBe(true);
+    await haveBeaten(a, b);
+    await deathPasses(time, a, b);
     await expect.poll(() => a.ids.length + b.ids.length, soon).toBe(4);
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a, b);
     const heir = a.ids.length > 0 ? a : b;
     expect(heir === a ? b.ids : a.ids).toEqual([]);
     expect(heir.inherited.toSorted((x, y) => x.id.localeCompare(y.id))).toEqual([
@@ -161,16 +190,20 @@ describe('a gateway that dies', () => {
   });
 
   it('is not succeeded while its beat goes on', async () => {
+    const time = stopTime();
     const project = await projectNamed(1);
     await dead('gtw_c', [project, 'working']);
     const a = await Member.start('gtw_a');
     for (let n = 0; n < 6; n += 1) {
-      await sleep(TIMING.deadAfterMs / 4);
+      time.pass(TIMING.deadAfterMs / 4);
       await control.gateways.beat('gtw_c', 0);
+      await haveBeaten(a);
     }
     expect(a.ids).toEqual([]);
     expect(a.cluster.hasOthers).toBe(true);
+    await deathPasses(time, a);
     await expect.poll(() => a.ids, soon).toEqual([project]);
+    await deathPasses(time, a);
     await expect.poll(() => a.cluster.hasOthers, soon).toBe(false);
   });
 
@@ -219,7 +252,7 @@ describe('a gateway that dies', () => {
     });
     await expect.poll(() => a.ids, soon).toEqual([project]);
     expect(a.errors).toEqual([lost]);
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a);
     expect(a.ids).toEqual([project]);
   });
 });
@@ -235,7 +268,7 @@ describe('a gateway that stood still', () => {
       await control.gateways.takeOver('gtw_b', { ...rows, beat });
     }
     await expect.poll(() => a.lost, soon).toBe(1);
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a);
     expect(a.lost).toBe(1);
   });
 
@@ -264,7 +297,7 @@ describe('a duty', () => {
   it('is done by one of them, and by another when that one leaves', async () => {
     const a = await Member.start('gtw_a');
     const b = await Member.start('gtw_b');
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a, b);
     expect([a.leaderTask.isOn, b.leaderTask.isOn]).toEqual([true, false]);
     members.splice(members.indexOf(a), 1);
     await a.leave();
@@ -334,13 +367,13 @@ describe('others', () => {
 
   it('with the same id, from a copy of the data folder, are counted and told of once', async () => {
     const a = await Member.start('gtw_a');
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a);
     expect(a.cluster.hasOthers).toBe(false);
     const twin = await Member.start('gtw_a');
     for (const one of [a, twin]) {
       await expect.poll(() => one.cluster.hasOthers, soon).toBe(true);
     }
-    await sleep(4 * TIMING.beatMs);
+    await haveBeaten(a, twin);
     for (const { errors } of [a, twin]) {
       expect(errors.map(String)).toEqual([expect.stringContaining('gateway-id')]);
     }
