@@ -2,18 +2,22 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Cluster, type LeaderTask } from '../../../gateway/cluster/cluster.ts';
+import { Cluster } from '../../../gateway/cluster/cluster.ts';
 import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
 import { LEFT } from '../../../gateway/store/control/gateways.ts';
-import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 import { stopTime } from '../../helpers/stopped-time.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';
-
-/** A machine that rests for as long as this makes all of them stand still. */
-const TIMING = { beatMs: 50, deadAfterMs: 6000, unsureAfterMs: 3000 };
-const soon = { timeout: 60_000, interval: 5 };
+import {
+  CountedTask,
+  deathPasses,
+  haveBeaten,
+  Member,
+  soon,
+  TIMING,
+  type ClusterStore,
+} from './member.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let shared: SharedStore;
@@ -44,101 +48,11 @@ function openControl(): Promise<ControlStore> {
   return ControlStore.open(location, () => undefined);
 }
 
-class CountedTask implements LeaderTask {
-  readonly name: string;
-  isOn = false;
-  starts = 0;
-  problem: Error | null = null;
-
-  constructor(name = 'mailbox') {
-    this.name = name;
-  }
-
-  async start(): Promise<void> {
-    if (this.problem) throw this.problem;
-    this.starts += 1;
-    this.isOn = true;
-  }
-
-  async stop(): Promise<void> {
-    this.isOn = false;
-  }
-}
-
-type ClusterStore = ConstructorParameters<typeof Cluster>[0]['store'];
-
-/** A gateway, as far as others see it. */
-class Member {
-  readonly id: string;
-  readonly inherited: ProjectIdleState[] = [];
-  readonly errors: unknown[] = [];
-  readonly leaderTask = new CountedTask();
-  lost = 0;
-  beats = 0;
-  readonly cluster: Cluster;
-  readonly #own: ControlStore;
-
-  private constructor(id: string, own: ControlStore, store: ClusterStore) {
-    this.id = id;
-    this.#own = own;
-    this.cluster = new Cluster({
-      store: {
-        beat: async (of, now) => {
-          const beat = await store.beat(of, now);
-          this.beats += 1;
-          return beat;
-        },
-        leave: (of) => store.leave(of),
-        markersOf: (of) => store.markersOf(of),
-        takeTask: (of, name) => store.takeTask(of, name),
-        takeOver: (of, gone) => store.takeOver(of, gone),
-      },
-      id,
-      clock: new FakeClock(),
-      onFailover: (work) => this.inherited.push(...work),
-      onLost: async () => {
-        this.lost += 1;
-      },
-      onError: (error) => this.errors.push(error),
-      timing: TIMING,
-    });
-    this.cluster.add(this.leaderTask);
-  }
-
-  static async start(id: string, store?: ClusterStore): Promise<Member> {
-    const own = await openControl();
-    const member = new Member(id, own, store ?? own.gateways);
-    members.push(member);
-    await member.cluster.start();
-    return member;
-  }
-
-  get notes() {
-    return this.#own.gateways.markersOf(this.id);
-  }
-
-  get ids(): string[] {
-    return this.inherited.map(({ id }) => id).toSorted();
-  }
-
-  async leave(): Promise<void> {
-    await this.cluster.close();
-    await this.#own.close();
-  }
-}
-
-/** Until each of them has sent some heartbeats more, and has seen those of the others. */
-async function haveBeaten(...alive: readonly Member[]): Promise<void> {
-  const enough = alive.map((one) => ({ one, beats: one.beats + 3 }));
-  await expect.poll(() => enough.every(({ one, beats }) => one.beats >= beats), soon).toBe(true);
-}
-
-/** So much time that whoever sends no heartbeat is dead, in steps that nobody alive misses. */
-async function deathPasses(time: ReturnType<typeof stopTime>, ...alive: readonly Member[]) {
-  for (let step = 0; step < 7; step += 1) {
-    time.pass(TIMING.deadAfterMs / 6);
-    await haveBeaten(...alive);
-  }
+async function start(id: string, store?: ClusterStore): Promise<Member> {
+  const member = new Member(id, await openControl(), store);
+  members.push(member);
+  await member.cluster.start();
+  return member;
 }
 
 /** Only its rows are there, as after a kill: its beat stands still. */
@@ -168,7 +82,7 @@ describe('a gateway that dies', () => {
     const time = stopTime();
     const projects = await Promise.all([1, 2, 3, 4].map((nth) => projectNamed(nth)));
     const [one = '', two = '', three = '', four = ''] = projects;
-    const [a, b] = await Promise.all([Member.start('gtw_a'), Member.start('gtw_b')]);
+    const [a, b] = await Promise.all([start('gtw_a'), start('gtw_b')]);
     await dead('gtw_c', [one, 'working'], [two, 77], [three, null], [four, 'working']);
     expect(await control.gateways.takeTask('gtw_c', 'telegram')).toBe(true);
     await haveBeaten(a, b);
@@ -193,7 +107,7 @@ describe('a gateway that dies', () => {
     const time = stopTime();
     const project = await projectNamed(1);
     await dead('gtw_c', [project, 'working']);
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     for (let n = 0; n < 6; n += 1) {
       time.pass(TIMING.deadAfterMs / 4);
       await control.gateways.beat('gtw_c', 0);
@@ -209,7 +123,7 @@ describe('a gateway that dies', () => {
 
   it('is succeeded at once when it has left', async () => {
     const project = await projectNamed(1);
-    const [a, b] = [await Member.start('gtw_a'), await Member.start('gtw_b')];
+    const [a, b] = [await start('gtw_a'), await start('gtw_b')];
     await b.notes.end(project);
     await expect.poll(() => a.cluster.hasOthers, soon).toBe(true);
     members.splice(members.indexOf(b), 1);
@@ -240,7 +154,7 @@ describe('a gateway that dies', () => {
     await dead('gtw_c', [project, 'working']);
     const { gateways } = control;
     const lost = new Error('lost');
-    const a = await Member.start('gtw_a', {
+    const a = await start('gtw_a', {
       beat: (id, now) => gateways.beat(id, now),
       leave: (id) => gateways.leave(id),
       markersOf: (id) => gateways.markersOf(id),
@@ -260,7 +174,7 @@ describe('a gateway that dies', () => {
 describe('a gateway that stood still', () => {
   it('is told that others have taken what it looked after, once', async () => {
     const project = await projectNamed(1);
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     await a.notes.end(project);
     const rows = { id: 'gtw_a', beat: 0 };
     // As another sees it that takes it for dead, whatever its beat is by then.
@@ -285,7 +199,7 @@ describe('a gateway that stood still', () => {
   });
 
   it('takes it that it was taken for dead when the store was away for long', async () => {
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     shared.server.faults.pause();
     await sleep(1.5 * TIMING.deadAfterMs);
     shared.server.faults.resume();
@@ -295,8 +209,8 @@ describe('a gateway that stood still', () => {
 
 describe('a duty', () => {
   it('is done by one of them, and by another when that one leaves', async () => {
-    const a = await Member.start('gtw_a');
-    const b = await Member.start('gtw_b');
+    const a = await start('gtw_a');
+    const b = await start('gtw_b');
     await haveBeaten(a, b);
     expect([a.leaderTask.isOn, b.leaderTask.isOn]).toEqual([true, false]);
     members.splice(members.indexOf(a), 1);
@@ -308,13 +222,13 @@ describe('a duty', () => {
   it('is taken on after a death', async () => {
     await dead('gtw_c');
     await control.gateways.takeTask('gtw_c', 'mailbox');
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     expect(a.leaderTask.isOn).toBe(false);
     await expect.poll(() => a.leaderTask.isOn, soon).toBe(true);
   });
 
   it('is given up before another may take it on, when the store does not answer', async () => {
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     expect(a.leaderTask.isOn).toBe(true);
     // Requests are held, so that no error tells of it.
     shared.server.faults.pause();
@@ -358,7 +272,7 @@ describe('a duty', () => {
 
 describe('others', () => {
   it('are known of that came and left between two beats: what they wrote is looked for', async () => {
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     expect(a.cluster.hasOthers).toBe(false);
     await control.gateways.handOver('gtw_b', await projectNamed(1), 0);
     await expect.poll(() => a.ids.length, soon).toBe(1);
@@ -366,10 +280,10 @@ describe('others', () => {
   });
 
   it('with the same id, from a copy of the data folder, are counted and told of once', async () => {
-    const a = await Member.start('gtw_a');
+    const a = await start('gtw_a');
     await haveBeaten(a);
     expect(a.cluster.hasOthers).toBe(false);
-    const twin = await Member.start('gtw_a');
+    const twin = await start('gtw_a');
     for (const one of [a, twin]) {
       await expect.poll(() => one.cluster.hasOthers, soon).toBe(true);
     }
@@ -382,7 +296,7 @@ describe('others', () => {
   it('are none when the answers to beats of its own were lost', async () => {
     const { gateways } = control;
     let losses = 0;
-    const a = await Member.start('gtw_a', {
+    const a = await start('gtw_a', {
       leave: (id) => gateways.leave(id),
       markersOf: (id) => gateways.markersOf(id),
       takeTask: (id, name) => gateways.takeTask(id, name),
