@@ -3165,6 +3165,8 @@ export interface StoryInput {
 export interface LedgerQueryInput {
   /** The exact operation, such as `inbox_ack` or `event.received`. */
   readonly op?: string | undefined;
+  /** Who did it: an id of a key, a person's channel, a member or a source; `policy:<rule>`, `operator` or `service`. */
+  readonly actor?: string | undefined;
   /** The exact agent label. */
   readonly agent?: string | undefined;
   /** The exact platform. */

@@ -16,6 +16,7 @@ interface LedgerHead {
 
 interface LedgerFilter {
   readonly op?: string | undefined;
+  readonly actor?: string | undefined;
   readonly agent?: string | undefined;
   readonly platform?: string | undefined;
   readonly subject?: string | undefined;
@@ -35,7 +36,7 @@ const INSERT_OWN =
 // All columns: a restore reads copies of earlier releases before it migrates them.
 const RANGE = `SELECT * FROM ledger WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`;
 /** Most selective first: the query uses the index of the first given column, and the others only filter. */
-const FILTERS = ['subject', 'op', 'agent', 'platform'] as const;
+const FILTERS = ['subject', 'actor', 'op', 'agent', 'platform'] as const;
 
 /** The name under which jobs of a transaction share the newest entry. */
 const HEAD = 'ledger.head';

@@ -705,6 +705,8 @@ CREATE INDEX key_maker ON key (created_by) WHERE created_by IS NOT NULL;
 
 CREATE INDEX kv_expiry ON kv (expires_at) WHERE expires_at IS NOT NULL;
 
+CREATE INDEX ledger_actor ON ledger (actor) WHERE actor IS NOT NULL;
+
 CREATE INDEX ledger_agent ON ledger (agent) WHERE agent IS NOT NULL;
 
 CREATE INDEX ledger_op ON ledger (op);

@@ -46,6 +46,9 @@ export const ledgerQuery = defineOperation({
   scope: 'ledger:read',
   input: z.strictObject({
     op: exact.describe('The exact operation, such as `inbox_ack` or `event.received`.'),
+    actor: exact.describe(
+      "Who did it: an id of a key, a person's channel, a member or a source; `policy:<rule>`, `operator` or `service`.",
+    ),
     agent: exact.describe('The exact agent label.'),
     platform: exact.describe('The exact platform.'),
     subject: exact.describe('The id of the affected object.'),
@@ -75,6 +78,7 @@ export const ledgerQuery = defineOperation({
     usage: 'ledger query',
     examples: [
       'ledger query --op inbox_ack --limit 10',
+      'ledger query --actor policy:small-refunds',
       'ledger query --subject evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
     ],
     columns: ['seq', 'at', 'op', 'actor', 'agent', 'subject', 'outcome', 'code'],

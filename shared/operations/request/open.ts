@@ -63,7 +63,7 @@ export async function judge(context: WriteContext, subject: PolicySubject): Prom
 /** A verdict that a person decides, regardless of the policy. */
 export async function personDecides({ store }: WriteContext): Promise<Judgement> {
   const { version } = await compiledPolicy(store);
-  return { version, effect: 'require_approval', rule: null };
+  return { version, effect: 'require_approval', rule: null, doubt: null };
 }
 
 /**

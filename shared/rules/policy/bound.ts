@@ -33,55 +33,74 @@ export function letsPass(effect: PolicyEffect): boolean {
   return effect !== 'deny' && effect !== 'require_approval';
 }
 
-type Amounts =
-  | { readonly problem: string }
-  /** A rule that stops calls needs one number that fits. `given`: what they are, in words. */
-  | { readonly numbers: readonly Decimal[]; readonly given: string };
+interface Amounts {
+  /** The stated number and the bound one, as far as they exist. */
+  readonly numbers: readonly Decimal[];
+  /** What they are, in words. */
+  readonly given: string;
+  /** Where values are bound, in what way they don't hold the stated number, in words; null if they do. */
+  readonly difference: string | null;
+}
 
-/**
- * The numbers that the conditions on the amount look at: the stated one and the bound one. A rule lets a call pass only
- * if something states the amount and, where values are bound, they hold the same number.
- */
-export function amountsOf({ amount, bind }: PolicySubject, rule: PolicyRule): Amounts {
-  const at = rule.amount_at ?? AMOUNT_AT;
+/** The numbers that a rule's conditions on the amount look at. */
+function amountsOf({ amount, bind }: PolicySubject, at: string): Amounts {
   const stated = amount === null ? null : decimalIn(amount);
   const value = bind === undefined ? undefined : valueAt(bind, at);
   const bound = decimalIn(value);
-  const given = `the amount is ${String(amount)}`;
-  if (!letsPass(rule.effect)) {
-    const numbers = [stated, bound].filter((one) => one !== null);
-    const texts = [
-      stated === null ? [] : [given],
-      bound === null ? [] : [`the bound one is ${shown(value)}`],
-    ];
-    const all = texts.flat().join(' and ');
-    return all === '' ? { problem: 'there is no amount' } : { numbers, given: all };
-  }
-  if (stated === null) return { problem: 'there is no amount' };
-  if (bind === undefined || isSameDecimal(stated, bound)) return { numbers: [stated], given };
-  return { problem: differenceText(amount, value, at) };
+  const given = [
+    stated === null ? [] : [`the amount is ${String(amount)}`],
+    bound === null ? [] : [`the bound one is ${shown(value)}`],
+  ].flat();
+  const isSame = bind === undefined || (stated !== null && isSameDecimal(stated, bound));
+  return {
+    numbers: [stated, bound].filter((one) => one !== null),
+    given: given.length === 0 ? 'there is no amount' : given.join(' and '),
+    difference: isSame ? null : differenceText(amount, value, at),
+  };
 }
 
-/** What a person must see if the amount that an agent states isn't the one it binds; null if it is, or nothing is bound. */
+/** Why the amount doesn't meet a rule, in words. In doubt: one number fits, but the other differs or is missing. */
+interface AmountFailure {
+  readonly given: string;
+  readonly isDoubt: boolean;
+}
+
+/**
+ * Null if each range has a number within it, and the rule may rely on that: a rule that stops calls takes either
+ * number, and one that lets them pass needs the stated number to be the one that's bound, if anything is.
+ */
+export function amountFailure(
+  subject: PolicySubject,
+  { effect, amount_at: at = AMOUNT_AT }: PolicyRule,
+  ranges: readonly Range[],
+): AmountFailure | null {
+  const { numbers, given, difference } = amountsOf(subject, at);
+  if (!ranges.every((range) => numbers.some((number) => isWithin(number, range)))) {
+    return { given, isDoubt: false };
+  }
+  const isSure = difference === null || !letsPass(effect);
+  return isSure ? null : { given: difference, isDoubt: true };
+}
+
+/** What a person must see if the amount that an agent states isn't bound at each of these places; otherwise null. */
 export function amountWarning(
   { amount, bind }: Pick<PolicySubject, 'amount' | 'bind'>,
   places: readonly string[],
 ): string | null {
   const stated = amount === null ? null : decimalIn(amount);
   if (stated === null || bind === undefined) return null;
-  const values = places.map((at) => ({ at, value: valueAt(bind, at) }));
-  if (values.some(({ value }) => isSameDecimal(stated, decimalIn(value)))) return null;
-  const other = values.find(({ value }) => value !== undefined) ?? {
-    at: AMOUNT_AT,
-    value: undefined,
-  };
+  const other = places
+    .map((at) => ({ at, value: valueAt(bind, at) }))
+    .find(({ value }) => !isSameDecimal(stated, decimalIn(value)));
+  if (other === undefined) return null;
   const text = differenceText(amount, other.value, other.at);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}. What is bound will be done.`;
 }
 
-function differenceText(amount: unknown, value: unknown, at: string): string {
+function differenceText(amount: number | null, value: unknown, at: string): string {
+  const stated = amount === null ? 'there is no amount' : `the amount is ${String(amount)}`;
   const bound = value === undefined ? 'nothing' : shown(value);
-  return `the amount is ${String(amount)}, but the bound values have ${bound} at ${named(at)}`;
+  return `${stated}, but the bound values have ${bound} at ${named(at)}`;
 }
 
 function shown(value: unknown): string {
@@ -111,7 +130,7 @@ function isSameValue(one: string | number | boolean, value: unknown): boolean {
 }
 
 /** Policies compare numbers without their sign, or a rule for small amounts would let a large negative one pass. */
-export function isWithin(number: Decimal, { above, most }: Range): boolean {
+function isWithin(number: Decimal, { above, most }: Range): boolean {
   const isOver = above === null || above.isNegative || compareSizes(number, above) > 0;
   return isOver && (most === null || (!most.isNegative && compareSizes(number, most) <= 0));
 }

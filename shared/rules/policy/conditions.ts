@@ -1,13 +1,5 @@
 import { matchesType } from '../event-type.ts';
-import {
-  amountsOf,
-  bindFailure,
-  bindText,
-  isWithin,
-  letsPass,
-  rangeOf,
-  type BindTest,
-} from './bound.ts';
+import { amountFailure, bindFailure, bindText, letsPass, rangeOf, type BindTest } from './bound.ts';
 import type { PolicyRule } from './document.ts';
 import { comparableDomain, domainMatches } from './domain.ts';
 import type { PolicySubject, SubjectTool } from './subject.ts';
@@ -102,9 +94,7 @@ function amountCondition(
     tools: ASKING,
     failure: (subject) => {
       if (subject.tool !== 'ask_approval') return `${subject.tool} has no amount`;
-      const found = amountsOf(subject, rule);
-      if ('problem' in found) return found.problem;
-      return found.numbers.some((number) => isWithin(number, range)) ? null : found.given;
+      return amountFailure(subject, rule, [range])?.given ?? null;
     },
   };
 }

@@ -1,12 +1,4 @@
-import {
-  AMOUNT_AT,
-  amountsOf,
-  bindFailure,
-  isWithin,
-  letsPass,
-  rangeOf,
-  type Range,
-} from './bound.ts';
+import { AMOUNT_AT, amountFailure, bindFailure, letsPass, rangeOf, type Range } from './bound.ts';
 import { toolsOf } from './conditions.ts';
 import type { PolicyDocument, PolicyEffect, PolicyRisk, PolicyRule } from './document.ts';
 import { comparableDomain } from './domain.ts';
@@ -15,8 +7,10 @@ import type { PolicySubject, SubjectTool } from './subject.ts';
 
 export interface PolicyVerdict {
   readonly effect: PolicyEffect;
-  /** The rule that decided, or null if none matched; then a person decides. */
+  /** The rule that decided; null if none did, so a person decides. */
   readonly rule: PolicyRule | null;
+  /** The rule that only one of two amounts met, if that's why a person decides. */
+  readonly doubt: PolicyRule | null;
 }
 
 /** A document compiled for decisions. Compile it once and keep it. */
@@ -24,8 +18,6 @@ export interface CompiledPolicy extends PolicyDocument {
   readonly tests: readonly RuleTest[];
   readonly actions: PatternIndex;
   readonly domains: PatternIndex;
-  /** Where bound values may have the amount, as JSON pointers. */
-  readonly amountPlaces: readonly string[];
 }
 
 /** The conditions of a rule; null or false for those it doesn't have. */
@@ -64,17 +56,35 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
       domains.add(index, { fixed: open ? pattern.slice(1) : pattern, open });
     }
   }
-  const places = rules.flatMap(({ amount_at: at }) => (at === undefined ? [] : [at]));
-  const amountPlaces = [...new Set([AMOUNT_AT, ...places])];
-  return { rules, tests: rules.map(testOf), actions, domains, amountPlaces };
+  return { rules, tests: rules.map(testOf), actions, domains };
 }
 
-/** The effect of the first rule, in document order, whose conditions all hold. */
+/**
+ * The effect of the first rule, in document order, whose conditions all hold. If an earlier rule would have let the call
+ * pass by one amount while another is bound, no rule lets it pass: a person decides.
+ */
 export function decidePolicy(policy: CompiledPolicy, subject: PolicySubject): PolicyVerdict {
   const found = find(policy, subject);
-  const index = policy.tests.findIndex((test, rule) => holds(test, rule, found));
-  const rule = policy.rules[index] ?? null;
-  return { effect: rule?.effect ?? 'require_approval', rule };
+  let doubt: PolicyRule | null = null;
+  for (const [index, rule] of policy.rules.entries()) {
+    const outcome = outcomeOf(policy.tests[index], index, found);
+    if (outcome === 'doubt') doubt ??= rule;
+    if (outcome !== 'match') continue;
+    if (doubt !== null && letsPass(rule.effect)) break;
+    return { effect: rule.effect, rule, doubt: null };
+  }
+  return { effect: 'require_approval', rule: null, doubt };
+}
+
+/** Where bound values should hold a call's amount, as JSON pointers: where the rules for such calls look. */
+export function amountPlaces(policy: CompiledPolicy, subject: PolicySubject): string[] {
+  const found = find(policy, subject);
+  const places = policy.tests.flatMap((test, index) =>
+    test.values !== null && test.values.ranges.length > 0 && concerns(test, index, found)
+      ? [test.values.rule.amount_at ?? AMOUNT_AT]
+      : [],
+  );
+  return places.length === 0 ? [AMOUNT_AT] : [...new Set(places)];
 }
 
 function testOf(rule: PolicyRule): RuleTest {
@@ -102,11 +112,19 @@ function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Fou
   };
 }
 
-function holds(test: RuleTest, rule: number, found: Found): boolean {
+/** In doubt: everything else holds, but only one of two amounts. */
+type Outcome = 'match' | 'doubt' | 'other';
+
+function outcomeOf(test: RuleTest | undefined, rule: number, found: Found): Outcome {
+  if (test === undefined || !concerns(test, rule, found)) return 'other';
+  return test.values === null ? 'match' : outcomeByValues(test.values, found.subject);
+}
+
+/** Whether a rule's conditions hold, except those on the amount and on bound values. */
+function concerns(test: RuleTest, rule: number, found: Found): boolean {
   if (!test.tools.has(found.tool)) return false;
   if (test.risks !== null && (found.risk === null || !test.risks.has(found.risk))) return false;
   if (test.hasActions && found.actions?.[rule] !== 1) return false;
-  if (test.values !== null && !meets(test.values, found.subject)) return false;
   return test.recipients === null || reaches(test.recipients, rule, found);
 }
 
@@ -116,15 +134,18 @@ function rangesOf({ amount_gt: above, amount_lte: most }: PolicyRule): Range[] {
   return ranges.filter((range) => range.above !== null || range.most !== null);
 }
 
-function meets({ rule, ranges }: NonNullable<RuleTest['values']>, subject: PolicySubject): boolean {
+function outcomeByValues(
+  { rule, ranges }: NonNullable<RuleTest['values']>,
+  subject: PolicySubject,
+): Outcome {
   const { bind = {} } = rule;
-  if (ranges.length > 0) {
-    const found = amountsOf(subject, rule);
-    if ('problem' in found) return false;
-    const { numbers } = found;
-    if (!ranges.every((range) => numbers.some((number) => isWithin(number, range)))) return false;
-  }
-  return Object.entries(bind).every(([at, test]) => bindFailure(subject.bind, at, test) === null);
+  const isBound = Object.entries(bind).every(
+    ([at, test]) => bindFailure(subject.bind, at, test) === null,
+  );
+  if (!isBound) return 'other';
+  const failure = ranges.length === 0 ? null : amountFailure(subject, rule, ranges);
+  if (failure === null) return 'match';
+  return failure.isDoubt ? 'doubt' : 'other';
 }
 
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {

@@ -1,5 +1,5 @@
 import { conditionsOf, type ConditionField } from './conditions.ts';
-import type { PolicyVerdict } from './decide.ts';
+import { compilePolicy, decidePolicy, type PolicyVerdict } from './decide.ts';
 import type { PolicySubject } from './subject.ts';
 import { describeRule } from './diff.ts';
 import type { PolicyDocument, PolicyEffect, PolicyRule } from './document.ts';
@@ -18,7 +18,7 @@ interface RuleTrace {
   /** The rule in words. */
   readonly says: string;
   readonly matched: boolean;
-  /** True only for the first rule that matched. */
+  /** True only for the first rule that matched, and not if an earlier one leaves doubt about the amount. */
   readonly decides: boolean;
   /** Every condition that failed; empty if the rule matched. */
   readonly failed: readonly FailedCondition[];
@@ -37,14 +37,10 @@ export interface PolicyExplanation extends PolicyVerdict {
  */
 export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): PolicyExplanation {
   const failures = policy.rules.map((rule) => failedOf(rule, subject));
-  const deciding = failures.findIndex((failed) => failed.length === 0);
-  const rule = policy.rules[deciding] ?? null;
+  const verdict = decidePolicy(compilePolicy(policy), subject);
   return {
-    effect: rule?.effect ?? 'require_approval',
-    rule,
-    sentence: rule
-      ? `The rule ${rule.id} decides: ${rule.effect}${peopleOf(rule)}.`
-      : 'No rule matches, so a person decides: require_approval.',
+    ...verdict,
+    sentence: sentenceOf(verdict),
     trace: policy.rules.map((each, index) => {
       const failed = failures[index] ?? [];
       return {
@@ -52,11 +48,17 @@ export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): P
         effect: each.effect,
         says: describeRule(each),
         matched: failed.length === 0,
-        decides: index === deciding,
+        decides: each === verdict.rule,
         failed,
       };
     }),
   };
+}
+
+function sentenceOf({ rule, doubt }: PolicyVerdict): string {
+  if (rule) return `The rule ${rule.id} decides: ${rule.effect}${peopleOf(rule)}.`;
+  if (doubt === null) return 'No rule matches, so a person decides: require_approval.';
+  return `The rule ${doubt.id} fits only one of the amounts, so no rule approves and a person decides: require_approval.`;
 }
 
 function peopleOf({ approvals = 1 }: PolicyRule): string {

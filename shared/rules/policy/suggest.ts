@@ -129,7 +129,9 @@ function placeOf(
     const now = decidePolicy(policy, subject);
     // A rule with an amount decides nothing where another amount is bound.
     const isDecided = decidePolicy(alone, subject).rule !== null;
-    return isDecided && now.effect === 'require_approval' && now.rule === covering;
+    const isAsked =
+      now.effect === 'require_approval' && now.rule === covering && now.doubt === null;
+    return isDecided && isAsked;
   });
   return fits ? { before: covering?.id ?? null } : null;
 }

@@ -972,6 +972,7 @@ class Ledger(Group):
         self,
         *,
         op: Optional[str] = None,
+        actor: Optional[str] = None,
         agent: Optional[str] = None,
         platform: Optional[str] = None,
         subject: Optional[str] = None,
@@ -985,7 +986,7 @@ class Ledger(Group):
 
         Each entry has the operation, time, actor, agent and object, with keyed digests of the input and result, never their content.
         """
-        return self._pages("ledger_query", {"op": op, "agent": agent, "platform": platform, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor}, call)
+        return self._pages("ledger_query", {"op": op, "actor": actor, "agent": agent, "platform": platform, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor}, call)
 
     async def verify(
         self,

@@ -28,7 +28,7 @@ const LIST_LENGTH = 50;
 const FILTER_MAX_CHARS = 255;
 const DAY_MS = 86_400_000;
 
-const NARROWED = ['op', 'agent', 'subject', 'since', 'until'] as const;
+const NARROWED = ['op', 'actor', 'agent', 'subject', 'since', 'until'] as const;
 
 type Narrowed = Filled<(typeof NARROWED)[number]>;
 
@@ -110,10 +110,11 @@ function dayText(day: string, afterMs: number): string {
   return Number.isNaN(at) ? day : new Date(at + afterMs).toISOString();
 }
 
-function filterFields({ op, agent, subject, since, until }: Narrowed): readonly FieldSpec[] {
+function filterFields({ op, actor, agent, subject, since, until }: Narrowed): readonly FieldSpec[] {
   const max = FILTER_MAX_CHARS;
   return [
     { name: 'op', label: 'Operation', value: op, max, placeholder: 'inbox_ack' },
+    { name: 'actor', label: 'By', value: actor, max, placeholder: 'chn_…, policy:small' },
     { name: 'agent', label: 'Agent', value: agent, max },
     { name: 'subject', label: 'About', value: subject, max, placeholder: 'evt_…' },
     { kind: 'date', name: 'since', label: 'From (UTC)', value: since, max },

@@ -70,8 +70,16 @@ const FIELDS: readonly (readonly [name: string, text: string])[] = [
     'What the agent asks to do: `payment.refund`, or `payment.*` for all that begin so. A list matches any of them.',
   ],
   ['tool', '`email_send` for mail, `file_url` for public links.'],
-  ['amount_lte', 'The amount is at most this.'],
-  ['amount_gt', 'The amount is over this.'],
+  ['amount_lte', 'The amount is at most this, without its sign.'],
+  ['amount_gt', 'The amount is over this, without its sign.'],
+  [
+    'amount_at',
+    'Where bound values have the amount, as a JSON pointer: `/amount` if you leave it out. To approve, a rule needs the same number there.',
+  ],
+  [
+    'bind',
+    'What the agent binds itself to: `{"/currency": "EUR", "/fee": {"lte": 5}}`. Tests are a value, a list of values, `prefix`, `gt` and `lte`.',
+  ],
   ['risk', '`low`, `medium` or `high`, as the agent states it. A list matches any of them.'],
   [
     'recipient_domains',

@@ -1,4 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { parseExact, stringifyExact } from '../../../../shared/lib/exact-json.ts';
 import { ACTION_MAX_CHARS } from '../../../../shared/lib/limits.ts';
 import { policyTest } from '../../../../shared/operations/policy/test.ts';
 import type { PolicyEffect } from '../../../../shared/rules/policy/document.ts';
@@ -16,12 +17,14 @@ import { NO_REFUSAL, refusalOf, type Refusal } from '../refusal.ts';
 import type { PageResult, PageContext } from '../page-context.ts';
 import { endText } from './policy-past.tsx';
 
-const FIELDS = ['tool', 'action', 'amount', 'risk', 'recipient_domains'] as const;
+const FIELDS = ['tool', 'action', 'amount', 'bind', 'risk', 'recipient_domains'] as const;
 
 type Written = Filled<(typeof FIELDS)[number]>;
 
 const AMOUNT_MAX_CHARS = 30;
 const RECIPIENTS_MAX_CHARS = 2000;
+/** The form is in the URL, whose length is limited. */
+const BIND_MAX_CHARS = 2000;
 
 const TOOLS = [
   ['ask_approval', 'Ask for an approval'],
@@ -39,6 +42,8 @@ interface Tested {
   readonly version: number;
   readonly effect: PolicyEffect;
   readonly rule: string | null;
+  /** Which rule decides, or why none does. */
+  readonly sentence: string;
   readonly trace: readonly Tried[];
 }
 
@@ -102,11 +107,12 @@ function pastPicks(context: PageContext, past: readonly PastRequest[]): JSX.Elem
 }
 
 /** The fields of the form for a call. */
-function queryOf({ tool, action, amount, risk, recipientDomains }: PolicySubject): string {
+function queryOf({ tool, action, amount, bind, risk, recipientDomains }: PolicySubject): string {
   const fields = {
     tool,
     action,
     amount: amount === null ? null : String(amount),
+    bind: bind === undefined ? null : stringifyExact(bind),
     risk,
     recipient_domains: recipientDomains?.join(', ') ?? null,
   };
@@ -118,10 +124,15 @@ function queryOf({ tool, action, amount, risk, recipientDomains }: PolicySubject
 
 async function test(
   context: PageContext,
-  { tool, action, amount, risk, recipient_domains: recipients }: Written,
+  { tool, action, amount, bind, risk, recipient_domains: recipients }: Written,
 ): Promise<{ tested: Tested | null; refusal: Refusal }> {
   if (amount !== undefined && !Number.isFinite(Number(amount))) {
     const fields = { amount: 'Write a number such as 80 or 12.5.' };
+    return { tested: null, refusal: { status: 400, text: null, fields } };
+  }
+  const bound = bind === undefined ? undefined : boundIn(bind);
+  if (bound === null) {
+    const fields = { bind: 'Write JSON such as {"amount": 80}.' };
     return { tested: null, refusal: { status: 400, text: null, fields } };
   }
   try {
@@ -129,12 +140,22 @@ async function test(
       tool,
       ...(action !== undefined && { action }),
       ...(amount !== undefined && { amount: Number(amount) }),
+      ...(bound !== undefined && { bind: bound }),
       ...(risk !== undefined && { risk }),
       ...(recipients !== undefined && { recipient_domains: domainsIn(recipients) }),
     })) as Tested;
     return { tested, refusal: NO_REFUSAL };
   } catch (error) {
     return { tested: null, refusal: refusalOf(error, FIELDS) };
+  }
+}
+
+/** JSON with its numbers as they're written; null if it isn't JSON. */
+function boundIn(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return null;
   }
 }
 
@@ -145,7 +166,7 @@ function domainsIn(recipients: string): string[] {
 }
 
 function tryForm(
-  { tool = 'ask_approval', action, amount, risk = 'medium', recipient_domains: to }: Written,
+  { tool = 'ask_approval', action, amount, bind, risk = 'medium', recipient_domains: to }: Written,
   problems: Refusal['fields'],
 ): JSX.Element {
   const fields: readonly FieldSpec[] = [
@@ -158,6 +179,14 @@ function tryForm(
       placeholder: 'payment.refund',
     },
     { name: 'amount', label: 'Amount', value: amount, max: AMOUNT_MAX_CHARS, placeholder: '80' },
+    {
+      name: 'bind',
+      label: 'Bound values',
+      value: bind,
+      max: BIND_MAX_CHARS,
+      placeholder: '{"amount": 80, "currency": "EUR"}',
+      hint: 'As JSON: what the agent binds itself to.',
+    },
     { kind: 'choice', name: 'risk', label: 'Risk', value: risk, choices: RISKS },
     {
       name: 'recipient_domains',
@@ -178,7 +207,7 @@ function tryForm(
 
 const ICONS = { good: 'yes', bad: 'no', calm: 'ask', warn: 'warn' } as const;
 
-function outcomeOf({ effect, rule, trace }: Tested): JSX.Element {
+function outcomeOf({ effect, rule, sentence, trace }: Tested): JSX.Element {
   const { text, tone, line: meaning } = EFFECTS[effect];
   return (
     <>
@@ -187,13 +216,7 @@ function outcomeOf({ effect, rule, trace }: Tested): JSX.Element {
         <div>
           <h2 class="summary">{text}</h2>
           <p>{meaning}</p>
-          <p>
-            {rule === null ? (
-              'No rule matches, so a person decides.'
-            ) : (
-              <>The rule {ours(rule)} decides.</>
-            )}
-          </p>
+          <p>{rule === null ? line(sentence) : <>The rule {ours(rule)} decides.</>}</p>
         </div>
       </div>
       {trace.length > 0 && (

@@ -26,6 +26,25 @@ async function ask(amount: string, bind: string) {
   return (await response.json()) as Record<string, unknown>;
 }
 
+/** The same for 20, by a call of the tool; `bind` is written into the body as it is. */
+async function askByMcp(bind: string) {
+  const call = `{"action":"payment.refund","summary":"Refund ${bind.replaceAll('"', '')}","wait_seconds":0,"amount":20,"bind":${bind}}`;
+  const response = await fetch(`${test.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${test.apiKey}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+    },
+    body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_approval","arguments":${call}}}`,
+  });
+  const { result } = (await response.json()) as {
+    result: { structuredContent: { status: string; request_id: string } };
+  };
+  return result;
+}
+
 const OTHER = '{"order":"1","amount":5000,"currency":"EUR"}';
 
 describe('an amount that nobody binds', () => {
@@ -60,6 +79,29 @@ describe('an amount that nobody binds', () => {
       code: 'VALIDATION_FAILED',
       details: { fields: [{ path: 'amount' }] },
     });
+  });
+
+  it('is approved by no later rule for everything else', async () => {
+    await people.setPolicy(SMALL, { id: 'rest', effect: 'allow' });
+    expect(await ask('20', OTHER)).toMatchObject({ status: 'pending', decided_by: null });
+    expect(await ask('5000', OTHER)).toMatchObject({ decided_by: 'policy:rest' });
+  });
+
+  it('is compared as it is written over MCP', async () => {
+    await people.setPolicy(SMALL);
+    for (const [written, status] of [
+      ['20.0', 'approved'],
+      ['20.000000000000001', 'pending'],
+      ['2000000000000000000000e-20', 'approved'],
+      ['12345678901234567890', 'pending'],
+    ]) {
+      const { structuredContent: asked } = await askByMcp(`{"amount":${written}}`);
+      expect([written, asked.status]).toEqual([written, status]);
+      const bound = await fetch(`${test.url}/v1/requests/${asked.request_id}`, {
+        headers: { authorization: `Bearer ${test.apiKey}` },
+      });
+      expect(await bound.text()).toContain(`"bind":{"amount":${written}}`);
+    }
   });
 
   it('is denied by the bound number, whatever is stated', async () => {

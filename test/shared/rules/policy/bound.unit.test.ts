@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../../../shared/lib/exact-json.ts';
 import { amountWarning } from '../../../../shared/rules/policy/bound.ts';
-import { compilePolicy, decidePolicy } from '../../../../shared/rules/policy/decide.ts';
+import {
+  amountPlaces,
+  compilePolicy,
+  decidePolicy,
+} from '../../../../shared/rules/policy/decide.ts';
 import { diffPolicies } from '../../../../shared/rules/policy/diff.ts';
 import { parsePolicy } from '../../../../shared/rules/policy/document.ts';
 import { explainPolicy } from '../../../../shared/rules/policy/explain.ts';
@@ -26,7 +30,7 @@ function decides(rule: object, amount: number | null, bind: string | null): bool
   const subject = asking(amount, bind);
   const isMatch = decidePolicy(policy, subject).rule !== null;
   // What `policy test` explains is what decides.
-  expect(explainPolicy(policy, subject).rule !== null).toBe(isMatch);
+  expect(explainPolicy(policy, subject).trace.map(({ matched }) => matched)).toEqual([isMatch]);
   return isMatch;
 }
 
@@ -47,8 +51,8 @@ const approved = (bind: string | null): EndedApproval[] =>
     ended_at: 1000 - n,
   }));
 
-const warned = (amount: number | null, bind: string | null, ...places: string[]) =>
-  amountWarning(asking(amount, bind), ['/amount', ...places]);
+const warned = (amount: number | null, bind: string | null, place = '/amount') =>
+  amountWarning(asking(amount, bind), [place]);
 
 describe('a rule that approves small amounts', () => {
   const small = { effect: 'auto_approve', action: 'payment.refund', amount_lte: 50 };
@@ -95,6 +99,70 @@ describe('a rule that approves small amounts', () => {
   it('is left alone where it has no amount', () => {
     const any = { effect: 'auto_approve', action: 'payment.refund', risk: 'medium' };
     expect(decides(any, 20, '{"amount":5000}')).toBe(true);
+  });
+});
+
+describe('a rule that approves everything else', () => {
+  const small = { id: 'small', effect: 'auto_approve', amount_lte: 50 };
+  const rest = { id: 'rest', effect: 'allow' };
+
+  const decided = (rules: object[], amount: number | null, bind: string | null) => {
+    const policy = compilePolicy(parsePolicy({ rules }));
+    const { effect, rule, doubt } = decidePolicy(policy, asking(amount, bind));
+    return [effect, rule?.id ?? null, doubt?.id ?? null];
+  };
+  const toPerson = ['require_approval', null, 'small'];
+
+  it.each([
+    ['another amount is bound', 20, '{"amount":5000}'],
+    ['no amount is bound', 20, '{"order":"1"}'],
+    ['the small one is bound', 5000, '{"amount":20}'],
+    ['only the bound one is there', null, '{"amount":20}'],
+  ])('approves no call whose amount an earlier rule doubts: %s', (_name, amount, bind) => {
+    expect(decided([small, rest], amount, bind)).toEqual(toPerson);
+    expect(decided([small, { ...rest, effect: 'auto_approve_notify' }], amount, bind)).toEqual(
+      toPerson,
+    );
+  });
+
+  it('decides where no earlier rule looks at either number', () => {
+    expect(decided([small, rest], 5000, '{"amount":9000}')).toEqual(['allow', 'rest', null]);
+    expect(decided([{ ...small, action: 'x' }, rest], 20, '{"amount":9000}')).toEqual([
+      'allow',
+      'rest',
+      null,
+    ]);
+    expect(decided([rest, small], 20, '{"amount":9000}')).toEqual(['allow', 'rest', null]);
+    expect(decided([small, rest], 5000, null)).toEqual(['allow', 'rest', null]);
+  });
+
+  it('comes after rules that stop the call', () => {
+    const stop = { id: 'stop', effect: 'deny', amount_gt: 1000 };
+    expect(decided([small, stop, rest], 20, '{"amount":5000}')).toEqual(['deny', 'stop', null]);
+    const two = { id: 'two', effect: 'require_approval', approvals: 2 };
+    expect(decided([small, two, rest], 20, '{"amount":5000}')).toEqual([
+      'require_approval',
+      'two',
+      null,
+    ]);
+  });
+
+  it('is explained', () => {
+    const { sentence, trace } = explainPolicy(
+      parsePolicy({ rules: [small, rest] }),
+      asking(20, '{"amount":5000}'),
+    );
+    expect(sentence).toBe(
+      'The rule small fits only one of the amounts, so no rule approves and a person decides: require_approval.',
+    );
+    expect(trace).toMatchObject([
+      {
+        matched: false,
+        decides: false,
+        failed: [{ given: 'the amount is 20, but the bound values have 5000 at /amount' }],
+      },
+      { matched: true, decides: false },
+    ]);
   });
 });
 
@@ -201,6 +269,7 @@ describe('what a person is warned of', () => {
     expect(warned(20, '{"lines":[{"amount":5000}]}', '/lines/0/amount')).toContain(
       'have 5000 at /lines/0/amount',
     );
+    expect(warned(20, '{"amount":5000,"lines":[{"amount":20}]}')).toContain('have 5000 at /amount');
   });
 
   it('is nothing where the bound values hold it, or nothing is bound', () => {
@@ -208,5 +277,13 @@ describe('what a person is warned of', () => {
     expect(warned(20, '{"lines":[{"amount":20}]}', '/lines/0/amount')).toBeNull();
     expect(warned(20, null)).toBeNull();
     expect(warned(null, '{"amount":5000}')).toBeNull();
+  });
+
+  it('is nothing about places that only rules for other actions name', () => {
+    const rules = [
+      { effect: 'auto_approve', action: 'other', amount_lte: 50, amount_at: '/lines/0/amount' },
+    ];
+    const policy = compilePolicy(parsePolicy({ rules }));
+    expect(amountPlaces(policy, asking(20, '{"amount":20}'))).toEqual(['/amount']);
   });
 });

@@ -194,7 +194,8 @@ describe('decidePolicy, for random policies and calls', () => {
         const document = parsePolicy(written);
         const first = document.rules.find((rule) => matchesPlainly(rule, call)) ?? null;
         const verdict = decidePolicy(compilePolicy(document), call);
-        expect(verdict).toEqual({ effect: first?.effect ?? 'require_approval', rule: first });
+        const effect = first?.effect ?? 'require_approval';
+        expect(verdict).toEqual({ effect, rule: first, doubt: null });
         if (first !== null) decided += 1;
       }),
       { numRuns: 3000 },

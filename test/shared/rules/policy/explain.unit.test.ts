@@ -37,6 +37,7 @@ describe('explainPolicy', () => {
     expect(explain(rules, asking)).toEqual({
       effect: 'require_approval',
       rule: { id: 'any', effect: 'require_approval' },
+      doubt: null,
       sentence: 'The rule any decides: require_approval.',
       trace: [
         {
@@ -74,6 +75,7 @@ describe('explainPolicy', () => {
     expect(explain([], asking)).toEqual({
       effect: 'require_approval',
       rule: null,
+      doubt: null,
       sentence: 'No rule matches, so a person decides: require_approval.',
       trace: [],
     });
@@ -130,8 +132,8 @@ describe('explainPolicy', () => {
     fc.assert(
       fc.property(writtenPolicy, anySubject, (written, call) => {
         const document = parsePolicy(written);
-        const { effect, rule, trace } = explainPolicy(document, call);
-        expect({ effect, rule }).toEqual(decidePolicy(compilePolicy(document), call));
+        const { effect, rule, doubt, trace } = explainPolicy(document, call);
+        expect({ effect, rule, doubt }).toEqual(decidePolicy(compilePolicy(document), call));
         const deciding = trace.filter(({ decides }) => decides);
         expect(deciding.map((each) => each.rule)).toEqual(rule === null ? [] : [rule.id]);
         expect(trace.find(({ matched }) => matched)).toBe(deciding[0]);

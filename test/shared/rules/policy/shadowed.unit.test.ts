@@ -157,7 +157,11 @@ const CALLS: readonly PolicySubject[] = (['low', 'medium', 'high', null] as cons
     ];
     return [
       ...actions.flatMap((action) =>
-        amounts.map((amount) => ({ ...none, tool: 'ask_approval' as const, action, amount })),
+        amounts.flatMap((amount) => {
+          const stated = { ...none, tool: 'ask_approval' as const, action, amount };
+          // Where the amount isn't bound, no rule lets the call pass by it.
+          return [stated, { ...stated, bind: {} }];
+        }),
       ),
       { ...none, tool: 'file_url' },
       { ...none, tool: 'email_send' },
