@@ -91,6 +91,8 @@ describe('the ledger', () => {
         .map(({ actor, platform }) =>
           `${actor?.replace(/^src_.*/, 'src') ?? ''} ${platform ?? ''}`.trim(),
         );
+    const found = await gateway.call<{ items: Entry[] }>('GET', '/v1/ledger?actor=policy:small');
+    expect(found.body.items.map(({ op }) => op)).toEqual(['request.decided']);
     expect({
       received: by('event.received'),
       claimed: by('event.claimed'),

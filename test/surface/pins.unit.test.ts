@@ -210,7 +210,17 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   email_status: ['batch_id'],
   usage: [],
   story: ['event_id'],
-  ledger_query: ['op', 'actor', 'agent', 'platform', 'subject', 'since', 'until', 'limit', 'cursor'],
+  ledger_query: [
+    'op',
+    'actor',
+    'agent',
+    'platform',
+    'subject',
+    'since',
+    'until',
+    'limit',
+    'cursor',
+  ],
   ledger_verify: ['from_seq', 'to_seq'],
 };
 
