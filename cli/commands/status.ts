@@ -31,29 +31,41 @@ export const declaration: Declaration = {
 /**
  * `svc status`: whether the daemon runs, where and since when. Exit code 3 if it doesn't run, 7 if it doesn't answer.
  */
-export async function run({ client, home, output }: CommandContext): Promise<number> {
-  const [status, dataBytes] = await Promise.all([
-    askStatus(home.socketPath),
-    folderBytes(home.dataFolder),
-  ]);
-  const silentPid = status ? null : lockHolder(home.lockFile);
-  const waiting = status?.state === 'ready' ? await waitingEvents(client) : null;
-  const trouble = status || silentPid !== null ? null : await startTrouble(home);
-  const daemon = status
-    ? { ...fieldsOf(status), ...(waiting && { waiting }) }
-    : { ...silentFields(silentPid), ...(trouble && { disk: { trouble } }) };
-  if (output.json || status) {
-    const view = status ? statusView(status, { ...home, dataBytes, waiting }) : {};
-    output.answer({ ...daemon, ...homeFields(home, dataBytes) }, view);
-  } else if (trouble) {
-    output.advise(`Not running, and it can't start: ${trouble.text}. ${trouble.cure}`);
-  } else if (silentPid === null) output.advise('Not running. Start it with: svc up');
-  else
-    output.advise(
-      `Pid ${silentPid} holds the data but doesn't answer. If that doesn't change: svc down`,
-    );
-  if (status) return EXIT.done;
-  return silentPid === null ? EXIT.nothing : EXIT.unreachable;
+export async function run(context: CommandContext): Promise<number> {
+  const status = await askStatus(context.home.socketPath);
+  return status ? showRunning(context, status) : showSilent(context);
+}
+
+async function showRunning(
+  { client, home, output }: CommandContext,
+  status: DaemonStatus,
+): Promise<number> {
+  const dataBytes = await folderBytes(home.dataFolder);
+  const waiting = status.state === 'ready' ? await waitingEvents(client) : null;
+  output.answer(
+    { ...fieldsOf(status), ...(waiting && { waiting }), ...homeFields(home, dataBytes) },
+    statusView(status, { ...home, dataBytes, waiting }),
+  );
+  return EXIT.done;
+}
+
+async function showSilent({ home, output }: CommandContext): Promise<number> {
+  const pid = lockHolder(home.lockFile);
+  const trouble = pid === null ? await startTrouble(home) : null;
+  if (output.json) {
+    const dataBytes = await folderBytes(home.dataFolder);
+    const daemon = { ...silentFields(pid), ...(trouble && { disk: { trouble } }) };
+    output.answer({ ...daemon, ...homeFields(home, dataBytes) }, {});
+  } else output.advise(silentText(pid, trouble));
+  return pid === null ? EXIT.nothing : EXIT.unreachable;
+}
+
+function silentText(pid: number | null, trouble: WriteTrouble | null): string {
+  if (pid !== null) {
+    return `Pid ${pid} holds the data but doesn't answer. If that doesn't change: svc down`;
+  }
+  if (trouble) return `Not running, and it can't start: ${trouble.text}. ${trouble.cure}`;
+  return 'Not running. Start it with: svc up';
 }
 
 /** Why a start would fail: a disk that failed a write also ended the daemon. */

@@ -71,6 +71,21 @@ async function newProject(
   return { projectId: project.id, apiKey };
 }
 
+/** The server of this gateway alone, where each is to have one. */
+async function ownStore(given: GatewayOptions['store'], folder: string): Promise<Store | null> {
+  return STORE === 'remote' && !given ? await anyStore(folder) : null;
+}
+
+function addressesOf(
+  url: string,
+  contentHost: string | undefined,
+): Pick<GatewayOptions, 'urls' | 'contentUrl'> {
+  return {
+    urls: { api: url, mcp: `${url}/mcp`, hooks: url },
+    ...(contentHost !== undefined && { contentUrl: url.replace('127.0.0.1', contentHost) }),
+  };
+}
+
 /** A real gateway over real HTTP in a temporary folder, with one project and its admin key. */
 export class TestGateway {
   readonly gateway: Gateway;
@@ -141,16 +156,13 @@ export class TestGateway {
     const { folder: _folder, contentHost, projectOf, ...given } = options;
     const clock = given.clock ?? new MovingClock();
     hasClock(url, clock);
-    const own = STORE === 'remote' && !given.store ? await anyStore(temporary.path) : null;
+    const own = await ownStore(given.store, temporary.path);
     // Without an outbox there's no letter to read.
-    const isHosted = (own !== null || given.store !== undefined) && !given.messaging;
+    const isHosted = Boolean(own ?? given.store) && !given.messaging;
     if (isHosted && !projectOf) beginOnePageEarlier(clock);
     const gateway = await Gateway.open({
       dataFolder: temporary.path,
-      urls: { api: url, mcp: `${url}/mcp`, hooks: url },
-      ...(contentHost !== undefined && {
-        contentUrl: url.replace('127.0.0.1', contentHost),
-      }),
+      ...addressesOf(url, contentHost),
       ratePerMinute: 0,
       checkAnswers: true,
       log: pino({ level: process.env['SVC_TEST_LOG'] ?? 'fatal' }),

@@ -165,6 +165,7 @@ describe.runIf(hasChromium())('a double click on another site', () => {
       await reads(shown);
       await press(shown);
       await shown.getByRole('heading', { name: 'Approved' }).waitFor();
+      expect(await shown.locator('form').count()).toBe(0);
       await shown.close();
     }
   });

@@ -11,7 +11,7 @@ import { foreignEvent } from './fake.ts';
 import { rawOperations } from '../raw-fixture.ts';
 
 /** An agent pays for every byte of the list. */
-const LIST_MAX_BYTES = 40 * 1024;
+const LIST_MAX_BYTES = 48 * 1024;
 /** What stands around the list in an answer. */
 const ENVELOPE_BYTES = 250;
 const DESCRIPTION_MAX_CHARS = 400;

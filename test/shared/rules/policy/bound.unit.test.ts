@@ -102,15 +102,16 @@ describe('a rule that approves small amounts', () => {
   });
 });
 
+/** The effect, the rule that decides, and the one in doubt. */
+function decided(rules: object[], amount: number | null, bind: string | null) {
+  const policy = compilePolicy(parsePolicy({ rules }));
+  const { effect, rule, doubt } = decidePolicy(policy, asking(amount, bind));
+  return [effect, rule?.id ?? null, doubt?.id ?? null];
+}
+
 describe('a rule that approves everything else', () => {
   const small = { id: 'small', effect: 'auto_approve', amount_lte: 50 };
   const rest = { id: 'rest', effect: 'allow' };
-
-  const decided = (rules: object[], amount: number | null, bind: string | null) => {
-    const policy = compilePolicy(parsePolicy({ rules }));
-    const { effect, rule, doubt } = decidePolicy(policy, asking(amount, bind));
-    return [effect, rule?.id ?? null, doubt?.id ?? null];
-  };
   const toPerson = ['require_approval', null, 'small'];
 
   it.each([
