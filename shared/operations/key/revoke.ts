@@ -15,7 +15,7 @@ export const keyRevoke = defineOperation({
   name: 'key_revoke',
   summary: 'Revoke a key, and end what it made.',
   description:
-    "The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner. You can't revoke the last active admin key.",
+    "The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner; never the key that made it. You can't revoke the last active admin key.",
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -48,6 +48,7 @@ export const keyRevoke = defineOperation({
     }
     const key = await store.keys.find(key_id);
     if (!key) throw notFound(`key ${key_id}`);
+    await refuseMaker(context, key_id);
     await refuseOwners(context, key_id);
     const parts = await madeParts(context, [key_id]);
     await refuseLastAdmin(context, key, keep ? [] : parts.ending);
@@ -62,6 +63,16 @@ export const keyRevoke = defineOperation({
     return { id: key_id, revoked_at: revokedAt, ...aftermath };
   },
 });
+
+/** Whoever has a key in the wrong hands doesn't end the key that made it: SCOPE_MISSING. */
+async function refuseMaker({ store, caller }: WriteContext, wanted: string): Promise<void> {
+  if (wanted === caller.keyId || !(await store.makers.line([wanted])).includes(caller.keyId))
+    return;
+  throw new ServiceError('SCOPE_MISSING', {
+    details: { scope: 'admin' },
+    hint: "A key can't revoke the key that made it. That key can revoke itself, and an owner can in the web inbox.",
+  });
+}
 
 /** An agent may be using a key, so no key and no admin locks an owner out: SCOPE_MISSING. */
 async function refuseOwners({ store, caller }: WriteContext, wanted: string): Promise<void> {

@@ -21,7 +21,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; an owner may rotate any in the web inbox.',
+    'The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; a key that a key made can rotate only those that it made. An owner may rotate any in the web inbox.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,
@@ -103,8 +103,19 @@ async function endMade(context: WriteContext, key: KeyRecord): Promise<Aftermath
   });
 }
 
-/** The secret of somebody else's key would outlive the caller's membership. */
+/**
+ * SCOPE_MISSING if the caller could keep the new secret for longer than its own access: the secret of somebody else's key, or
+ * of a key that doesn't end with it. The key of a person's sign-in, and this machine's own, may rotate all of that person's.
+ */
 async function refuseOthers({ store, caller }: WriteContext, wanted: string): Promise<void> {
+  const { created_by: maker = null } = (await store.keys.find(caller.keyId)) ?? {};
+  const line = await store.makers.line([caller.keyId]);
+  if (maker?.startsWith('key_') && !line.includes(wanted)) {
+    throw new ServiceError('SCOPE_MISSING', {
+      details: { scope: 'admin' },
+      hint: 'A key that another key made can rotate itself and the keys that it made. The key that made both can rotate this one, or an owner in the web inbox.',
+    });
+  }
   const own = await memberBehind(store, caller);
   if (!own || caller.member?.role === 'owner') return;
   if ((await memberBehind(store, { keyId: wanted }))?.id === own.id) return;

@@ -6,6 +6,8 @@ import { linkToken, mailsOf, tokensOf } from '../../helpers/outbox.ts';
 import { OWNER, Stage, type Aftermath, type Key } from './stage.ts';
 
 const DAY_MS = 86_400_000;
+/** As much as the owner's own key may do. */
+const SCOPES = ['admin', 'ledger:read', 'inbox:read', 'inbox:write', 'approvals', 'disk', 'send'];
 
 let stage: Stage;
 beforeEach(async () => {
@@ -77,7 +79,7 @@ describe('revoking a key', () => {
     const id = await ownId(stage.ownerKey);
     const child = await stage.newKey(stage.ownerKey);
     const route = await addRoute(child.api_key);
-    const refused = await revoke(id, child.api_key);
+    const refused = await revoke(id);
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'LAST_ADMIN_KEY' } } });
     expect([await stage.reads(stage.ownerKey), await stage.reads(child.api_key)]).toEqual([
       true,
@@ -289,5 +291,22 @@ describe('the last admin key', () => {
     const { body } = await revoke(id);
     expect(body.error?.hint).toContain('Sign in for another admin key first');
     expect(body.error?.hint).toContain(`svc key rotate ${id} --end-made`);
+  });
+});
+
+describe('a key that another key made', () => {
+  it('neither ends the key that made it, nor gets the secret of a key that would outlive it', async () => {
+    const { id: leaked, api_key: key } = await stage.newKey(stage.ownerKey, SCOPES);
+    const { id: other } = await stage.newKey(stage.ownerKey, ['inbox:read']);
+    const { id: child } = await stage.newKey(key, ['inbox:read']);
+    const own = await ownId(stage.ownerKey);
+    const rotate = (id: string, by = key) => stage.call(by, 'POST', `/v1/keys/${id}/rotate`, {});
+    expect((await rotate(own)).body).toMatchObject({ error: { code: 'SCOPE_MISSING' } });
+    expect((await rotate(other)).body).toMatchObject({ error: { code: 'SCOPE_MISSING' } });
+    expect((await revoke(own, key)).body.error?.code).toBe('SCOPE_MISSING');
+    expect((await rotate(child)).status).toBe(201);
+    expect((await rotate(leaked)).status).toBe(201);
+    expect((await rotate(other, stage.ownerKey)).status).toBe(201);
+    expect(await stage.reads(stage.ownerKey)).toBe(true);
   });
 });

@@ -70,7 +70,7 @@ describe('the last admin key', () => {
     });
     expect(await revoke(own?.id ?? '')).toMatchObject(refused);
     await create({ scopes: ['inbox:read'] });
-    expect(await revoke(own?.id ?? '', expiring.body.api_key)).toMatchObject(refused);
+    expect((await revoke(own?.id ?? '', expiring.body.api_key)).status).toBe(403);
     const other = await create({ scopes: ['admin'] });
     // It made the other one, which would end with it.
     expect(await revoke(own?.id ?? '')).toMatchObject(refused);
