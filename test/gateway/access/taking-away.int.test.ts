@@ -237,20 +237,20 @@ describe('an owner', () => {
   });
 });
 
-describe('a key whose time is up', () => {
-  const expiring = () =>
-    stage.made<Key>(stage.ownerKey, 'POST', '/v1/keys', {
-      name: 'for a day',
-      scopes: ['admin', 'inbox:read'],
-      expires_at: new Date(stage.clock.now() + DAY_MS).toISOString(),
-    });
-  const dayPasses = async (): Promise<void> => {
-    stage.clock.advance(DAY_MS);
-    await maintain(stage.people.project, stage.clock);
-  };
-  const read = (id: string) =>
-    stage.made<{ status: string; maker: string }>(stage.ownerKey, 'GET', `/v1/keys/${id}`);
+const expiring = () =>
+  stage.made<Key>(stage.ownerKey, 'POST', '/v1/keys', {
+    name: 'for a day',
+    scopes: ['admin', 'inbox:read'],
+    expires_at: new Date(stage.clock.now() + DAY_MS).toISOString(),
+  });
+const dayPasses = async (): Promise<void> => {
+  stage.clock.advance(DAY_MS);
+  await maintain(stage.people.project, stage.clock);
+};
+const shown = (id: string) =>
+  stage.made<{ status: string; maker: string }>(stage.ownerKey, 'GET', `/v1/keys/${id}`);
 
+describe('a key whose time is up', () => {
   it('ends with its routes and keys, and still says that it expired', async () => {
     const { id, api_key: key } = await expiring();
     const child = await stage.newKey(key);
@@ -261,7 +261,7 @@ describe('a key whose time is up', () => {
     }>(stage.ownerKey, 'GET', '/v1/routes');
     expect(items).toMatchObject([{ enabled: false, maker: 'key for a day (expired)' }]);
     expect(items[0]?.disabled_reason).toContain('the key that made it expired');
-    expect([(await read(id)).status, (await read(child.id)).status]).toEqual([
+    expect([(await shown(id)).status, (await shown(child.id)).status]).toEqual([
       'expired',
       'revoked',
     ]);
