@@ -56,10 +56,11 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
     admitted.stepAside();
   };
   let soon: NodeJS.Timeout | undefined;
-  // Most bodies come together with their heads. These are complete by then, and need no timer.
-  void RESOLVED.then(() => {
+  const watch = (): void => {
     if (!request.complete) soon = setTimeout(late, SOON_MS);
-  });
+  };
+  // Most bodies come together with their heads. These are complete by then, and need no timer.
+  void RESOLVED.then(watch);
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const refusal = refusalOf(chunk.length, body, account);
