@@ -176,7 +176,8 @@ export async function checkIntegrity(home: Home, env: NodeJS.ProcessEnv): Promis
     if (damaged.length === 0) return ok('data', 'databases are intact');
     return failed('data', damaged.join('; '), 'Restore the data folder from a backup.');
   } catch (error) {
-    const text = error instanceof Error ? (error.message.trimEnd().split('\n').at(-1) ?? '') : String(error);
+    const text =
+      error instanceof Error ? (error.message.trimEnd().split('\n').at(-1) ?? '') : String(error);
     return warning(
       'data',
       `could not be checked: ${text}`,
