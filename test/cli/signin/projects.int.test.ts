@@ -169,7 +169,7 @@ describe('svc logout', () => {
     expect([...gateway.keys]).toEqual([books.api_key]);
     expect(gateway.seen.map(({ route }) => route)).toEqual([
       'GET /v1/whoami',
-      'DELETE /v1/keys/key_1',
+      'DELETE /v1/keys/key_1?keep=true',
     ]);
     expect(machine.credentials).toEqual({
       profiles: { books, default: LOCAL },

@@ -48,9 +48,9 @@ const all = () => approvals.list(100, undefined);
 describe('the list of projects', () => {
   it('tells of each whose it is, and whether it may send', async () => {
     clock.advance(1000);
-    const createdAt = isoTime(clock.now());
     const person = new Person(gateway, 'Ana.Lovelace@example.com');
     const { project } = await person.project({ name: 'Acme Shop' });
+    const createdAt = isoTime(clock.now());
     clock.advance(1000);
     await approvals.setSendBlock('acme-shop', 'Unpaid');
     const { items, next_cursor: next } = await all();

@@ -281,7 +281,7 @@ describe('whoever leaves', () => {
     expect(two.body).toEqual(one.body);
   });
 
-  it('and whose key was revoked is told nothing more', async () => {
+  it('and whose key was revoked is told nothing more, and nobody can approve it', async () => {
     const made = await test.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
       body: { name: 'soon gone', scopes: ['approvals'] },
     });
@@ -290,6 +290,6 @@ describe('whoever leaves', () => {
     const [row] = await pending();
     await test.call('DELETE', `/v1/keys/${made.body.id}`);
     expect(await asking).toMatchObject(refused(401, 'KEY_REVOKED'));
-    expect((await people.decide(row?.id ?? '', { verb: 'approve' }))?.outcome).toBe('taken');
+    expect((await people.decide(row?.id ?? '', { verb: 'approve' }))?.outcome).toBe('late');
   });
 });
