@@ -23,6 +23,9 @@ async function readBack(operation: Operation, request: RestRequest): Promise<unk
   const { body } = request;
   const pieces =
     typeof body === 'string' ? [Buffer.from(body)] : body === null ? [] : piecesOf(body);
+  // As Node's client says it of any PUT and POST.
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  Object.assign(incoming.headers, { 'content-length': String(bytes) });
   const input = readInput(operation, queryKinds(operation), { incoming }, request.target);
   for (const piece of pieces) if (piece.length > 0) incoming.push(piece);
   incoming.push(null);

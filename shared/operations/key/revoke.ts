@@ -15,7 +15,7 @@ export const keyRevoke = defineOperation({
   name: 'key_revoke',
   summary: 'Revoke a key, and end what it made.',
   description:
-    "The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner; never the key that made it. You can't revoke the last active admin key.",
+    "The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, an owner's needs an owner. No key can revoke its maker or the last admin key.",
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,

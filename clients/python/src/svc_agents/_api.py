@@ -78,7 +78,7 @@ class Key(Group):
     ) -> t.KeyRevokeAnswer:
         """Revoke a key, and end what it made.
 
-        The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, and an owner's keys need an owner; never the key that made it. You can't revoke the last active admin key.
+        The key stops working at once. What it made ends too, through all generations: keys, routes, invitations, links, pending requests. Sources, members and channels go on: `left` says how to end them. `keep` ends the key alone; calling again ends the rest. Any key can revoke itself; another needs `admin`, an owner's needs an owner. No key can revoke its maker or the last admin key.
         """
         return self._call("key_revoke", {"key_id": key_id, "keep": keep}, call)
 
@@ -92,7 +92,7 @@ class Key(Group):
     ) -> t.KeyRotateAnswer:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, every scope of that key, and the same member; a key that a key made can rotate only those that it made. An owner may rotate any in the web inbox.
+        The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, all its scopes and the same member; a key made by a key rotates only its own.
         """
         return self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds, "end_made": end_made}, call)
 
