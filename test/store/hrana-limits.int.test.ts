@@ -87,7 +87,7 @@ describe('a writer', () => {
   });
 
   it('with a snapshot gets SQLITE_BUSY when the log is restarted, one without goes on', async () => {
-    const server = await startServer({ transactionMaxMs: 500 });
+    const server = await startServer({ transactionMaxMs: 60_000 });
     const client = connect(server);
     await client.execute(MAKE);
     const first = await client.transaction('write');
