@@ -17,7 +17,7 @@ const NOT_HERE = [
   /^project (?:create|use shop|rename|delete)|^member (?:list|invite|role|remove)|^(?:auth token|env) --profile|^outbox (?:show|open)|^open(?: requests)?$/,
   /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|tail|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy (?:set|suggest --apply)/,
   /^email|^kv touch session|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
-  /^key (?:revoke|rotate)|^ledger (?:verify --|export)|^story|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
+  /^key (?:get|revoke|rotate)|^ledger (?:verify --|export)|^story|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];
 
 /** Run one after another: what makes something before what needs it. */
@@ -79,6 +79,7 @@ const SCENARIO = [
   'policy get',
   'policy get --json > policy.json',
   'policy test --action payment.refund --amount 80',
+  `policy test --action payment.refund --amount 20 --bind '{"amount":20,"currency":"EUR"}'`,
   'policy test --tool email_send --recipient-domains example.com --policy @policy.json',
   'policy diff @policy.json',
   'policy suggest',
@@ -114,6 +115,7 @@ const SCENARIO = [
   'usage --json | jq .disk.used_bytes',
   'ledger query --op inbox_ack --limit 10',
   'ledger query --subject evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+  'ledger query --actor policy:small-refunds',
   'ledger verify',
   'project list',
   "project list --json | jq -r '.items[].project.id'",

@@ -55,8 +55,9 @@ export const HOLD_SCRIPT = String.raw`(() => {
     'keydown',
     (event) => {
       const { key, repeat, target } = event;
-      const isPress = key === 'Enter' ? target.matches('input, button, a') : key === ' ' && target.matches(HELD);
-      if (!isPress || !target.closest('form[method=post], a[data-hold]')) return;
+      // Enter in a field sends its form. On a link in a form it only follows the link.
+      const isPress = target.matches(HELD) || (key === 'Enter' && target.matches('form[method=post] input'));
+      if (!isPress || (key !== 'Enter' && key !== ' ')) return;
       press();
       // A key that is held down was pressed for something else.
       if (repeat) isEarly = true;

@@ -141,7 +141,11 @@ describe('a copy that is damaged while it is read', () => {
     expect([undefined, 'none', 'UNAVAILABLE']).toContain(seen.code);
     await caughtUp(replica, await stage.write('c'));
     expect(await valueOf(replica, 'key-0')).toBe(JSON.stringify('x'.repeat(3000)));
-    expect(lines.filter(({ level }) => level === 40)).toHaveLength(1);
+    // The verifier may have met the damage too.
+    const warnings = lines.filter(
+      ({ level, msg }) => level === 40 && !/^witness:/.test(String(msg)),
+    );
+    expect(warnings).toHaveLength(1);
   });
 });
 

@@ -135,6 +135,15 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
+  DROP INDEX ledger_actor;
+  ALTER TABLE ledger DROP COLUMN actor;
+  DROP INDEX key_expiry;
+  DROP INDEX key_maker;
+  ALTER TABLE source DROP COLUMN created_by;
+  ALTER TABLE source DROP COLUMN secret_by;
+  ALTER TABLE upload DROP COLUMN key_id;
+  ALTER TABLE callback_secret DROP COLUMN created_by;
+  ALTER TABLE channel DROP COLUMN person_of;
   DROP INDEX event_mail;
   DROP INDEX event_thread_time;
   DROP INDEX email_batch_thread;

@@ -92,7 +92,7 @@ it('counts deliveries, events, pushes and letters by outcome', async () => {
     );
 
   await call('/v1/requests', { action: 'deploy', summary: 'Deploy v2', wait_seconds: 0 });
-  await expect.poll(counted).toContain('svc_letters_total{channel="email",outcome="sent"} 1');
+  await expect.poll(counted).toContain('svc_letters_total{channel="email",outcome="sent"} 3');
 });
 
 it('counts a replica that came to the end of a log as no failure', async () => {

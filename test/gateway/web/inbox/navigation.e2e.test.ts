@@ -41,7 +41,8 @@ describe.skipIf(!hasChromium())('the navigation in a browser', () => {
     await page.setViewportSize(PHONE);
     await page.goto(gateway.url + (await placeOf(gateway, 'requests')));
     const first = page.locator('#nav > ul:first-child a');
-    const boxes = await Promise.all((await first.all()).map((link) => link.boundingBox()));
+    const boxes = [];
+    for (const link of await first.all()) boxes.push(await link.boundingBox());
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
     for (const box of boxes) expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(PHONE.width);
     for (const name of ['Events', 'Settings']) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
 import { hasChromium, openBrowser, Tab } from '../pages/browser.ts';
 import { DEAD_REASON } from './full/events.ts';
@@ -82,13 +82,14 @@ describe.skipIf(!hasChromium())('what people come for', () => {
   let person: Person;
   beforeAll(async () => {
     browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+  // One of them ends a key, and with it what that key asked.
+  beforeEach(async () => {
     full = await FullProject.filled();
     person = await Person.signedIn(browser, full);
   });
-  afterAll(async () => {
-    await browser.close();
-    await full.stop();
-  });
+  afterEach(() => full.stop());
 
   const tasks: Record<string, () => Promise<void>> = {
     'Why was this invoice not processed?': async () => {
@@ -105,7 +106,7 @@ describe.skipIf(!hasChromium())('what people come for', () => {
       await person.open(person.link(/Deploy shop v2\.41/), 'Approve this action?');
       await person.open(person.link('deploy-bot'), 'deploy-bot');
       await person.open(person.link('Revoke…'), 'Revoke this key?');
-      await person.open(person.button('Yes, revoke it'), 'Keys');
+      await person.open(person.button('Yes, revoke it'), 'Key revoked');
     },
     'Approve what waits, and say why.': async () => {
       await person.open(person.link(/Deploy shop v2\.41/), 'Approve this action?');
