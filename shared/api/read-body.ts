@@ -12,7 +12,7 @@ const LARGE_BYTES = 16 * KIB;
 const BUFFER_MAX_BYTES = 256 * KIB;
 
 /** A body that hasn't come by then gives its place to another request. */
-const SOON_MS = 200;
+const SOON_MS = 20;
 
 const EMPTY = Buffer.alloc(0);
 const RESOLVED = Promise.resolve();
