@@ -38,7 +38,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too long',
 };
 
-/** Where the server's authority isn't what is wrong. */
+/** Certificate errors with a cause other than an unknown authority. */
 const TLS_REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID:
     "its certificate is for another name: check the gateway's address, or who answers there",

@@ -30,7 +30,7 @@ async function refuseEndedMember(
   });
 }
 
-/** What an operation with this scope or name makes gives access, or ends that of others. */
+/** Operations with this scope or name give somebody access or end it. */
 function isAboutAccess({
   name,
   scope,

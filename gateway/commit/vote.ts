@@ -48,7 +48,7 @@ export async function counted(
 }
 
 /**
- * Counts the approvals of pending requests anew, because whose a channel is was said anew, and ends those that now have
+ * Counts the approvals of pending requests again after an owner said whose a channel is, and ends those that now have
  * all they need.
  */
 export async function recount(context: ApprovalContext): Promise<void> {

@@ -15,7 +15,6 @@ const BUFFER_MAX_BYTES = 256 * KIB;
 const SOON_MS = 20;
 
 const EMPTY = Buffer.alloc(0);
-const RESOLVED = Promise.resolve();
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
 
@@ -60,7 +59,7 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
     if (!request.complete) soon = setTimeout(late, SOON_MS);
   };
   // Most bodies come together with their heads. These are complete by then, and need no timer.
-  void RESOLVED.then(watch);
+  queueMicrotask(watch);
   const received = new Promise<readonly Buffer[]>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const refusal = refusalOf(chunk.length, body, account);
