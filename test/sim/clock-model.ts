@@ -27,3 +27,11 @@ export class ClockModel {
     this.#now = this.wallMs;
   }
 }
+
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : iso(ms);
+}

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { iso, isoOrNull } from './project-model.ts';
+import { iso, isoOrNull } from './clock-model.ts';
 import type { LedgerEntry, Stage } from './stage.ts';
 
 const STATUSES = ['pending', 'claimed', 'done', 'failed', 'dead'] as const;

@@ -1,4 +1,4 @@
-import { ClockModel } from './clock-model.ts';
+import { ClockModel, iso, isoOrNull } from './clock-model.ts';
 import { InboxModel, type Delivery } from './inbox-model.ts';
 import {
   endOf,
@@ -192,7 +192,11 @@ export class ProjectModel {
     };
     // The caller has the answer: nobody has to work this event.
     this.inbox.tell(endOf(request.name), this.now).bornDone(this.now);
-    this.ledger.push(`ask_approval ${request.name} ok ${from.key}`);
+    const entries = [
+      `request.decided ${request.name} ok`,
+      `ask_approval ${request.name} ok ${from.key}`,
+    ];
+    this.ledger.push(...entries);
     return given({ request_id: request.name });
   }
 
@@ -227,6 +231,17 @@ export class ProjectModel {
     }
     this.inbox.tell(endOf(name), this.now);
     return outcome;
+  }
+
+  /** A key ends, and its questions with it: whoever asked isn't there to hear the answer. */
+  revoke(key: string): void {
+    for (const request of this.requests) {
+      if (this.#askers.get(request.name) !== key || !request.isPending(this.now)) continue;
+      request.withdraw(this.now);
+      this.inbox.tell(endOf(request.name), this.now).bornDone(this.now);
+      this.ledger.push(`request.withdrawn ${request.name} ok admin`);
+    }
+    this.ledger.push(`key_revoke ${key} ok admin`);
   }
 
   /** Writes down what time has done. */
@@ -292,7 +307,7 @@ export class ProjectModel {
     minutes: number,
     proposal: PolicyName | null,
   ): Said {
-    const pending = this.requests.filter((one) => one.at(this.now).status === 'pending');
+    const pending = this.requests.filter((one) => one.isPending(this.now));
     const own = pending.filter(({ name }) => this.#askers.get(name) === from.key);
     const { pendingMax, pendingPerKeyMax } = this.#rules;
     if (pending.length >= pendingMax || own.length >= pendingPerKeyMax) {
@@ -378,12 +393,4 @@ function given(value: Said['value']): Said {
 function split(entries: readonly string[], prefix: string): [string[], string[]] {
   const has = (entry: string): boolean => entry.startsWith(prefix);
   return [entries.filter((entry) => !has(entry)), entries.filter(has)];
-}
-
-export function iso(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-export function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms);
 }

@@ -65,6 +65,14 @@ export class RequestModel {
     return 'taken';
   }
 
+  isPending(now: number): boolean {
+    return this.at(now).status === 'pending';
+  }
+
+  withdraw(now: number): void {
+    this.ending = { ...NOBODY, status: 'expired', at: now };
+  }
+
   #meant({ verb, text }: Choice): Pick<Ending, 'status' | 'decision' | 'comment'> | null {
     const isQuestion = this.asked.kind === 'question';
     const comment = text === '' ? null : text;

@@ -13,7 +13,7 @@ export async function revoke(stage: Stage, step: Steps['revoke']): Promise<Pair>
   await inbox.untilWaiting(stage, 1, [waiting]);
   const revoked = await world.call(template.adminKey, 'key_revoke', { key_id: key.id });
   const { code } = await waiting;
-  model.ledger.push(`key_revoke ${stage.keyName(key)} ok admin`);
+  model.revoke(stage.keyName(key));
   const scopes = ['inbox:read', 'inbox:write', 'approvals'];
   const { value } = await world.call(template.adminKey, 'key_create', { name: 'worker', scopes });
   stage.replaceKey(stage.workers.indexOf(key), {

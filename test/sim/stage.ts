@@ -215,7 +215,7 @@ export class Stage {
 
   /** The product may choose the order of simultaneous writes: the model adopts it. */
   async adoptOrder(from: number, kind: StepKind): Promise<void> {
-    if (!kind.endsWith('at once') && !PUSHING.has(kind)) return;
+    if (!kind.endsWith('at once') && !SEVERAL.has(kind)) return;
     const { ledger } = this.model;
     const expected = ledger.slice(from);
     const written = await this.newestEntries(expected.length);
@@ -251,8 +251,9 @@ interface Told {
   readonly attempts: number;
 }
 
-/** Steps in which several may be pushed at once. */
-const PUSHING: ReadonlySet<StepKind> = new Set([
+/** Steps in which several may be pushed, or withdrawn, at once. */
+const SEVERAL: ReadonlySet<StepKind> = new Set([
+  'revoke',
   'deliver',
   'deliver again',
   'tick',

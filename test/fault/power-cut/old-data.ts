@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { entryHash, GENESIS_HASH, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
 import type { Connection } from '../../../shared/store/connection.ts';
 import { firstMigrations } from '../../../shared/store/migrate.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
@@ -16,15 +17,29 @@ const TOTALS = 'disk';
 /** Turns a closed data folder's databases into those of an early release, with only what that release knew. */
 export function ageData(dataFolder: string, projectId: string): void {
   age(join(dataFolder, 'control.db'), 'control');
-  age(join(dataFolder, 'projects', projectId, 'project.db'), 'project');
+  age(join(dataFolder, 'projects', projectId, 'project.db'), 'project', (old) =>
+    chainAsThen(old, projectId),
+  );
 }
 
-function age(path: string, family: Family): void {
+/** Its entries named nobody, so their hashes were others. */
+function chainAsThen(old: Connection, projectId: string): void {
+  let previous = GENESIS_HASH;
+  for (const row of old.all('SELECT * FROM ledger ORDER BY seq')) {
+    const entry = { ...row, actor: null, prev_hash: previous } as unknown as LedgerEntry;
+    const hash = entryHash(projectId, entry);
+    old.run('UPDATE ledger SET prev_hash = ?, hash = ? WHERE seq = ?', [previous, hash, entry.seq]);
+    previous = hash;
+  }
+}
+
+function age(path: string, family: Family, change?: (old: Connection) => void): void {
   const aged = `${path}.aged`;
   withRawDatabase(aged, (old) => {
     old.exec('PRAGMA journal_mode=WAL');
     for (const text of firstMigrations(family, OLD_SCHEMAS[family])) old.exec(text);
     withRawDatabase(path, (current) => copyRows(current, old));
+    change?.(old);
     old.exec(`PRAGMA user_version=${OLD_SCHEMAS[family]}; PRAGMA wal_checkpoint(TRUNCATE)`);
   });
   for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
