@@ -263,6 +263,7 @@ export class Daemon {
       ...(this.#remote && { hooks_url: this.#remote.hooksUrl }),
       people: people ?? null,
       disk: disk ?? null,
+      damage: this.#local?.damage() ?? [],
       replica: this.#remote?.replica() ?? null,
       uptime_seconds: Math.floor(process.uptime()),
       memory: { rss_bytes: rss, heap_used_bytes: heapUsed },

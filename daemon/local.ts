@@ -5,6 +5,7 @@ import { Gateway, NO_OWNER } from '../gateway/gateway.ts';
 import { readSettings, type Settings } from '../gateway/settings.ts';
 import type { Admission } from '../shared/admission/admission.ts';
 import type { ProjectInfo, ServerInfo } from '../shared/kernel/context.ts';
+import type { Damage } from '../shared/store/damage.ts';
 import { maskedAddress } from '../shared/rules/mail-address.ts';
 import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts';
 import type { Home } from './home.ts';
@@ -37,6 +38,8 @@ export interface Local {
   messaging(): Promise<MessagingStatus>;
   /** Whether the disk has room. */
   disk(): Promise<DiskReport>;
+  /** What is known to be damaged in the data folder. */
+  damage(): readonly Damage[];
   endWaits(): Promise<void>;
   close(): Promise<void>;
 }
@@ -83,6 +86,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
         trouble: trouble && { text: `${trouble.text}.`, cure: trouble.cure },
       };
     },
+    damage: () => gateway.damage,
     endWaits: () => gateway.endWaits(),
     close: () => gateway.close(),
   };

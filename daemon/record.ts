@@ -1,6 +1,7 @@
 import { readIfThere, writePrivateFile } from './files.ts';
 import type { ReplicaStatus } from './replica/status.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
+import type { Damage } from '../shared/store/damage.ts';
 
 /** The daemon's description of itself, in `daemon.json` and on its socket. */
 export interface DaemonRecord {
@@ -76,6 +77,8 @@ export interface DaemonStatus extends DaemonRecord {
   readonly people: MessagingStatus | null;
   /** Null as above; earlier releases don't send it. */
   readonly disk?: DiskReport | null;
+  /** Objects that aren't as they were written, oldest first; empty as above. Earlier releases don't send it. */
+  readonly damage?: readonly Damage[];
   /** Null in local mode. */
   readonly replica: ReplicaReport | null;
   readonly uptime_seconds: number;

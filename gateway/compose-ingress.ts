@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/lib/clock.ts';
+import { DamageRegister } from '../shared/store/damage.ts';
 import { KeyUse } from './auth/key-use.ts';
 import type { IngressConfig } from './lib/ingress-config.ts';
 import type { Databases } from './store/databases.ts';
@@ -50,6 +51,16 @@ export interface IngressWatch {
   readonly disk: DiskSpace;
   readonly keyUse: KeyUse;
   readonly guard: IngressGuard;
+  readonly damage: DamageRegister;
+}
+
+/** The damage that is known in the data folder; each is in the log once, also what another process found. */
+function openDamage({ dataFolder, clock, log }: DiskDeps): DamageRegister {
+  const damage = new DamageRegister(dataFolder, () => clock.now());
+  damage.subscribe(({ project, file, what }) =>
+    log.error({ project, file, what }, 'damage on the disk: svc gateway check says what to do'),
+  );
+  return damage;
 }
 
 /** Assembles what decides whether a delivery may come in, and counts those that may not. */
@@ -66,5 +77,5 @@ export function watchIngress(config: IngressConfig, deps: DiskDeps): IngressWatc
     disk,
     onRefused: (project, source, reason) => keyUse.noteRejected(project, source, reason),
   });
-  return { disk, keyUse, guard };
+  return { disk, keyUse, guard, damage: openDamage(deps) };
 }

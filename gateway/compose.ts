@@ -15,7 +15,6 @@ import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './store/databases.ts';
-import type { DiskSpace } from './projects/disk-space.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { openPeople, type People } from './compose-people.ts';
 import { watchIngress, type IngressWatch } from './compose-ingress.ts';
@@ -23,7 +22,6 @@ import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
 import { LOCAL_INGRESS, type IngressConfig } from './lib/ingress-config.ts';
-import type { KeyUse } from './auth/key-use.ts';
 import { InboundMail } from './mail/inbound/inbound-mail.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
 import { mailInfo, ownNames } from './mail/mail-info.ts';
@@ -52,7 +50,7 @@ import type { Writers } from './commit/writers.ts';
 import type { GatewayOptions } from './options.ts';
 
 /** The components of a gateway. */
-export interface Components {
+export interface Components extends IngressWatch {
   readonly clock: Clock;
   readonly control: ControlStore;
   readonly projects: Projects;
@@ -68,8 +66,6 @@ export interface Components {
   /** Notes the Telegram chats of projects that an earlier release made; null without a bot. */
   readonly noting: LeaderTask | null;
   readonly operator: OperatorService;
-  readonly keyUse: KeyUse;
-  readonly disk: DiskSpace;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
 }
@@ -103,7 +99,8 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const callbacks = openCallbacks(options, { clock, vault, server });
   const folders = { dataFolder, blobsFolder: bucket ? null : blobsFolder };
   const watch = watchIngress(ingress, { ...store, ...folders, clock, log });
-  const kept = { dataFolder, databases, bucket, blobsFolder, disk: watch.disk };
+  const { disk, damage } = watch;
+  const kept = { dataFolder, databases, bucket, blobsFolder, disk, damage };
   const inDoubt = { isInDoubt: () => isInDoubt };
   const people = openPeople(options, { control, vault, clock });
   const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits);

@@ -8,6 +8,7 @@ import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { formerFilesWarning } from './blobs/former-files.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
+import type { Damage } from '../shared/store/damage.ts';
 import type { BotHealth } from './compose-messaging.ts';
 import type { Gauges } from './lib/metrics.ts';
 import { DISK_LEVELS, type DiskStatus } from './projects/disk-space.ts';
@@ -161,6 +162,7 @@ export class Gateway {
       mailboxBacklog: mailbox?.backlog ?? 0,
       telegram: messaging.telegram?.trouble === null ? 1 : 0,
       diskFree: disk.status.freeBytes,
+      damaged: this.damage.length,
       diskLevel: DISK_LEVELS.indexOf(disk.status.level),
     };
   }
@@ -168,6 +170,11 @@ export class Gateway {
   /** How much room the disk has. */
   diskStatus(): Promise<DiskStatus> {
     return this.#deps.disk.fresh();
+  }
+
+  /** What is known to be damaged in the data folder. */
+  get damage(): readonly Damage[] {
+    return this.#deps.damage.list();
   }
 
   /** Whether the database server has been silent for seconds; null if the databases are files. */

@@ -4,6 +4,7 @@ import { EXIT } from '../exit.ts';
 import {
   checkCredentials,
   checkDaemon,
+  checkDamage,
   checkDisk,
   checkIntegrity,
   checkNode,
@@ -52,6 +53,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     ...checkReplica(status),
     ...checkTelegram(status),
     await checkDisk(home, status),
+    ...checkDamage(home, status),
     ...(status ? [] : [await checkIntegrity(home, env)]),
   ];
 }

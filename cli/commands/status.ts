@@ -4,6 +4,7 @@ import type { Home } from '../../daemon/home.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus, DiskReport } from '../../daemon/record.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 import { writeTrouble, type WriteTrouble } from '../../shared/host/writable.ts';
 import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/waiting-events.ts';
 import type { CommandContext, Declaration } from '../command.ts';
@@ -14,6 +15,7 @@ import { adviceLines, messagingAdvice, messagingPairs } from '../view/messaging-
 import { sizeText } from '../view/sizes.ts';
 import { timeText, type Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
+import { damageAdvice, damageText } from '../view/damage.ts';
 import { pairLines } from '../view/pairs.ts';
 import { inboxUrl } from '../view/inbox-url.ts';
 import { replicaAdvice, replicaPairs } from '../view/status-replica.ts';
@@ -138,12 +140,19 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
     ...adviceLines(
       [
         ...diskAdvice(status.disk ?? null),
+        ...damageLines(status.damage ?? [], paths.dataFolder),
         ...(people ? messagingAdvice(people) : []),
         ...replicaAdvice(status),
       ],
       look,
     ),
   ];
+}
+
+function damageLines(damage: NonNullable<DaemonStatus['damage']>, dataFolder: string): string[] {
+  if (damage.length === 0) return [];
+  const count = pluralize(damage.length, 'damaged object');
+  return [`The disk has ${count}: ${damageText(damage)}. ${damageAdvice(dataFolder)}`];
 }
 
 function diskAdvice(disk: DiskReport | null): string[] {

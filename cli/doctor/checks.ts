@@ -11,7 +11,9 @@ import { DEFAULT_PORT, rememberedPort } from '../../daemon/port.ts';
 import { lockHolder, portOwner } from '../../shared/host/processes.ts';
 import { readRecord, type DaemonStatus } from '../../daemon/record.ts';
 import { writeTrouble } from '../../shared/host/writable.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 import { VERSION } from '../../shared/lib/version.ts';
+import { damageAdvice, damageText } from '../view/damage.ts';
 import { safeLine } from '../view/terminal-text.ts';
 
 /** One line of `svc doctor`: the check, its result and how to fix it. */
@@ -160,6 +162,14 @@ function checkRoom(home: Home, status: DaemonStatus | null, free: number): Findi
   const fix = "Free some space, or svc can't store anything new.";
   if (free < DISK_FAILS_BYTES) return failed('disk', text, fix);
   return free < DISK_WARNS_BYTES ? warning('disk', text, fix) : ok('disk', text);
+}
+
+/** What the running daemon knows to be damaged. */
+export function checkDamage(home: Home, status: Pick<DaemonStatus, 'damage'> | null): Finding[] {
+  const damage = status?.damage ?? [];
+  if (damage.length === 0) return [];
+  const text = `${pluralize(damage.length, 'object')} damaged: ${damageText(damage)}`;
+  return [failed('data', text, damageAdvice(home.dataFolder))];
 }
 
 /** Checks the databases while no daemon uses them, in a separate process that loads the database library. */

@@ -41,6 +41,8 @@ export interface Gauges {
   readonly diskFree: number;
   /** 0: everything comes in; 1: the largest project takes nothing in; 2: no project takes in large bodies. */
   readonly diskLevel: number;
+  /** Objects in the data folder that are known to be damaged. */
+  readonly damaged: number;
 }
 
 /** Wraps a carrier so that `metrics` counts its results. */

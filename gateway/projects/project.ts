@@ -5,6 +5,7 @@ import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
 import type { ReplicationPosition } from '../../shared/store/driver.ts';
+import type { DamageRegister } from '../../shared/store/damage.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
@@ -53,6 +54,7 @@ export interface ProjectDeps extends Senders {
   readonly blobsFolder: string;
   /** The room on the disks of both. */
   readonly disk: DiskSpace;
+  readonly damage: DamageRegister;
   readonly pool: DatabasePool;
   /** Ceilings of agents' mail over several projects. */
   readonly mailCeilings: MailCeilings;

@@ -35,6 +35,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof Gauges]
     '0: room for all; 1: the largest project takes nothing in; 2: no project takes in large bodies.',
     'diskLevel',
   ],
+  ['svc_damaged_objects', 'Damaged blobs, pages and files: see svc gateway check.', 'damaged'],
 ];
 
 /** Counts everything for Prometheus. */

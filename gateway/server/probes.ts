@@ -4,6 +4,7 @@ import { methodNotAllowed } from '../../shared/api/http.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { answerError, answerJson } from '../../shared/http/answers.ts';
 import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
+import { pluralize } from '../../shared/lib/pluralize.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import type { BotHealth } from '../compose-messaging.ts';
 import type { DiskStatus } from '../projects/disk-space.ts';
@@ -18,6 +19,8 @@ interface ProbesDeps {
   readonly disk: DiskProbe;
   /** How much room the disk has; null until the stores are open. */
   readonly room?: () => Promise<DiskStatus> | null;
+  /** How many objects in the data folder are known to be damaged. */
+  readonly damaged?: () => number;
   /** Whether the database server has been silent for seconds; null without one. */
   readonly isServerSilent: () => boolean | null;
   /** Null without a Telegram bot. */
@@ -77,12 +80,14 @@ export class Probes {
     );
   }
 
-  /** What doesn't keep it from being ready: without its bot, and with a disk that is nearly full, it does everything else. */
+  /** What doesn't keep it from being ready: it does everything else. */
   async #notes(): Promise<Readonly<Record<string, string>>> {
     const room = (await this.#deps.room?.()) ?? null;
     const telegram = this.#deps.telegram();
+    const damaged = this.#deps.damaged?.() ?? 0;
     return {
       ...(room && room.level !== 'ok' && { disk_room: ROOM[room.level] }),
+      ...(damaged > 0 && { damage: `${pluralize(damaged, 'object')}: see svc gateway check` }),
       ...(telegram && { telegram: telegram.trouble ?? 'connected' }),
     };
   }

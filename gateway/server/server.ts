@@ -83,6 +83,7 @@ export class GatewayServer {
       phase: () => this.#phase,
       disk: new DiskProbe(config.dataFolder),
       room: () => this.#gateway?.diskStatus() ?? null,
+      damaged: () => this.#gateway?.damage.length ?? 0,
       isServerSilent: () => this.#gateway?.isServerSilent ?? null,
       telegram: () => this.#gateway?.telegram ?? null,
       metrics,
