@@ -2,19 +2,17 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoTime } from '../../shared/lib/clock.ts';
-import { projectsIn, type ProjectRecord } from '../store/control-store.ts';
+import { ControlStore, projectsIn, type ProjectRecord } from '../store/control-store.ts';
 import { snapshot } from '../store/snapshot.ts';
-import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
-import { blobFile, checkFile, copyTo, databaseFile, stored } from './copies.ts';
+import { folderTarget, type BlobTarget } from './blob-target.ts';
+import { blobFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { watchKey } from './same-key.ts';
-
-/** Retry: if a blob is deleted during the copy, a later snapshot doesn't name it. */
-const ATTEMPTS_MAX = 5;
+import { copyBlobs, copySteadily } from './steady-copy.ts';
 
 export interface BackupOptions {
   readonly dataFolder: string;
@@ -26,7 +24,8 @@ export interface BackupOptions {
   readonly bucket: string | null;
   readonly now: number;
   readonly signal: AbortSignal;
-  readonly onProgress: (done: number, total: number) => void;
+  /** Also called for each blob, with the number of blobs copied so far. */
+  readonly onProgress: (done: number, total: number, blobs: number) => void;
 }
 
 /**
@@ -50,18 +49,11 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 }
 
 async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
-  const { dataFolder, keyFile, bucket, now, signal, onProgress } = options;
+  const { dataFolder, keyFile, bucket, now } = options;
   // Read the list of projects first: a project created later began after the backup.
   const control = join(to, 'control.db');
   await snapshot(join(dataFolder, 'control.db'), control);
-  const records = await projectsIn(control);
-  const projects: ProjectEntry[] = [];
-  onProgress(0, records.length);
-  for (const record of records) {
-    signal.throwIfAborted();
-    projects.push(await copyProject(options, to, record));
-    onProgress(projects.length, records.length);
-  }
+  const projects = await copyProjects(options, to, await projectsIn(control));
   const key = keyFile === null ? null : await copyKey(keyFile, join(to, 'master.key'));
   return manifestOf({
     version: VERSION,
@@ -78,57 +70,114 @@ async function copyKey(from: string, to: string) {
   return stored(to);
 }
 
-async function copyProject(
+async function copyProjects(
   options: BackupOptions,
+  to: string,
+  records: readonly ProjectRecord[],
+): Promise<ProjectEntry[]> {
+  const { signal, onProgress } = options;
+  const projects: ProjectEntry[] = [];
+  const deleted: string[] = [];
+  let blobs = 0;
+  const tell = (more = 0): void => onProgress(projects.length, records.length, blobs + more);
+  tell();
+  for (const record of records) {
+    signal.throwIfAborted();
+    const { id } = record;
+    const entry = await copyProject({ ...options, onBlob: tell }, to, record).catch(
+      async (error: unknown) => {
+        if (!(await isDeleted(options.dataFolder, id))) throw error;
+        await rm(join(to, 'projects', id), { recursive: true, force: true });
+        deleted.push(id);
+        return emptyEntry(record);
+      },
+    );
+    projects.push(entry);
+    blobs += entry.blobs.count;
+    tell();
+  }
+  if (deleted.length > 0) await noteDeleted(join(to, 'control.db'), deleted);
+  return projects;
+}
+
+/** Whether the project has been deleted since the backup began, or is being deleted. */
+async function isDeleted(dataFolder: string, projectId: string): Promise<boolean> {
+  const now = await projectsIn(join(dataFolder, 'control.db'));
+  const record = now.find(({ id }) => id === projectId);
+  return record === undefined || record.state === 'deleting';
+}
+
+/** In the backup, too, the projects are being deleted, so that a restored gateway doesn't look for their data. */
+async function noteDeleted(control: string, projectIds: readonly string[]): Promise<void> {
+  const store = await ControlStore.open({ kind: 'file', path: control }, () => undefined);
+  for (const id of projectIds) await store.deletions.begin(id);
+  await store.close();
+}
+
+interface ProjectOptions extends Pick<BackupOptions, 'dataFolder' | 'bucket' | 'signal'> {
+  readonly onBlob: (done: number) => void;
+}
+
+async function copyProject(
+  options: ProjectOptions,
   to: string,
   record: ProjectRecord,
 ): Promise<ProjectEntry> {
+  const { dataFolder } = options;
   const { id, slug, state } = record;
-  if (!existsSync(join(options.dataFolder, databaseFile(id)))) {
+  if (!existsSync(join(dataFolder, databaseFile(id)))) {
     // Its creation was interrupted; the gateway's next start finishes it.
     if (state === 'reserved') return emptyEntry(record);
     // It has moved or is being deleted, and its data here was removed.
     if (state === 'moved' || state === 'deleting') return emptyEntry(record);
     throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
   }
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await copyOnce(options, to, record);
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS_MAX) throw error;
-      await rm(join(to, 'projects', id), { recursive: true, force: true });
-    }
-  }
+  const place = folderTarget(dataFolder, id);
+  return copySteadily(
+    place.marks,
+    () => copyOnce(options, { to, place, record }),
+    () => rm(join(to, 'projects', id), { recursive: true, force: true }),
+  );
 }
 
 async function copyOnce(
-  { dataFolder, bucket, signal }: BackupOptions,
-  to: string,
-  { id, slug }: ProjectRecord,
+  { dataFolder, bucket, signal, onBlob }: ProjectOptions,
+  {
+    to,
+    place,
+    record: { id, slug },
+  }: { readonly to: string; readonly place: BlobTarget; readonly record: ProjectRecord },
 ): Promise<ProjectEntry> {
   const path = join(to, databaseFile(id));
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await snapshot(join(dataFolder, databaseFile(id)), path);
   const copy = ProjectCopy.ofFile(path, id);
-  const blobs = { count: 0, size_bytes: 0 };
-  const keys: string[] = [];
   try {
-    for await (const { digest, sizeBytes } of copy.blobs()) {
-      signal.throwIfAborted();
-      blobs.count += 1;
-      blobs.size_bytes += sizeBytes;
-      if (bucket === null) {
-        const file = blobFile(id, digest);
-        await copyTo(join(dataFolder, file), join(to, file), true);
-        await checkFile(join(to, file), { size_bytes: sizeBytes, sha256: digest });
-      } else keys.push(`projects/${id}/blobs/${digest}`);
-    }
-    const position = await copy.position();
-    const database = await stored(path);
-    return { id, slug, database, ...position, blobs: bucket === null ? blobs : { ...blobs, keys } };
+    const fileOf = (digest: string): string => join(to, blobFile(id, digest));
+    const blobs =
+      bucket === null
+        ? await copyBlobs(copy, place, { fileOf, signal, onBlob })
+        : await listBlobs(copy, id, signal);
+    return { id, slug, database: await stored(path), ...(await copy.position()), blobs };
   } finally {
     await copy.close();
   }
+}
+
+/** The blobs of a project in a bucket, by their keys. */
+async function listBlobs(
+  copy: ProjectCopy,
+  projectId: string,
+  signal: AbortSignal,
+): Promise<ProjectEntry['blobs']> {
+  const keys: string[] = [];
+  let sizeBytes = 0;
+  for await (const blob of copy.blobs()) {
+    signal.throwIfAborted();
+    keys.push(`projects/${projectId}/blobs/${blob.digest}`);
+    sizeBytes += blob.sizeBytes;
+  }
+  return { count: keys.length, size_bytes: sizeBytes, keys };
 }
 
 function emptyEntry({ id, slug }: ProjectRecord): ProjectEntry {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { writeStreamSynced } from '../lib/durable-files.ts';
 import type { S3Config } from '../blobs/blobs-config.ts';
 import { FileBlobStore } from '../blobs/blob-store.ts';
+import { bucketMarks, folderMarks, type CopyMarks } from '../blobs/copy-marks.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
 import { S3Client } from '../blobs/s3-client.ts';
 import { AdminError } from './admin-error.ts';
@@ -15,7 +16,9 @@ const AT_ONCE_MAX_BYTES = 8 * 1024 * 1024;
 
 /** One project's blob store, as seen from outside the gateway. */
 export interface BlobTarget {
-  /** Copies a blob to a new file and checks it. */
+  /** Keeps gateways from erasing blobs of the project meanwhile. */
+  readonly marks: CopyMarks;
+  /** Copies a blob to a new file and checks it. ENOENT if it's missing; throws an `AdminError` if it's damaged. */
   fetch(blob: StoredBlob, file: string): Promise<void>;
   /** Stores a blob from a checked file. */
   store(blob: StoredBlob, file: string): Promise<void>;
@@ -28,6 +31,7 @@ export interface BlobTarget {
 export function folderTarget(folder: string, projectId: string): BlobTarget {
   const at = ({ digest }: StoredBlob): string => join(folder, blobFile(projectId, digest));
   return {
+    marks: folderMarks(join(folder, 'projects', projectId)),
     async fetch(blob, file) {
       // A blob never changes, so a hard link is enough.
       await copyTo(at(blob), file, true);
@@ -53,6 +57,7 @@ export function sharedFolderTarget(folder: string, projectId: string): BlobTarge
 
 /** Blobs in a bucket. */
 export class BucketTarget implements BlobTarget {
+  readonly marks: CopyMarks;
   readonly #client: S3Client;
   readonly #store: S3BlobStore;
   readonly #projectId: string;
@@ -62,6 +67,7 @@ export class BucketTarget implements BlobTarget {
     this.#client = new S3Client(place);
     this.#store = new S3BlobStore(this.#client, projectId);
     this.#projectId = projectId;
+    this.marks = bucketMarks(this.#client, projectId);
   }
 
   async fetch({ digest, sizeBytes }: StoredBlob, file: string): Promise<void> {

@@ -5,7 +5,6 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import type { MovingProject } from '../store/control/moves.ts';
 import { copyDatabase } from '../store/database-copy.ts';
 import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
-import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, type BlobTarget } from './blob-target.ts';
@@ -17,12 +16,11 @@ import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { projectManifestOf, type ProjectManifest } from './project-manifest.ts';
 import { watchKey } from './same-key.ts';
+import { copyBlobs, copySteadily } from './steady-copy.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
 /** The database in an export. Its blobs are next to it, as in a data folder. */
 export const DATABASE_FILE = 'project.db';
-/** Retry: if a blob is deleted during the copy, a later snapshot doesn't name it. */
-const ATTEMPTS_MAX = 5;
 
 export interface ExportOptions {
   readonly settings: AdminSettings;
@@ -106,30 +104,34 @@ async function copyAll(
   to: string,
   { project, account }: MovingProject,
 ): Promise<Copied> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const copied = await copyOnce(options, to, project.id);
-      const { id, slug, name, created_at } = project;
-      const address = account && Buffer.from(account.address).toString('base64');
-      return {
-        version: VERSION,
-        created_at: isoTime(options.now),
-        project: { id, slug, name, created_at },
-        account: account && address !== null ? { ...account, address } : null,
-        ...copied,
-      };
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS_MAX) throw error;
-      await rm(to, { recursive: true });
-      await mkdir(to, { mode: 0o700 });
-    }
+  const { id, slug, name, created_at } = project;
+  const address = account && Buffer.from(account.address).toString('base64');
+  const place = placeOf(options.settings, id);
+  const clear = async (): Promise<void> => {
+    await rm(to, { recursive: true });
+    await mkdir(to, { mode: 0o700 });
+  };
+  try {
+    const attempt = (): ReturnType<typeof copyOnce> => copyOnce(options, { to, place, projectId: id });
+    return {
+      version: VERSION,
+      created_at: isoTime(options.now),
+      project: { id, slug, name, created_at },
+      account: account && address !== null ? { ...account, address } : null,
+      ...(await copySteadily(place.marks, attempt, clear)),
+    };
+  } finally {
+    place.close();
   }
 }
 
 async function copyOnce(
   { settings, signal, onProgress, onRows }: ExportOptions,
-  to: string,
-  projectId: string,
+  {
+    to,
+    place,
+    projectId,
+  }: { readonly to: string; readonly place: BlobTarget; readonly projectId: string },
 ): Promise<Pick<ProjectManifest, 'database' | 'position' | 'ledger' | 'blobs'>> {
   const path = join(to, DATABASE_FILE);
   const from = settings.databases.ofProject(projectId);
@@ -143,24 +145,19 @@ async function copyOnce(
     const next = isRestless ? ' Hold the project during the export: --hold' : '';
     throw new AdminError(`${error.message}${next}`, { cause: error });
   });
-  const place = placeOf(settings, projectId);
   const copy = ProjectCopy.ofFile(path, projectId);
   try {
     const total = await copy.blobCount();
-    const blobs = { count: 0, size_bytes: 0 };
     onProgress(0, total);
-    for await (const blob of copy.blobs()) {
-      signal.throwIfAborted();
-      await place.fetch(blob, exportedBlob(to, blob.digest));
-      blobs.count += 1;
-      blobs.size_bytes += blob.sizeBytes;
-      onProgress(blobs.count, total);
-    }
+    const blobs = await copyBlobs(copy, place, {
+      fileOf: (digest) => exportedBlob(to, digest),
+      signal,
+      onBlob: (done) => onProgress(done, total),
+    });
     signal.throwIfAborted();
     return { database: await stored(path), ...(await copy.position()), blobs };
   } finally {
     await copy.close();
-    place.close();
   }
 }
 

@@ -6,7 +6,7 @@ import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest, ProjectEntry } from './manifest.ts';
 import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { RekeyInterrupted } from './rekey.ts';
@@ -16,6 +16,9 @@ import { keyFileOf, readAdminSettings } from './settings.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 
 const EXIT_INTERRUPTED = 130;
+/** Of a gateway with many projects, the first ones stand for all. */
+const LEDGERS_SHOWN_MAX = 20;
+const HASH_CHARS = 12;
 
 const USAGE = `Usage: backup|restore FOLDER [--include-key]
        export PROJECT FOLDER [--hold]
@@ -104,6 +107,13 @@ interface Summary {
   /** Where the blobs are if they aren't in the backup. */
   readonly bucket: string | null;
   readonly key_included: boolean;
+  /** How far each project goes, to compare with `svc ledger verify`. */
+  readonly ledgers: readonly {
+    readonly project: string;
+    readonly slug: string;
+    readonly position: number;
+    readonly ledger: ProjectEntry['ledger'];
+  }[];
 }
 
 function summaryOf(
@@ -124,6 +134,9 @@ function summaryOf(
       (bucket === null ? sum(({ blobs }) => blobs.size_bytes) : 0),
     bucket,
     key_included: key !== null,
+    ledgers: projects
+      .filter(({ database }) => database !== null)
+      .map(({ id, slug, position, ledger }) => ({ project: id, slug, position, ledger })),
   };
 }
 
@@ -138,9 +151,23 @@ function linesOf(task: 'backup' | 'restore', summary: Summary): string {
     bucket === null
       ? ''
       : `The blobs are in ${bucket}, not in this backup: keep that bucket too.\n`;
-  return task === 'backup'
-    ? `Backed up ${data} to ${folder}: ${what}.\n${elsewhere}`
-    : `Restored ${data} from ${folder} of ${created_at}: ${what}.\n${elsewhere}`;
+  const done =
+    task === 'backup'
+      ? `Backed up ${data} to ${folder}: ${what}.`
+      : `Restored ${data} from ${folder} of ${created_at}: ${what}. Each ledger ends where it did in the backup.`;
+  return `${[done, ...ledgerLines(summary)].join('\n')}\n${elsewhere}`;
+}
+
+/** Where each ledger ends, in the form of `svc ledger verify`. */
+function ledgerLines({ ledgers }: Summary): string[] {
+  const lines = ledgers.slice(0, LEDGERS_SHOWN_MAX).map(({ slug, ledger }) => {
+    if (ledger === null) return `  ${slug}: the ledger is empty`;
+    const { seq, hash, at } = ledger;
+    const time = at === undefined ? '' : ` (${at})`;
+    return `  ${slug}: head #${seq} ${hash.slice(0, HASH_CHARS)}…${time}`;
+  });
+  const more = ledgers.length - lines.length;
+  return more > 0 ? [...lines, `  and ${more} more: manifest.json has all`] : lines;
 }
 
 /** Say it now, not on the day when the backup is needed. */

@@ -16,13 +16,16 @@ export const projectId = z.string().regex(/^prj_[0-9a-z]{16}$/);
 
 export const storedFile = z.object({ size_bytes: count, sha256: digest });
 
+/** The newest entry of a ledger. Copies of earlier releases don't say its time. */
+export const ledgerHead = z.object({ seq: count, hash: digest, at: z.string().optional() });
+
 const projectEntry = z.object({
   id: projectId,
   slug: z.string(),
   /** Null for a project whose creation was interrupted or that has moved. */
   database: storedFile.nullable(),
   position: count,
-  ledger: z.object({ seq: count, hash: digest }).nullable(),
+  ledger: ledgerHead.nullable(),
   blobs: z.object({
     count,
     size_bytes: count,

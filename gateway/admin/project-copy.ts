@@ -3,6 +3,7 @@ import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
+import type { ProjectEntry } from './manifest.ts';
 import { createVault } from '../lib/vault.ts';
 
 const PORTION = 1000;
@@ -32,13 +33,13 @@ export class ProjectCopy {
     return this.#reader.read((store) => store.meta.schemaVersion());
   }
 
-  /** The project's position. */
-  position(): Promise<{ position: number; ledger: { seq: number; hash: string } | null }> {
+  /** The project's position, and the newest entry of its ledger. */
+  position(): Promise<Pick<ProjectEntry, 'position' | 'ledger'>> {
     return this.#reader.read(async (store) => {
       const head = await store.ledger.head();
       return {
         position: Number((await store.meta.get('commit_seq')) ?? 0),
-        ledger: head ? { seq: head.seq, hash: head.hash } : null,
+        ledger: head ? { seq: head.seq, hash: head.hash, at: head.at } : null,
       };
     });
   }
@@ -59,10 +60,12 @@ export class ProjectCopy {
     }
   }
 
-  /** What is wrong with the ledger, from its first entry to the expected head; null if nothing is. */
+  /** What is wrong with the ledger, which has to end with the expected head; null if nothing is. */
   async ledgerProblem(head: { seq: number; hash: string } | null): Promise<string | null> {
     let state = CHAIN_START;
     const last = head?.seq ?? 0;
+    const { ledger } = await this.position();
+    if (ledger && ledger.seq > last) return `its ledger goes on after seq ${last}`;
     while (state.expectedSeq <= last) {
       const from = state.expectedSeq;
       const entries = await this.#reader.read((store) => store.ledger.range(from, last, PORTION));

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { projectInput } from '../../shared/api/sign-in.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import { AdminError } from './admin-error.ts';
-import { count, digest, projectId, readContent, storedFile } from './manifest.ts';
+import { count, ledgerHead, projectId, readContent, storedFile } from './manifest.ts';
 
 /** Incremented when exports of earlier releases would be misread. */
 const FORMAT = 1;
@@ -34,7 +34,7 @@ const projectManifest = z.object({
   master_key: z.string().regex(/^[0-9a-f]{8}$/),
   database: storedFile,
   position: count,
-  ledger: z.object({ seq: count, hash: digest }).nullable(),
+  ledger: ledgerHead.nullable(),
   blobs: z.object({ count, size_bytes: count }),
 });
 

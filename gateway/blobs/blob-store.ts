@@ -17,6 +17,7 @@ import {
   writeStreamSynced,
   writeThenMove,
 } from '../lib/durable-files.ts';
+import { folderMarks } from './copy-marks.ts';
 import { Pins } from './pins.ts';
 import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 
@@ -30,7 +31,8 @@ const ERASED = '.erased';
 
 /**
  * Content-addressed files: `ab/<sha256>`. Before a row may name a file, it's written, synced and moved into place, and
- * its folder is synced. It's deleted only after the commit that dropped the last row, and never while it's pinned.
+ * its folder is synced. It's deleted only after the commit that dropped the last row, and never while it's pinned or a
+ * process copies the project: see `CopyMarks`.
  */
 export class FileBlobStore implements BlobStore {
   readonly #folder: string;
@@ -40,8 +42,8 @@ export class FileBlobStore implements BlobStore {
   readonly #admit: (bytes: number) => void;
 
   /**
-   * `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the folder. `admit`
-   * throws if the disk has no room for this many bytes.
+   * `onFree` gets each digest that nobody pins or copies any more; `shared` is null if no other process uses the folder.
+   * `admit` throws if the disk has no room for this many bytes.
    */
   constructor(
     folder: string,
@@ -51,7 +53,7 @@ export class FileBlobStore implements BlobStore {
   ) {
     this.#folder = folder;
     this.#admit = admit;
-    this.#pins = new Pins(onFree, shared);
+    this.#pins = new Pins(onFree, shared, folderMarks(dirname(folder)));
     this.#isShared = shared !== null;
   }
 
@@ -99,7 +101,11 @@ export class FileBlobStore implements BlobStore {
     return openSync(this.#path(digest), 'r');
   }
 
-  /** Deletes a blob unless it's pinned or `isReferenced` says that a row names it again. */
+  close(): void {
+    this.#pins.close();
+  }
+
+  /** Deletes a blob unless it's pinned or copied, or `isReferenced` says that a row names it again. */
   async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const path = this.#path(digest);
     return this.#pins.remove(digest, isReferenced, {

@@ -1,5 +1,7 @@
 import type { PinnedBlob } from '../../shared/kernel/context.ts';
 import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
+import type { CopyMarks } from './copy-marks.ts';
+import { PostponedErasures } from './postponed-erasures.ts';
 
 /** How a blob's bytes are removed. */
 interface Eraser {
@@ -19,13 +21,21 @@ export class Pins {
   readonly #turns = new Map<string, Promise<void>>();
   readonly #onFree: (digest: string) => void;
   readonly #shared: SharedPins | null;
+  readonly #postponed: PostponedErasures;
 
   /**
-   * `onFree` gets each digest that nobody pins any more. `shared` informs other processes; null if there are none.
+   * `onFree` gets each digest that nobody pins any more, or that nobody copies any more. `shared` informs other
+   * processes; null if there are none. `marks`: a blob isn't removed while a process copies it.
    */
-  constructor(onFree: (digest: string) => void, shared: SharedPins | null) {
+  constructor(onFree: (digest: string) => void, shared: SharedPins | null, marks: CopyMarks) {
     this.#onFree = onFree;
     this.#shared = shared;
+    this.#postponed = new PostponedErasures(marks, onFree);
+  }
+
+  /** Removals that wait for the end of a copy don't start any more. */
+  close(): void {
+    this.#postponed.close();
   }
 
   has(name: string): boolean {
@@ -76,7 +86,10 @@ export class Pins {
       const isLeft = this.#shared?.isLeft(digest) ?? false;
       // Read first: rows name most blobs that a sweep looks at, and a claim is a write.
       if (!isLeft && ((await isReferenced(digest)) || this.has(digest))) return;
-      await (this.#shared ? this.#shared.erase(digest, begin) : erase());
+      // Look for copies last: a snapshot that was made since may name the blob.
+      const isPostponed = () => this.#postponed.postpones(digest);
+      if (this.#shared) await this.#shared.erase(digest, begin, isPostponed);
+      else if (!(await isPostponed())) await erase();
     });
   }
 

@@ -5,6 +5,7 @@ import { lengthOf, sha256Of, wholeOf, type Bytes } from '../../shared/lib/bytes.
 import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
 import { attachment } from '../lib/attachment.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';
+import { bucketMarks } from './copy-marks.ts';
 import { Pins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
@@ -30,7 +31,8 @@ export interface PresignedPut {
 /**
  * The blobs of one project in a bucket, as content-addressed objects: `projects/<id>/blobs/<sha256>`. Clients write
  * `uploads/<upload_id>` themselves, and `incoming/<uuid>` holds bytes whose digest isn't known yet. An object is stored
- * before a row may name it. It's deleted only after the commit that dropped the last row, and never while it's pinned.
+ * before a row may name it. It's deleted only after the commit that dropped the last row, and never while it's pinned or
+ * a process copies the project: see `CopyMarks`.
  */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
@@ -38,7 +40,7 @@ export class S3BlobStore implements BlobStore {
   /** Pins by the last part of a key. */
   readonly #pins: Pins;
 
-  /** `onFree` gets each digest that nobody pins any more; `shared` is null if no other process uses the bucket. */
+  /** `onFree` gets each digest that nobody pins or copies any more; `shared` is null if no other process uses the bucket. */
   constructor(
     client: S3Client,
     projectId: string,
@@ -46,7 +48,7 @@ export class S3BlobStore implements BlobStore {
     shared: SharedPins | null = null,
   ) {
     this.#client = client;
-    this.#pins = new Pins(onFree, shared);
+    this.#pins = new Pins(onFree, shared, bucketMarks(client, projectId));
     this.#prefix = `projects/${projectId}/`;
   }
 
@@ -90,7 +92,11 @@ export class S3BlobStore implements BlobStore {
     return body;
   }
 
-  /** Deletes a blob unless it's pinned or `isReferenced` says that a row names it again. */
+  close(): void {
+    this.#pins.close();
+  }
+
+  /** Deletes a blob unless it's pinned or copied, or `isReferenced` says that a row names it again. */
   remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const key = this.#blob(digest);
     return this.#pins.remove(digest, isReferenced, {

@@ -79,14 +79,22 @@ export class SharedPins {
     return this.#pins.get(digest) === 'left';
   }
 
-  /** Deletes this process's pin and erases the blob, unless a row names it or another process is using it. */
-  async erase(digest: string, begin: () => Promise<Erasure>): Promise<void> {
+  /** Deletes this process's pin and erases the blob, unless a row names it or another process is using or copying it. */
+  async erase(
+    digest: string,
+    begin: () => Promise<Erasure>,
+    isPostponed: () => Promise<boolean>,
+  ): Promise<void> {
     // If it isn't deleted, it lapses.
     this.#pins.delete(digest);
     const erasure = await begin();
     const claim = randomUUID();
     const wanted = { digest, holder: this.#holder, claim, now: this.#clock.now() };
     if (!(await this.#writes.run('claimErasure', wanted))) return;
+    if (await isPostponed()) {
+      await this.#writes.run('endErasure', { digest, claim });
+      return;
+    }
     await erasure.take();
     await erasure.finish(await this.#writes.run('endErasure', { digest, claim }));
   }

@@ -362,6 +362,7 @@ export class Project {
 
   async close(): Promise<void> {
     this.endWaits();
+    this.blobs.close();
     await this.deliveries.close();
     await this.transfer.close();
     await this.searches.close();

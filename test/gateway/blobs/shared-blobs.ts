@@ -208,9 +208,13 @@ class SteppedPins extends SharedPins {
     this.#gateway = gateway;
   }
 
-  override erase(digest: string, begin: () => Promise<Erasure>): Promise<void> {
+  override erase(
+    digest: string,
+    begin: () => Promise<Erasure>,
+    isPostponed: () => Promise<boolean>,
+  ): Promise<void> {
     const at = (point: Point): Promise<void> => this.#gateway.at(point);
-    return super.erase(digest, async () => {
+    const stepped = async (): Promise<Erasure> => {
       const erasure = await begin();
       return {
         async take() {
@@ -224,7 +228,8 @@ class SteppedPins extends SharedPins {
           await at('after finish');
         },
       };
-    });
+    };
+    return super.erase(digest, stepped, isPostponed);
   }
 }
 
