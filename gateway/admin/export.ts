@@ -112,7 +112,8 @@ async function copyAll(
     await mkdir(to, { mode: 0o700 });
   };
   try {
-    const attempt = (): ReturnType<typeof copyOnce> => copyOnce(options, { to, place, projectId: id });
+    const attempt = (): ReturnType<typeof copyOnce> =>
+      copyOnce(options, { to, place, projectId: id });
     return {
       version: VERSION,
       created_at: isoTime(options.now),

@@ -10,7 +10,7 @@ const FILE = 'manifest.json';
 /** The SHA-256 of the manifest itself, in the format of `sha256sum -c`. */
 const SUM_FILE = 'manifest.sha256';
 
-export const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const count = z.int().min(0);
 export const projectId = z.string().regex(/^prj_[0-9a-z]{16}$/);
 

@@ -14,7 +14,7 @@ export interface Seeded {
   readonly id: string;
   readonly apiKey: string;
   /** The newest entry of its ledger. */
-  readonly head: { readonly seq: number; readonly hash: string };
+  readonly head: { readonly seq: number; readonly hash: string; readonly at: string };
   /** Of the log that its replicas followed. */
   readonly epoch: string | undefined;
 }
@@ -30,12 +30,12 @@ export async function seed(folder: string, options: Options = {}): Promise<Seede
   const found = await gateway.gateway.projects.find(project.id);
   const replication = options.store ? null : await found?.writes.follow();
   const ledger = await gateway.call<{ items: Seeded['head'][] }>('GET', '/v1/ledger', { key });
-  const [{ seq, hash: newest } = { seq: 0, hash: '' }] = ledger.body.items;
+  const [{ seq, hash: newest, at } = { seq: 0, hash: '', at: '' }] = ledger.body.items;
   await gateway.stop({ keepFolder: true });
   return {
     id: project.id,
     apiKey: key,
-    head: { seq, hash: newest },
+    head: { seq, hash: newest, at },
     epoch: replication?.log?.epoch,
   };
 }
