@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventText, matchesSearch, parseSearch } from '../../../gateway/lib/event-text.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
@@ -8,6 +8,7 @@ import { BLOCK_EVENTS, EventIndex } from '../../../gateway/store/event-index.ts'
 import { NO_LINKS } from '../../../shared/kernel/links.ts';
 import { toEnvelope } from '../../../shared/kernel/envelope.ts';
 import { FakeClock, STEADY, TestGateway } from '../../helpers/gateway.ts';
+import { stopTime } from '../../helpers/stopped-time.ts';
 import { projectOf } from '../../shared/operations/route/routes.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,6 +27,8 @@ describe('a search over the events of a project', () => {
     path = join(gateway.folder, 'projects', gateway.projectId, 'search.db');
   });
   afterAll(() => gateway.stop());
+  // However slow the machine is, no search is cut short.
+  beforeEach(() => void stopTime());
 
   let sent = 0;
   const send = async (text: string, count = 1): Promise<void> => {
