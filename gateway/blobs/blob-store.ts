@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, openSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, createReadStream, existsSync, fstatSync, openSync } from 'node:fs';
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { lengthOf, sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
-import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
+import type { BlobStore, PinnedBlob } from '../../shared/kernel/context.ts';
 import { diskRefusal } from '../../shared/store/disk-trouble.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import {
@@ -17,6 +17,13 @@ import {
   writeStreamSynced,
   writeThenMove,
 } from '../lib/durable-files.ts';
+import {
+  BlobGuard,
+  checkedStream,
+  UNWATCHED,
+  type BlobWatch,
+  type DigestCheck,
+} from './blob-guard.ts';
 import { folderMarks } from './copy-marks.ts';
 import { Pins } from './pins.ts';
 import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
@@ -29,6 +36,13 @@ const DIGEST = /^[0-9a-f]{64}$/;
 /** The suffix of a file that is still being erased; it lies in the folder for incoming bytes. */
 const ERASED = '.erased';
 
+/** An open blob, for whoever closes it. */
+export interface OpenBlob {
+  readonly file: number;
+  /** For its bytes as they are read; null if they are known to be right. */
+  readonly check: DigestCheck | null;
+}
+
 /**
  * Content-addressed files: `ab/<sha256>`. Before a row may name a file, it's written, synced and moved into place, and
  * its folder is synced. It's deleted only after the commit that dropped the last row, and never while it's pinned or a
@@ -40,19 +54,24 @@ export class FileBlobStore implements BlobStore {
   readonly #pins: Pins;
   readonly #isShared: boolean;
   readonly #admit: (bytes: number) => void;
+  readonly #guard: BlobGuard;
 
   /**
    * `onFree` gets each digest that nobody pins or copies any more; `shared` is null if no other process uses the folder.
-   * `admit` throws if the disk has no room for this many bytes.
+   * `admit` throws if the disk has no room for this many bytes. `watch` gets to know of damage.
    */
   constructor(
     folder: string,
     onFree: (digest: string) => void = () => {},
     shared: SharedPins | null = null,
-    admit: (bytes: number) => void = () => {},
+    {
+      admit = () => undefined,
+      watch = UNWATCHED,
+    }: { readonly admit?: (bytes: number) => void; readonly watch?: BlobWatch } = {},
   ) {
     this.#folder = folder;
     this.#admit = admit;
+    this.#guard = new BlobGuard(watch, (digest) => this.#path(digest));
     this.#pins = new Pins(onFree, shared, folderMarks(dirname(folder)));
     this.#isShared = shared !== null;
   }
@@ -60,7 +79,7 @@ export class FileBlobStore implements BlobStore {
   async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
     this.#admit(lengthOf(bytes));
     const path = this.#path(digest);
-    return this.#pins.pinned(digest, async () => {
+    return this.#stored(digest, async () => {
       if (await isInPlace(path, bytes)) return;
       const temporary = this.#incoming(`${digest}.${randomUUID()}`);
       // Rows may name the file that is there, so only a durable one may replace it.
@@ -80,7 +99,7 @@ export class FileBlobStore implements BlobStore {
     try {
       return await wholeOrNothing(temporary, async () => {
         const digest = await writeStreamSynced(temporary, chunks, sizeBytes);
-        return this.#pins.pinned(digest, () => moveInPlace(temporary, this.#path(digest)));
+        return this.#stored(digest, () => moveInPlace(temporary, this.#path(digest)));
       });
     } finally {
       unpin();
@@ -88,17 +107,32 @@ export class FileBlobStore implements BlobStore {
   }
 
   async read(digest: string): Promise<Uint8Array> {
-    return readFile(this.#path(digest));
+    const bytes = await this.#guard.found(digest, () => readFile(this.#path(digest)));
+    if (sha256Of(bytes) !== digest) throw this.#guard.damaged(digest);
+    return bytes;
   }
 
-  async open(digest: string, range?: ByteRange): Promise<Readable> {
-    const file = await open(this.#path(digest), 'r');
-    return file.createReadStream({ ...range });
+  async open(digest: string): Promise<Readable> {
+    const file = await this.#guard.found(digest, () => open(this.#path(digest), 'r'));
+    return checkedStream(file.createReadStream(), this.#guard.check(digest));
   }
 
-  /** Opens the file before promising it: a removal takes the name away, but an open file keeps its bytes until it's closed. */
-  async openFile(digest: string): Promise<number> {
-    return openSync(this.#path(digest), 'r');
+  /**
+   * Opens the file before promising it: a removal takes the name away, but an open file keeps its bytes until it's closed.
+   * For a reader of a part, all of it is checked first.
+   */
+  async openFile(digest: string, { isWhole }: { readonly isWhole: boolean }): Promise<OpenBlob> {
+    const file = await this.#guard.found(digest, async () => openSync(this.#path(digest), 'r'));
+    if (isWhole) return { file, check: this.#guard.check(digest) };
+    const { ino, size, mtimeMs, ctimeMs } = fstatSync(file);
+    const identity = [ino, size, mtimeMs, ctimeMs].join(' ');
+    try {
+      await this.#guard.once(digest, identity, () => sumOf(file));
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    return { file, check: null };
   }
 
   close(): void {
@@ -109,7 +143,10 @@ export class FileBlobStore implements BlobStore {
   async remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const path = this.#path(digest);
     return this.#pins.remove(digest, isReferenced, {
-      erase: () => rm(path, { force: true }),
+      erase: async () => {
+        await rm(path, { force: true });
+        this.#guard.isWell(digest);
+      },
       begin: async () => new FileErasure(path, this.#incoming(`${digest}.${randomUUID()}`, ERASED)),
     });
   }
@@ -129,6 +166,12 @@ export class FileBlobStore implements BlobStore {
         await this.#sweepOne(path, name, isReferenced);
       }
     }
+  }
+
+  async #stored(digest: string, store: () => Promise<void>): Promise<PinnedBlob> {
+    const pinned = await this.#pins.pinned(digest, store);
+    this.#guard.isWell(digest);
+    return pinned;
   }
 
   async #sweepOne(
@@ -201,6 +244,14 @@ async function wholeOrNothing<T>(temporary: string, work: () => Promise<T>): Pro
     // Every attempt starts with a new file, so the caller may try again.
     throw diskRefusal(error) ?? error;
   }
+}
+
+/** The SHA-256 of an open file, which stays open. */
+async function sumOf(file: number): Promise<string> {
+  const sum = createHash('sha256');
+  const chunks = createReadStream('', { fd: file, autoClose: false, start: 0 });
+  for await (const chunk of chunks) sum.update(chunk as Uint8Array);
+  return sum.digest('hex');
 }
 
 /** Null if the file doesn't exist. */

@@ -2,9 +2,10 @@ import { createHash, hash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { lengthOf, sha256Of, wholeOf, type Bytes } from '../../shared/lib/bytes.ts';
-import type { BlobStore, ByteRange, PinnedBlob } from '../../shared/kernel/context.ts';
+import type { BlobStore, PinnedBlob } from '../../shared/kernel/context.ts';
 import { attachment } from '../lib/attachment.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';
+import { BlobGuard, checkedStream, UNWATCHED, type BlobWatch } from './blob-guard.ts';
 import { bucketMarks } from './copy-marks.ts';
 import { Pins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
@@ -39,24 +40,32 @@ export class S3BlobStore implements BlobStore {
   readonly #prefix: string;
   /** Pins by the last part of a key. */
   readonly #pins: Pins;
+  readonly #guard: BlobGuard;
 
-  /** `onFree` gets each digest that nobody pins or copies any more; `shared` is null if no other process uses the bucket. */
+  /**
+   * `onFree` gets each digest that nobody pins or copies any more; `shared` is null if no other process uses the bucket.
+   * `watch` gets to know of damage.
+   */
   constructor(
     client: S3Client,
     projectId: string,
     onFree: (digest: string) => void = () => {},
     shared: SharedPins | null = null,
+    watch: BlobWatch = UNWATCHED,
   ) {
     this.#client = client;
     this.#pins = new Pins(onFree, shared, bucketMarks(client, projectId));
     this.#prefix = `projects/${projectId}/`;
+    this.#guard = new BlobGuard(watch, (digest) => `s3://${client.bucket}/${this.#blob(digest)}`);
   }
 
   async put(bytes: Bytes, digest = sha256Of(bytes)): Promise<PinnedBlob> {
     return this.#pins.pinned(digest, async () => {
       const key = this.#blob(digest);
-      if ((await this.#client.head(key)) === lengthOf(bytes)) return;
+      if (!this.#guard.isDamaged(digest) && (await this.#client.head(key)) === lengthOf(bytes))
+        return;
       await this.#client.put(key, wholeOf(bytes), digest);
+      this.#guard.isWell(digest);
     });
   }
 
@@ -79,17 +88,34 @@ export class S3BlobStore implements BlobStore {
 
   async read(digest: string): Promise<Uint8Array> {
     const key = this.#blob(digest);
-    return this.#client.reading(key, async ({ body }) => {
-      const bytes = await buffer(body);
-      if (hash('sha256', bytes) !== digest)
-        throw new WireError(`GET ${key}: the content doesn't match its digest`);
-      return bytes;
-    });
+    const bytes = await this.#guard.found(digest, () =>
+      this.#client.reading(key, ({ body }) => buffer(body)),
+    );
+    if (hash('sha256', bytes) !== digest) throw this.#guard.damaged(digest);
+    return bytes;
   }
 
-  async open(digest: string, range?: ByteRange): Promise<Readable> {
-    const { body } = await this.#client.open(this.#blob(digest), range);
-    return body;
+  async open(digest: string): Promise<Readable> {
+    const key = this.#blob(digest);
+    const { body } = await this.#guard.found(digest, () => this.#client.open(key));
+    return checkedStream(body, this.#guard.check(digest));
+  }
+
+  /** Checks all of a blob, once for each process, before somebody gets an address to read it from the bucket. */
+  async check(digest: string): Promise<void> {
+    const key = this.#blob(digest);
+    const object = await this.#guard.found(digest, async () => {
+      const stat = await this.#client.stat(key);
+      if (!stat) throw new MissingObjectError(key);
+      return stat;
+    });
+    await this.#guard.once(digest, `${object.sizeBytes} ${object.etag}`, () =>
+      this.#client.reading(key, async ({ body }) => {
+        const sum = createHash('sha256');
+        for await (const chunk of body as AsyncIterable<Uint8Array>) sum.update(chunk);
+        return sum.digest('hex');
+      }),
+    );
   }
 
   close(): void {
@@ -100,7 +126,10 @@ export class S3BlobStore implements BlobStore {
   remove(digest: string, isReferenced: (digest: string) => Promise<boolean>): Promise<void> {
     const key = this.#blob(digest);
     return this.#pins.remove(digest, isReferenced, {
-      erase: () => this.#client.delete(key),
+      erase: async () => {
+        await this.#client.delete(key);
+        this.#guard.isWell(digest);
+      },
       begin: () => this.#erasure(key),
     });
   }
@@ -198,10 +227,10 @@ export class S3BlobStore implements BlobStore {
   /** Renames bytes in the bucket to their digest. */
   async #settle(key: string, digest: string, sizeBytes: number, etag?: string): Promise<void> {
     const blob = this.#blob(digest);
-    if ((await this.#client.head(blob)) === sizeBytes) return;
+    if (!this.#guard.isDamaged(digest) && (await this.#client.head(blob)) === sizeBytes) return;
     await this.#client.copy(key, blob, etag);
     const copied = await this.#client.head(blob);
-    if (copied === sizeBytes) return;
+    if (copied === sizeBytes) return this.#guard.isWell(digest);
     throw asStoreError(new WireError(`PUT ${blob}: ${copied} of ${sizeBytes} bytes are stored`));
   }
 

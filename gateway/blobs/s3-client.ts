@@ -2,7 +2,6 @@ import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ByteRange } from '../../shared/kernel/context.ts';
 import type { S3Config } from './blobs-config.ts';
 import { asStoreError, isPassing, MissingObjectError, S3Error, WireError } from './s3-errors.ts';
 import { exchange, S3Body } from './s3-exchange.ts';
@@ -66,8 +65,17 @@ export class S3Client {
     this.#agent = new Agent({ keepAlive: true });
   }
 
+  get bucket(): string {
+    return this.#place.bucket;
+  }
+
   /** The size of an object; null if it doesn't exist. */
-  head(key: string): Promise<number | null> {
+  async head(key: string): Promise<number | null> {
+    return (await this.stat(key))?.sizeBytes ?? null;
+  }
+
+  /** The size of an object and its ETag, which changes with its bytes; null if it doesn't exist. */
+  stat(key: string): Promise<Omit<OpenObject, 'body'> | null> {
     return this.#repeated(async () => {
       const call: S3Call = { method: 'HEAD', key };
       const response = await this.#send(call, NOTHING);
@@ -75,13 +83,13 @@ export class S3Client {
       // Without a body, a missing object looks like a missing bucket; a write will tell them apart.
       if (response.statusCode === 404) return null;
       if (response.statusCode !== 200) throw await this.#failure(call, response);
-      return lengthOf(call, response);
+      return { sizeBytes: lengthOf(call, response), etag: response.headers.etag ?? '' };
     });
   }
 
   /** A caller that doesn't read to the end must destroy the body. */
-  open(key: string, range?: ByteRange): Promise<OpenObject> {
-    return this.#repeated(() => this.#open(key, range));
+  open(key: string): Promise<OpenObject> {
+    return this.#repeated(() => this.#open(key));
   }
 
   /** Reads an object with `use`; if the read breaks off, it starts again from the beginning. */
@@ -186,16 +194,11 @@ export class S3Client {
     this.#agent.destroy();
   }
 
-  async #open(key: string, range?: ByteRange): Promise<OpenObject> {
-    const headers = range && { Range: `bytes=${range.start}-${range.end}` };
-    const call: S3Call = { method: 'GET', key, ...(headers && { headers }) };
+  async #open(key: string): Promise<OpenObject> {
+    const call: S3Call = { method: 'GET', key };
     const response = await this.#send(call, NOTHING);
-    if (response.statusCode !== (range ? 206 : 200)) throw await this.#failure(call, response);
+    if (response.statusCode !== 200) throw await this.#failure(call, response);
     const sizeBytes = lengthOf(call, response);
-    if (range && !isRange(response, range, sizeBytes)) {
-      response.destroy();
-      throw new WireError(`${nameOf(call)}: the server sent another range`);
-    }
     const { silenceMs } = this.#timeouts;
     const body = new S3Body(response, { what: nameOf(call), sizeBytes, silenceMs });
     return { body, sizeBytes, etag: response.headers.etag ?? '' };
@@ -279,10 +282,4 @@ function lengthOf(call: S3Call, response: IncomingMessage): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   response.destroy();
   throw new WireError(`${nameOf(call)}: the answer has no length`);
-}
-
-function isRange(response: IncomingMessage, range: ByteRange, sizeBytes: number): boolean {
-  const { start, end } = range;
-  const came = response.headers['content-range'] ?? '';
-  return sizeBytes === end - start + 1 && came.startsWith(`bytes ${start}-${end}/`);
 }

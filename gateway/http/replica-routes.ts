@@ -148,9 +148,12 @@ async function exported(
     'Content-Length': String(copy.sizeBytes),
     ...NO_STORE,
   });
-  await copy
-    .send(c.env, 200, headers)
-    .catch((error: unknown) => logOf(c, onInternal)(error, c.get('requestId')));
+  try {
+    await copy.send(c.env, 200, headers);
+  } catch (error) {
+    if (!c.env.outgoing.headersSent) throw error;
+    logOf(c, onInternal)(error, c.get('requestId'));
+  }
   return RESPONSE_ALREADY_SENT;
 }
 

@@ -15,28 +15,43 @@ interface Exchange {
   readonly visit?: Pick<RequestInfo, 'admitted'>;
 }
 
+/** Checks bytes as they pass. */
+interface BodyCheck {
+  add(bytes: Uint8Array): void;
+  /** Throws if they weren't the right ones. */
+  end(): void;
+  /** The error for a file that can't be read to its end. */
+  unreadable(): Error;
+}
+
+interface Part {
+  readonly start: number;
+  readonly sizeBytes: number;
+  /** For a whole file. */
+  readonly check?: BodyCheck | null;
+}
+
 /** A part of an open file, for one response. */
 export class FileBody {
   readonly #file: number;
   readonly #start: number;
   readonly #sizeBytes: number;
+  readonly #check: BodyCheck | null;
   readonly #onEnd: (sentBytes: number) => void;
 
   /** `send` closes the file and calls `onEnd` with the number of bytes sent. */
-  constructor(
-    file: number,
-    part: { readonly start: number; readonly sizeBytes: number },
-    onEnd: (sentBytes: number) => void,
-  ) {
+  constructor(file: number, part: Part, onEnd: (sentBytes: number) => void) {
     this.#file = file;
     this.#start = part.start;
     this.#sizeBytes = part.sizeBytes;
+    this.#check = part.check ?? null;
     this.#onEnd = onEnd;
   }
 
   /**
    * Sends headers and the part. It reads a chunk after the client has taken the previous one, and stops if the client
-   * leaves. A file that is too short breaks the connection, so that the client notices.
+   * leaves. A file that is too short or fails its check breaks the connection before the last byte, so that the client
+   * notices. If nothing was sent yet, the caller can still answer.
    */
   async send(
     exchange: Exchange,
@@ -46,15 +61,17 @@ export class FileBody {
     const client = new Client(exchange);
     const chunk = chunks.take(this.#sizeBytes);
     try {
-      exchange.outgoing.writeHead(status, headers);
       for (let offset = 0; offset < this.#sizeBytes && !client.isGone;) {
         const bytes = await this.#read(chunk, offset);
         offset += bytes.length;
+        this.#check?.add(bytes);
+        if (offset === this.#sizeBytes) this.#check?.end();
+        if (!exchange.outgoing.headersSent) exchange.outgoing.writeHead(status, headers);
         await client.write(bytes);
       }
-      if (!client.isGone) exchange.outgoing.end();
+      endAnswer(client, exchange, { status, headers });
     } catch (error) {
-      exchange.outgoing.destroy();
+      breakOff(exchange);
       throw error;
     } finally {
       // A broken connection may still use the chunk's bytes.
@@ -68,9 +85,9 @@ export class FileBody {
     const length = Math.min(chunk.length, this.#sizeBytes - offset);
     return new Promise((resolve, reject) => {
       read(this.#file, chunk, 0, length, this.#start + offset, (error, bytesRead) => {
-        if (error) reject(error);
-        else if (bytesRead > 0) resolve(chunk.subarray(0, bytesRead));
-        else reject(new Error(`${offset} bytes came out of ${this.#sizeBytes}.`));
+        if (!error && bytesRead > 0) resolve(chunk.subarray(0, bytesRead));
+        else if (this.#check) reject(this.#check.unreadable());
+        else reject(error ?? new Error(`${offset} bytes came out of ${this.#sizeBytes}.`));
       });
     });
   }
@@ -95,20 +112,36 @@ export class StreamBody {
   ): Promise<void> {
     const client = new Client(exchange);
     try {
-      exchange.outgoing.writeHead(status, headers);
       for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
         if (client.isGone) break;
+        if (!exchange.outgoing.headersSent) exchange.outgoing.writeHead(status, headers);
         await client.write(chunk);
       }
-      if (!client.isGone) exchange.outgoing.end();
+      endAnswer(client, exchange, { status, headers });
     } catch (error) {
-      exchange.outgoing.destroy();
+      breakOff(exchange);
       throw error;
     } finally {
       this.#stream.destroy();
       this.#onEnd(client.sentBytes);
     }
   }
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function endAnswer(client: Client, { outgoing }: Exchange, { status, headers }: Head): void {
+  if (client.isGone) return;
+  if (!outgoing.headersSent) outgoing.writeHead(status, headers);
+  outgoing.end();
+}
+
+/** A client that got the beginning must not take it for the whole. */
+function breakOff({ outgoing }: Exchange): void {
+  if (outgoing.headersSent) outgoing.destroy();
 }
 
 /** The client of a response, for as long as the connection lasts. */

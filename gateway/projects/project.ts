@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
 import type { ReplicationPosition } from '../../shared/store/driver.ts';
-import type { DamageRegister } from '../../shared/store/damage.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
-import { FileBlobStore } from '../blobs/blob-store.ts';
+import type { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
+import { openBlobs, type BlobPlace } from '../blobs/open-blobs.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
-import type { S3Client } from '../blobs/s3-client.ts';
 import { SharedPins } from '../cluster/shared-pins.ts';
 import type { Databases } from '../store/databases.ts';
 import type { DiskSpace } from './disk-space.ts';
@@ -41,20 +40,15 @@ const DRAIN_MS = 20_000;
 const DRAIN_POLL_MS = 10;
 
 /** What a project needs from its gateway. */
-export interface ProjectDeps extends Senders {
+export interface ProjectDeps extends Senders, BlobPlace {
   readonly dataFolder: string;
   readonly databases: Databases;
   readonly clock: Clock;
   readonly writers: Writers;
   /** Limits the waits and streams that are open. */
   readonly admission: Admission;
-  /** The bucket for blobs; null keeps them in a folder. */
-  readonly bucket: S3Client | null;
-  /** The blob folder: in the data folder, or one shared with other gateways. */
-  readonly blobsFolder: string;
   /** The room on the disks of both. */
   readonly disk: DiskSpace;
-  readonly damage: DamageRegister;
   readonly pool: DatabasePool;
   /** Ceilings of agents' mail over several projects. */
   readonly mailCeilings: MailCeilings;
@@ -175,10 +169,14 @@ export class Project {
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
     const shared =
       pinHolder === null ? null : new SharedPins(this.writes, deps.clock, { holder: pinHolder });
-    const blobsFolder = join(deps.blobsFolder, 'projects', info.id, 'blobs');
-    this.blobs = deps.bucket
-      ? new S3BlobStore(deps.bucket, info.id, onFree, shared)
-      : new FileBlobStore(blobsFolder, onFree, shared, (bytes) => deps.disk.admit(this, bytes));
+    this.blobs = openBlobs({
+      ...deps,
+      project: info.id,
+      onFree,
+      shared,
+      admit: (bytes) => deps.disk.admit(this, bytes),
+      isReferenced: (digest) => this.#isReferenced(digest),
+    });
     this.mails = deps.messaging.mailsOf(this);
     this.directUploads =
       this.blobs instanceof S3BlobStore ? new BucketUploads(this, this.blobs, deps.clock) : null;
@@ -262,9 +260,11 @@ export class Project {
 
   /** Deletes a blob that no row refers to. */
   removeBlob(digest: string): Promise<void> {
-    return this.blobs.remove(digest, (one) =>
-      this.store.read((store) => store.blobs.isReferenced(one)),
-    );
+    return this.blobs.remove(digest, (one) => this.#isReferenced(one));
+  }
+
+  #isReferenced(digest: string): Promise<boolean> {
+    return this.store.read((store) => store.blobs.isReferenced(digest));
   }
 
   /** The number of the newest commit. */

@@ -73,12 +73,6 @@ export interface Vault {
   readonly sign: (text: string) => string;
 }
 
-/** Bytes from `start` to `end`, both inclusive, counted from 0. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** A blob that is kept until `release`, even if no row refers to it. */
 export interface PinnedBlob {
   /** SHA-256 in hex. */
@@ -95,9 +89,13 @@ export interface BlobStore {
   put(bytes: Bytes, digest?: string): Promise<PinnedBlob>;
   /** The same in chunks. Rejects and stores nothing unless exactly `sizeBytes` arrive. */
   putStream(chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<PinnedBlob>;
+  /** ENOENT if the blob doesn't exist and no row names it; every other failure means that it's damaged or out of reach. */
   read(digest: string): Promise<Uint8Array>;
-  /** Rejects like `read` if the blob doesn't exist. A caller that stops early must destroy the stream. */
-  open(digest: string, range?: ByteRange): Promise<Readable>;
+  /**
+   * Rejects as `read` does. The stream fails before its last chunk if the bytes aren't the blob's. A caller that stops
+   * early must destroy it.
+   */
+  open(digest: string): Promise<Readable>;
 }
 
 /** Where and how to upload the bytes. */

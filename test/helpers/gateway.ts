@@ -131,6 +131,7 @@ export class TestGateway {
         | 'messaging'
         | 'deletionClock'
         | 'ingress'
+        | 'log'
         | 'store'
         | 'ratePerMinute'
         | 'signIn'

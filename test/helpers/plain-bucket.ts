@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -45,8 +46,17 @@ export class PlainBucket {
       const text = '<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>';
       return void response.writeHead(404, { 'content-length': text.length }).end(text);
     }
-    response.writeHead(200, { 'content-length': object.length });
+    response.writeHead(200, { 'content-length': object.length, etag: hash('sha256', object) });
     response.end(method === 'HEAD' ? undefined : object);
+  }
+
+  /** Flips a bit of the object with this digest. */
+  damage(digest: string): void {
+    const [path = '', object] = [...this.#objects].find(([key]) => key.endsWith(digest)) ?? [];
+    if (!object) throw new Error(`There is no object ${digest}.`);
+    const damaged = Buffer.from(object);
+    damaged[0] = (damaged[0] ?? 0) ^ 0x10;
+    this.#objects.set(path, damaged);
   }
 
   async stop(): Promise<void> {

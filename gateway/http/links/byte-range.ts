@@ -1,4 +1,8 @@
-import type { ByteRange } from '../../../shared/kernel/context.ts';
+/** Bytes from `start` to `end`, both inclusive, counted from 0. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** The part of a file that a Range header asks for: a range, the whole file, or a range outside the file. */
 export type AskedRange = ByteRange | 'whole' | 'unsatisfiable';

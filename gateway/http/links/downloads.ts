@@ -11,7 +11,7 @@ import { monthOf } from '../../../shared/rules/month.ts';
 import type { FileRow } from '../../../shared/store/files.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { attachmentHeaders } from '../../lib/attachment.ts';
-import { isMissing } from '../../blobs/blob-store.ts';
+import { isMissing, type OpenBlob } from '../../blobs/blob-store.ts';
 import { askedRange, type AskedRange } from './byte-range.ts';
 import { FileBody, StreamBody } from '../../lib/file-body.ts';
 import { S3BlobStore } from '../../blobs/s3-blob-store.ts';
@@ -99,7 +99,7 @@ export class Downloads {
     if (range === 'unsatisfiable') return notSatisfiable(headers, sizeBytes);
     const isWhole = range === 'whole';
     const { start, end } = isWhole ? { start: 0, end: sizeBytes - 1 } : range;
-    const opened = await found(blobs.openFile(file.digest));
+    const opened = await found(blobs.openFile(file.digest, { isWhole }));
     const body = await this.#body(project, opened, { start, sizeBytes: end - start + 1 });
     return {
       status: isWhole ? 200 : 206,
@@ -121,6 +121,7 @@ export class Downloads {
     const part = typeof range === 'object' ? range.end - range.start + 1 : file.size_bytes;
     const bytes = range === 'unsatisfiable' ? 0 : part;
     const month = monthOf(this.#clock.now());
+    await found(blobs.check(file.digest));
     await project.transfer.take(month, bytes);
     const location = await blobs.presignGet(file.digest, {
       fileName: file.path,
@@ -158,7 +159,7 @@ export class Downloads {
   /** Returns a part of a file, after it has counted the bytes against the month. */
   async #body(
     { transfer }: Project,
-    file: number,
+    { file, check }: OpenBlob,
     part: { readonly start: number; readonly sizeBytes: number },
   ): Promise<FileBody> {
     const { sizeBytes } = part;
@@ -169,7 +170,9 @@ export class Downloads {
       closeSync(file);
       throw error;
     }
-    return new FileBody(file, part, (sentBytes) => transfer.giveBack(month, sizeBytes - sentBytes));
+    return new FileBody(file, { ...part, check }, (sentBytes) =>
+      transfer.giveBack(month, sizeBytes - sentBytes),
+    );
   }
 }
 

@@ -139,7 +139,12 @@ async function download(
   if (!(body instanceof FileBody || body instanceof StreamBody))
     return reply(c, body, status, headers);
   // Writes straight to the connection, because a web stream in between takes longer than everything else here.
-  const sent = body.send(c.env, status, commonHeaders(c, headers));
-  await sent.catch((error: unknown) => onInternal(error, c.get('requestId')));
+  try {
+    await body.send(c.env, status, commonHeaders(c, headers));
+  } catch (error) {
+    // Nothing of a small file was sent before it failed its check.
+    if (!c.env.outgoing.headersSent) throw error;
+    onInternal(error, c.get('requestId'));
+  }
   return RESPONSE_ALREADY_SENT;
 }
