@@ -23,6 +23,13 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
   syncFolder(dirname(path));
 }
 
+/** The same, but a power cut may bring back the old content or leave the file empty. */
+export function replaceFile(path: string, content: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, content, { mode: 0o600 });
+  renameSync(temporary, path);
+}
+
 /** The text of a file, or null if there's no file. */
 export function readIfThere(path: string): string | null {
   try {

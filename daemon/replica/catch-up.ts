@@ -5,6 +5,7 @@ import { Backoff } from './backoff.ts';
 import type { Link } from './link.ts';
 import type { LocalCopy } from './local-copy.ts';
 import type { CopyPosition } from './replica-reader.ts';
+import { Rest } from './rest.ts';
 import { SyncError } from './sync-failure.ts';
 
 /** Pauses between attempts while a reader blocks the log, the network fails, or nothing arrives. */
@@ -31,6 +32,7 @@ export interface CatchUpDeps {
 export class CatchUp {
   readonly #deps: CatchUpDeps;
   readonly #backoff = new Backoff(PAUSES);
+  readonly #rest = new Rest();
   /** Failed attempts in a row. */
   #troubles = 0;
   /** Crashes of the client at this position of the replica. */
@@ -50,16 +52,21 @@ export class CatchUp {
   async run(signal: AbortSignal): Promise<void> {
     const { positionWaiters } = this.#deps;
     signal.addEventListener('abort', () => this.wake(), { once: true });
+    let wasDue = false;
     while (!signal.aborted) {
       if (positionWaiters.behind === 0) {
+        wasDue = false;
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
         this.#wake = null;
         continue;
       }
+      const startedAt = performance.now();
       const pauseMs = await this.#attempt(signal).catch((error: unknown) => this.#judge(error));
-      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      const restMs = this.#rest.after(performance.now() - startedAt, wasDue);
+      wasDue = true;
+      await sleep(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
     }
   }
 

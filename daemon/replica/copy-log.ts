@@ -14,6 +14,7 @@ import {
   SALTS_BYTES,
 } from '../../shared/store/wal-layout.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
+import { frameSum } from './frame-places.ts';
 
 /** Frames per read: 1 MB. */
 const PORTION = 256;
@@ -27,6 +28,8 @@ export interface CopyLog {
   readonly pages: number;
   /** CRC-32 of each page in the log, by page number. */
   readonly sums: ReadonlyMap<number, number>;
+  /** The checksum of all frames, as in a `FramePlace`. */
+  readonly sum: number;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function readCopyLog(path: string, framesMax: number): Promise<Copy
     file = await open(path, 'r');
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
-    return { frames: 0, pages: 0, sums: new Map() };
+    return { frames: 0, pages: 0, sums: new Map(), sum: 0 };
   }
   try {
     return await readLog(file, framesMax);
@@ -78,12 +81,15 @@ class LogFrames implements CopyLog {
   frames = 0;
   pages = 0;
   readonly sums = new Map<number, number>();
+  sum = 0;
   /** False after an invalid frame, or after `framesMax` frames. */
   isOpen: boolean;
   readonly #framesMax: number;
   readonly #salts: Buffer;
   #check: Checksum = [0, 0];
   #taken = 0;
+  /** The checksum of the taken frames. */
+  #takenSum = 0;
   /** The pages since the last commit. */
   readonly #open = new Map<number, number>();
 
@@ -105,7 +111,9 @@ class LogFrames implements CopyLog {
     this.#check = check;
     this.#taken += 1;
     this.isOpen = this.#taken < this.#framesMax;
-    this.#open.set(frame.readUInt32BE(0), crc32(page));
+    const [number, pageSum] = [frame.readUInt32BE(0), crc32(page)];
+    this.#open.set(number, pageSum);
+    this.#takenSum = frameSum(this.#takenSum, number, pageSum);
     const pages = frame.readUInt32BE(COMMIT_AT);
     if (pages > 0) this.#commit(pages);
     return this.isOpen;
@@ -115,6 +123,7 @@ class LogFrames implements CopyLog {
     for (const [page, sum] of this.#open) this.sums.set(page, sum);
     this.#open.clear();
     this.frames = this.#taken;
+    this.sum = this.#takenSum;
     this.pages = pages;
   }
 }

@@ -44,6 +44,7 @@ async function findDamage(folder: ReplicaFolder): Promise<string | null> {
   const log = await readCopyLog(folder.logPath, committed);
   const found = placeOf(notes, known, log.frames);
   if (log.frames < committed || !found) return "The replica's log lost frames.";
+  if (!isPlace(folder, found, log)) return "The replica's log isn't what the gateway sent.";
   const page = await findChangedPage(folder.databasePath, known.sums, log);
   if (page !== null) return `Page ${page} of the file isn't what the gateway sent.`;
   const isNoted = found.generation === notes.generation && found.frames === notes.frames;
@@ -63,6 +64,14 @@ function placeOf(
   if (found >= frames) return { generation, frames: found };
   const isFolded = found === 0 && known.generation > generation;
   return isFolded ? { generation: known.generation, frames: 0 } : null;
+}
+
+/** True if we know which of the gateway's frames come after the log, so that it ends exactly where we left it. */
+function isPlace(folder: ReplicaFolder, { generation, frames }: SyncedTo, log: CopyLog): boolean {
+  if (frames === 0) return true;
+  const known = folder.readPlaces();
+  if (known?.generation !== generation) return false;
+  return known.places.some(({ ours, sum }) => ours === frames && sum === log.sum);
 }
 
 /** Returns the number of committed frames that the client will see. */

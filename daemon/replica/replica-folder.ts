@@ -2,7 +2,8 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
-import { makePrivateFolder, readIfThere, writePrivateFile } from '../files.ts';
+import { makePrivateFolder, readIfThere, replaceFile, writePrivateFile } from '../files.ts';
+import { readPlaces, type FramePlaces } from './frame-places.ts';
 import { decodeSums, encodeSums, type PageSums } from './page-sums.ts';
 import { isTime, readInfo } from './gateway-position.ts';
 import type { ReplicaInfo } from './status.ts';
@@ -34,7 +35,8 @@ const KEEP_MS = 7 * 24 * 3_600_000;
 /** The version of the client's file format `replica.db-info`. */
 const INFO_VERSION = 0;
 
-/** One replica's folder: the database, the client's notes, the page checksums, and our own record. */
+/** One replica's folder: the database, the client's notes, the page checksums, the frames' places, and our
+ * own record. */
 export class ReplicaFolder {
   readonly path: string;
   readonly databasePath: string;
@@ -44,6 +46,7 @@ export class ReplicaFolder {
   readonly #recordPath: string;
   readonly #infoPath: string;
   readonly #sumsPath: string;
+  readonly #placesPath: string;
 
   constructor(path: string) {
     this.path = path;
@@ -54,6 +57,7 @@ export class ReplicaFolder {
     this.#recordPath = join(path, 'replica.json');
     this.#infoPath = `${this.databasePath}-info`;
     this.#sumsPath = `${this.databasePath}-sums`;
+    this.#placesPath = `${this.databasePath}-frames`;
     makePrivateFolder(path);
   }
 
@@ -109,6 +113,16 @@ export class ReplicaFolder {
     writePrivateFile(this.#sumsPath, encodeSums(sums));
   }
 
+  /** Null if the places are missing or damaged. */
+  readPlaces(): FramePlaces | null {
+    return readPlaces(readIfThere(this.#placesPath) ?? '');
+  }
+
+  /** Doesn't sync: this comes before every commit of the client, and `prepare.ts` recognizes an older version. */
+  writePlaces(places: FramePlaces): void {
+    replaceFile(this.#placesPath, JSON.stringify(places));
+  }
+
   /** Sizes and times of the database and its log, for comparison. */
   fingerprint(): string {
     return [this.databasePath, this.logPath]
@@ -126,7 +140,7 @@ export class ReplicaFolder {
   get #files(): readonly string[] {
     const { databasePath } = this;
     const files = [databasePath, this.logPath, `${databasePath}-shm`, this.downloadPath];
-    return [this.#recordPath, ...files, this.#sumsPath, this.#infoPath];
+    return [this.#recordPath, ...files, this.#placesPath, this.#sumsPath, this.#infoPath];
   }
 }
 

@@ -10,6 +10,7 @@ import { rememberHead } from '../ledger-heads.ts';
 import { PositionWaiters } from './position-waiters.ts';
 import { logContact } from './contact-log.ts';
 import { ReplicaManager } from './replica-manager.ts';
+import { FrameNumbers } from './frame-numbers.ts';
 import { FreshnessJudge } from './freshness.ts';
 import { CatchUp } from './catch-up.ts';
 import { LocalCopy } from './local-copy.ts';
@@ -95,7 +96,9 @@ export class Replica {
     this.#pauses = new Pauses(this.#timing);
     const folder = new ReplicaFolder(options.folder);
     this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
-    this.#relay = new SyncRelay(this.#source, (ended) => this.#copy.noteFold(ended));
+    this.#relay = new SyncRelay(this.#source, new FrameNumbers(folder), (ended) =>
+      this.#copy.noteFold(ended),
+    );
     this.#copy = new LocalCopy({
       folder,
       projectId,

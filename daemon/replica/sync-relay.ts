@@ -5,18 +5,22 @@ import type { Link } from './link.ts';
 import type { SyncedTo } from './replica-folder.ts';
 import { SourceError, type SourceFault } from './source-error.ts';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
+import type { FrameNumbers } from './frame-numbers.ts';
 import type { ReplicaSource } from './source.ts';
 
 /** The only paths that the client asks for once a replica exists. */
 const INFO = /^\/[\w-]{1,64}\/info$/;
-const FRAMES = /^\/([\w-]{1,64})\/sync\/(\d{1,10})\/(\d{1,10})\/(\d{1,10})$/;
+const FRAMES = /^\/([\w-]{1,64})\/sync\/(\d{1,10})\/([1-9]\d{0,9})\/\d{1,10}$/;
+/** How many frames we ask for at once: 1 MB. The client asks for half as many, and takes any number. */
+const FRAMES_ASKED = 250;
 
 /**
  * The status for everything outside the protocol. The client takes 400 and 500 for the end of a generation, and retries
  * the other 5xx for six seconds, during which we can't tell it that the gateway is back.
  */
 const TROUBLE = 424;
-const STATUS_OF: Partial<Record<SourceFault, number>> = { refused: 403, missing: 404 };
+const GONE = 404;
+const STATUS_OF: Partial<Record<SourceFault, number>> = { refused: 403, missing: GONE };
 
 const SERVER: HttpServerOptions = {
   limits: { headersMs: 10_000, bodyMs: 10_000, keepAliveMs: 60_000 },
@@ -43,16 +47,19 @@ interface Reply {
  */
 export class SyncRelay {
   readonly #source: Source;
+  readonly #numbers: FrameNumbers;
   readonly #onFold: (ended: SyncedTo) => Promise<void>;
   readonly #closing = new AbortController();
   /** Replaces the API key, which the other process doesn't need. */
   readonly #token = randomBytes(32).toString('hex');
   #server: Promise<HttpServer> | null = null;
   #end: FrameEnd | null = null;
+  #questions = 0;
 
   /** Calls `onFold` before it tells the client to fold in the log of a generation that ended. */
-  constructor(source: Source, onFold: (ended: SyncedTo) => Promise<void>) {
+  constructor(source: Source, numbers: FrameNumbers, onFold: (ended: SyncedTo) => Promise<void>) {
     this.#source = source;
+    this.#numbers = numbers;
     this.#onFold = onFold;
   }
 
@@ -100,21 +107,34 @@ export class SyncRelay {
   }
 
   async #ask(path: string): Promise<Reply> {
-    const { signal } = this.#closing;
     // To the client, any answer means that we speak the protocol, so it can open without the gateway.
     if (INFO.test(path)) return json(200, { current_generation: 1 });
     const [, epoch, ...numbers] = FRAMES.exec(path) ?? [];
     if (epoch === undefined) return { status: TROUBLE, body: '' };
-    const [generation = 0, from = 0, to = 0] = numbers.map(Number);
+    const [generation = 0, from = 0] = numbers.map(Number);
     if (this.#isEnd({ epoch, generation, from })) return json(400, { generation });
-    const answer = await this.#source.frames(epoch, { generation, from, to }, signal);
+    return this.#pull({ epoch, generation, from });
+  }
+
+  /** The frames that the client gets next. */
+  async #pull({ epoch, generation, from }: FrameEnd): Promise<Reply> {
+    const place = this.#numbers.find(generation, from - 1);
+    // The client's log isn't what we passed on, so nobody has the frames after it.
+    if (!place) return { status: GONE, body: '' };
+    const question = (this.#questions += 1);
+    const [first, end] = [place.theirs + 1, place.theirs + 1 + FRAMES_ASKED];
+    const range = { generation, from: first, to: end };
+    const answer = await this.#source.frames(epoch, range, this.#closing.signal);
+    // Each client asks one question at a time: somebody killed the one that asked this.
+    if (question !== this.#questions) return { status: TROUBLE, body: '' };
     if ('newest' in answer) {
       if (answer.newest > generation) await this.#onFold({ generation, frames: from - 1 });
       return json(400, { generation: answer.newest });
     }
-    const { frames } = answer;
+    const { frames, taken, endsCommit } = this.#numbers.pass(generation, place, answer.frames);
     const count = frames.length / FRAME_BYTES;
-    const isAll = from + count < to && endsCommit(frames);
+    const received = answer.frames.length / FRAME_BYTES;
+    const isAll = endsCommit && taken === received && received < FRAMES_ASKED;
     this.#end = isAll ? { epoch, generation, from: from + count } : null;
     return { status: 200, body: frames };
   }
@@ -128,11 +148,6 @@ export class SyncRelay {
     this.#end = null;
     return end?.epoch === epoch && end.generation === generation && end.from === from;
   }
-}
-
-/** The header of a commit's last frame has the database size in pages there; other frames have 0. */
-function endsCommit(frames: Buffer): boolean {
-  return frames.readUInt32BE(frames.length - FRAME_BYTES + 4) > 0;
 }
 
 function json(status: number, value: unknown): Reply {

@@ -23,6 +23,7 @@ import { projects } from './cases/projects.ts';
 import { push } from './cases/push.ts';
 import { replica } from './cases/replica.ts';
 import { replicaReads } from './cases/replica-reads.ts';
+import { replicas } from './cases/replicas.ts';
 import { start } from './cases/start.ts';
 import { waits } from './cases/waits.ts';
 import { wake } from './cases/wake.ts';
@@ -52,6 +53,7 @@ const BENCHES: Readonly<Record<string, RunBench>> = {
   push,
   replica,
   'replica-reads': replicaReads,
+  replicas,
   'fan-out': fanOut,
   copy,
   projects,

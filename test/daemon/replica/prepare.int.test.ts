@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCopyLog } from '../../../daemon/replica/copy-log.ts';
+import type { FramePlace } from '../../../daemon/replica/frame-places.ts';
 import { noteFold } from '../../../daemon/replica/fold.ts';
 import { PageSummer } from '../../../daemon/replica/page-sums.ts';
 import { prepareCopy } from '../../../daemon/replica/prepare.ts';
@@ -72,7 +73,22 @@ async function withLog(): Promise<number> {
   const { frames } = await readCopyLog(folder.logPath, Infinity);
   expect(statSync(folder.logPath).size).toBe(32 + frames * FRAME_BYTES);
   folder.writeSyncedTo({ generation: 4, frames });
+  await notePlaces(frames);
   return frames;
+}
+
+/** Notes the end of each commit in the log, as the daemon does before the client gets it. */
+async function notePlaces(frames: number): Promise<void> {
+  const places = new Map<number, FramePlace>();
+  for (let count = 1; count <= frames; count += 1) {
+    const { frames: ours, sum } = await readCopyLog(folder.logPath, count);
+    if (ours > 0) places.set(ours, { ours, theirs: ours + 5, sum });
+  }
+  folder.writePlaces({ generation: 4, places: [...places.values()] });
+}
+
+function placesPath(): string {
+  return `${folder.databasePath}-frames`;
 }
 
 function sumsPath(): string {
@@ -159,6 +175,7 @@ describe('a copy whose last process was ended', () => {
 
 describe('a copy that somebody changed', () => {
   const lost = "The replica's log lost frames.";
+  const strange = "The replica's log isn't what the gateway sent.";
   const unknown = "The replica's checksums are missing or damaged.";
   const cases: readonly (readonly [string, () => void, string | RegExp])[] = [
     [
@@ -176,6 +193,17 @@ describe('a copy that somebody changed', () => {
     ['its log is gone', () => rmSync(folder.logPath), lost],
     ['its log is emptied', () => truncateSync(folder.logPath, 0), lost],
     ['its log was folded in by another program', () => (fold(), copyFiles()), lost],
+    ['its frame numbers are gone', () => rmSync(placesPath()), strange],
+    ['its frame numbers are cut short', () => truncateSync(placesPath(), 30), strange],
+    [
+      'its frame numbers are of another log',
+      () => {
+        const { generation, places } = folder.readPlaces() ?? { generation: 0, places: [] };
+        const others = places.map((place) => ({ ...place, sum: place.sum - 1 }));
+        folder.writePlaces({ generation, places: others });
+      },
+      strange,
+    ],
     ['its checksums are gone', () => rmSync(sumsPath()), unknown],
     ['a byte of its checksums', () => flip(sumsPath(), 30), unknown],
     ['its checksums are cut short', () => truncateSync(sumsPath(), 30), unknown],

@@ -1,0 +1,21 @@
+/** A commit after such a rest is synced at once. */
+const QUIET_MS = 15;
+/** The rest while there are always more commits when it ends. */
+const BUSY_MS = 60;
+/** On a busy machine: some times as long as the sync took, but not longer than the second number. */
+const TIMES = 3;
+const MAX_MS = 250;
+
+/**
+ * How long a replica rests between syncs. Each sync costs about the same however much it brings, so commits in the meantime
+ * share the next one: the more there are, and the busier the machine is, the longer the rest.
+ */
+export class Rest {
+  #leastMs = QUIET_MS;
+
+  /** The rest in milliseconds after a sync that took so long. `wasDue`: it was due before the last rest ended. */
+  after(tookMs: number, wasDue: boolean): number {
+    this.#leastMs = wasDue ? Math.min(BUSY_MS, 2 * this.#leastMs) : QUIET_MS;
+    return Math.min(MAX_MS, Math.max(this.#leastMs, TIMES * tookMs));
+  }
+}
