@@ -114,14 +114,16 @@ class Measure {
 
   #processor(): { gateway: number; daemons: number; syncs: number } {
     const pids = this.#members.map(({ pid }) => pid);
-    const sum = (all: readonly number[]): number =>
-      all.map(processorMs).reduce((total, ms) => total + ms, 0);
     return {
       gateway: processorMs(this.#team.gateway.pid),
-      daemons: sum(pids),
-      syncs: sum(pids.flatMap(childrenOf)),
+      daemons: sumOf(pids),
+      syncs: sumOf(pids.flatMap(childrenOf)),
     };
   }
+}
+
+function sumOf(pids: readonly number[]): number {
+  return pids.map(processorMs).reduce((total, ms) => total + ms, 0);
 }
 
 /** Everything measured, for the terminal. */

@@ -78,6 +78,13 @@ function shown(frames: Buffer): string {
   return texts.join(' ');
 }
 
+/** The same folder, after a crash of the daemon. */
+async function startAnew(): Promise<void> {
+  await relay.close();
+  relay = new SyncRelay(source, new FrameNumbers(folder), async (ended) => onFold(ended));
+  link = await relay.link('e1');
+}
+
 /** What the gateway was asked for. */
 function ranges(): (string | undefined)[] {
   return asked.map((path) => path.split('/sync/')[1]);
@@ -202,17 +209,10 @@ describe('the relay between the client of the database and the gateway', () => {
       await ask('/sync/3/1/129');
       await ask('/sync/3/3/131');
       answer = (_, response) => response.end(Buffer.concat([framesOf(4), framesOf(5)]));
-      expect(shown((await ask('/sync/3/3/131')).body)).toBe('1=7 2=7 3=7 4=7 5=7!');
+      await ask('/sync/3/3/131');
       asked = [];
       answer = (_, response) => response.end(framesOf(1));
     });
-
-    /** The same folder, after a crash of the daemon. */
-    async function startAnew(): Promise<void> {
-      await relay.close();
-      relay = new SyncRelay(source, new FrameNumbers(folder), async (ended) => onFold(ended));
-      link = await relay.link('e1');
-    }
 
     it.each([
       ['goes on', false, 8, '3/12/262'],
