@@ -3,7 +3,7 @@ import type { Vault } from '../../shared/kernel/context.ts';
 import { chatOf } from '../lib/telegram-chat.ts';
 import type { LeaderTask } from '../cluster/cluster.ts';
 import type { Project } from '../projects/project.ts';
-import type { Projects } from '../projects/projects.ts';
+import type { MemberFollower } from '../projects/member-follower.ts';
 import type { ChatRow, ChatStore } from '../store/control/chats.ts';
 
 /** The additional data that seals a chat in the control database. */
@@ -17,7 +17,7 @@ export function chatHashText(chatId: string): string {
 }
 
 interface ChatDirectoryDeps {
-  readonly store: ChatStore;
+  readonly store: Pick<ChatStore, 'add' | 'projectsOf' | 'unnoted' | 'replace'>;
   readonly vault: Vault;
   readonly clock: Clock;
   /** Gets a project whose chats could not be read; null if the control database couldn't. */
@@ -30,12 +30,19 @@ interface ChatProjects {
   readonly isComplete: boolean;
 }
 
+/** Opens a project, which may be gone meanwhile. */
+interface Opener {
+  find(projectId: string): Promise<{ readonly members: Pick<MemberFollower, 'run'> } | null>;
+}
+
 /** Finds the projects of a Telegram chat without opening any, from rows that follow the projects' own. */
 export class ChatDirectory {
   readonly #deps: ChatDirectoryDeps;
   /** Projects that couldn't be read; whoever opens them next notes their chats. */
   readonly #unreadable = new Set<string>();
-  #isComplete = false;
+  #ending = new AbortController();
+  /** The noting under way; it never rejects. */
+  #noting: Promise<void> | null = null;
 
   constructor(deps: ChatDirectoryDeps) {
     this.#deps = deps;
@@ -49,9 +56,7 @@ export class ChatDirectory {
   async projectsOf(chatId: number): Promise<ChatProjects> {
     const { store, vault } = this.#deps;
     const projectIds = await store.projectsOf(vault.sign(chatHashText(String(chatId))));
-    // Once all are noted, those that come later are noted as they come.
-    this.#isComplete ||= (await store.unnoted()).every((id) => this.#unreadable.has(id));
-    return { projectIds, isComplete: this.#isComplete };
+    return { projectIds, isComplete: (await this.#unnoted()).length === 0 };
   }
 
   /** Takes over which chats are channels now. */
@@ -64,27 +69,34 @@ export class ChatDirectory {
     await this.#deps.store.replace(info.id, rows, this.#deps.clock.now());
   }
 
-  /** Looks once into each project whose chats nobody has noted, one after the other. */
-  noting(projects: Projects): LeaderTask {
-    let ending = new AbortController();
-    let work: Promise<void> = Promise.resolve();
+  /** What an earlier release left is noted by one gateway when it starts. */
+  noting(projects: Opener): LeaderTask {
     return {
       name: 'chats',
-      start: async () => {
-        ending = new AbortController();
-        work = this.#noteAll(projects, ending.signal).catch((error: unknown) =>
-          this.#deps.onError(null, error),
-        );
-      },
-      stop: () => {
-        ending.abort();
-        return work;
+      start: async () => this.noteRest(projects),
+      stop: async () => {
+        this.#ending.abort();
+        await this.#noting;
+        // A gateway that is no longer the one still notes what a message needs.
+        this.#ending = new AbortController();
       },
     };
   }
 
-  async #noteAll(projects: Projects, signal: AbortSignal): Promise<void> {
-    for (const id of await this.#deps.store.unnoted()) {
+  /**
+   * Looks once into each project whose chats nobody has noted, one after the other, in the background. Called again
+   * when a message finds some left: a project was imported since, or an earlier look failed.
+   */
+  noteRest(projects: Opener): void {
+    this.#noting ??= this.#noteAll(projects, this.#ending.signal)
+      .catch((error: unknown) => this.#deps.onError(null, error))
+      .finally(() => {
+        this.#noting = null;
+      });
+  }
+
+  async #noteAll(projects: Opener, signal: AbortSignal): Promise<void> {
+    for (const id of await this.#unnoted()) {
       if (signal.aborted) return;
       try {
         // The opening notes them.
@@ -94,6 +106,10 @@ export class ChatDirectory {
         this.#deps.onError(id, error);
       }
     }
+  }
+
+  async #unnoted(): Promise<string[]> {
+    return (await this.#deps.store.unnoted()).filter((id) => !this.#unreadable.has(id));
   }
 
   #row(projectId: string, chatId: number): ChatRow {

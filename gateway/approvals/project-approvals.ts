@@ -111,8 +111,9 @@ export class ProjectApprovals implements ApprovalService {
       const token = project && (await this.#tokenIn(project, chatId, String(messageId)));
       if (token) return token;
     }
-    if (!isComplete) throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
-    return null;
+    if (isComplete) return null;
+    this.#deps.chats.noteRest(this.#deps.projects);
+    throw new ServiceError('UNAVAILABLE', { details: { retry_after: 5 } });
   }
 
   async #tokenIn(project: Project, chatId: number, messageId: string): Promise<string | null> {

@@ -142,6 +142,12 @@ describe('a reply of somebody who is asked', () => {
     channel = await connect(ana, shop);
   });
 
+  /** Whether an answer was taken. Until all projects are noted, people are asked to repeat it. */
+  const answered = (message: FakeMessage) => async (): Promise<boolean> => {
+    ana.says('Europe', message);
+    return ana.received.some(({ shown }) => shown.text.includes('Answered'));
+  };
+
   it('opens their own project alone', async () => {
     const message = await asked(ana, shop, channel);
     await restart();
@@ -152,16 +158,24 @@ describe('a reply of somebody who is asked', () => {
   it('is found in a project of an earlier release, which nobody has opened since', async () => {
     const message = await asked(ana, shop, channel);
     await restart('DELETE FROM telegram_chat; UPDATE project SET has_chats_noted = 0');
-    // Until all projects are noted, people are asked to repeat it.
-    const answers = async () => {
-      ana.says('Europe', message);
-      return ana.received.some(({ shown }) => shown.text.includes('Answered'));
-    };
-    await expect.poll(answers, { ...SOON, interval: 50 }).toBe(true);
+    await expect.poll(answered(message), { ...SOON, interval: 50 }).toBe(true);
+    const left = 'SELECT id FROM project WHERE has_chats_noted = 0';
+    await expect.poll(() => inControl((control) => control.all(left)), SOON).toEqual([]);
     await restart();
     const eve = telegram.person(666, 'Eve');
     await answerTo(eve, () => eve.says('Yes', message));
     expect(await opened()).toEqual([]);
+  });
+
+  it('is found in a project that was imported while the gateway ran', async () => {
+    const message = await asked(ana, shop, channel);
+    const eve = telegram.person(666, 'Eve');
+    await answerTo(eve, () => eve.says('Yes', message));
+    // As an import leaves it.
+    inControl((control) => {
+      control.exec('DELETE FROM telegram_chat; UPDATE project SET has_chats_noted = 0');
+    });
+    await expect.poll(answered(message), { ...SOON, interval: 50 }).toBe(true);
   });
 
   it('opens nothing once their channel is removed', async () => {
