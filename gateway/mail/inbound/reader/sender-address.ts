@@ -21,8 +21,10 @@ export function onlyAddress(field: string): string | null {
 export function signableDomain(address: string): string | null {
   const at = address.indexOf('@');
   const [local, domain] = [address.slice(0, Math.max(at, 0)), address.slice(at + 1)];
+  // A wide or a small `＠` looks like the mark.
+  const plain = local.normalize('NFKC');
   // Some readers decode encoded words everywhere.
-  if (!LOCAL.test(local) || isRouted(local) || local.includes('=?')) return null;
+  if (!LOCAL.test(plain) || isRouted(plain) || local.includes('=?')) return null;
   const ascii = domainToASCII(domain);
   const written = domain.toLowerCase().normalize('NFC');
   // Mapped to another name, such as one without its invisible characters, it's not the one that people see.
