@@ -43,6 +43,40 @@ describe('svc key list', () => {
   });
 });
 
+const CHANNEL = {
+  id: 'chn_01m80mvt21g5bsjgrwp0hm2b2w',
+  kind: 'email',
+  label: 'owner',
+  address: 'o***@example.com',
+  status: 'active',
+  owner: true,
+  maker: 'the owner',
+  person_of: null as string | null,
+};
+const CHAT = { ...CHANNEL, kind: 'telegram', owner: false, maker: 'key admin', address: null };
+
+describe('svc channel list', () => {
+  const listed = (...items: unknown[]) => printed({ items, next_cursor: null }, 'channel', 'list');
+
+  it('says whose each channel is once one of them is a chat, or an owner said it', async () => {
+    const some = await listed(
+      CHANNEL,
+      { ...CHAT, id: 'chn_2', label: 'phone', person_of: CHANNEL.id },
+      { ...CHAT, id: 'chn_3', label: 'ben', person_of: 'chn_3' },
+      { ...CHAT, id: 'chn_4', label: 'cleo' },
+    );
+    expect(some).toMatch(/STATUS +PERSON +OWNER +MAKER/);
+    expect(some).toMatch(/owner +o\*\*\*@example.com +active +mailbox +yes/);
+    expect(some).toMatch(/phone .* active +same as owner +no/);
+    expect(some).toMatch(/ben .* active +no other channel +no/);
+    expect(some).toMatch(/cleo .* active +not said +no/);
+  });
+
+  it('is as before where each is its own mailbox', async () => {
+    expect(await listed(CHANNEL)).toMatch(/STATUS +OWNER +MAKER/);
+  });
+});
+
 describe('svc whoami', () => {
   it('says what the key is limited to', async () => {
     const answer = {
