@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { HeldNote } from '../pages/held-note.tsx';
 import { Icon } from '../pages/icons.tsx';
 import { plainLine } from '../pages/text.ts';
 import { AgentText } from '../pages/request-copy.tsx';
@@ -65,6 +66,7 @@ export function PlainPage({ frame, title, goesTo, children }: HtmlProps): JSX.El
         <main id="page" class="narrow" tabindex={-1}>
           {children}
         </main>
+        <HeldNote />
       </body>
     </html>
   );
@@ -121,6 +123,7 @@ export function Layout(framed: Framed): JSX.Element {
         <div class="notices">
           <p id="connection" class="stale" role="status" />
           <p id="stale" class="stale" role="status" />
+          <HeldNote />
         </div>
         <Help />
       </body>

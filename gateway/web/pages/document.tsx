@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { raw } from 'hono/html';
+import { HeldNote } from './held-note.tsx';
 import { HOLD_SCRIPT } from './hold-script.ts';
 import { Icon } from './icons.tsx';
 import { STYLE } from './style.ts';
@@ -52,6 +53,7 @@ export function Document({ title, project, wide = false, children }: Frame): JSX
           </p>
         </header>
         <main class={wide ? 'two' : 'narrow'}>{children}</main>
+        <HeldNote />
       </body>
     </html>
   );

@@ -1,7 +1,11 @@
+/** The id of the element in which the script speaks to screen readers. */
+export const HELD_NOTE = 'held';
+
 /**
  * A button works once the page was in front of the person for a second, so that no click that was under way presses it.
  * Each press that comes too soon begins the second anew. The server has the same rule for new pages; only the script
- * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`.
+ * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`. Who can't see that
+ * hears it: why a press did nothing, and when the next one works.
  */
 export const HOLD_SCRIPT = String.raw`(() => {
   const READING_MS = 1000;
@@ -14,14 +18,21 @@ export const HOLD_SCRIPT = String.raw`(() => {
   let wasFocused = false;
   let isEarly = true;
   let isPressed = false;
+  let isTold = false;
+  const tell = (text) => {
+    const note = document.getElementById('${HELD_NOTE}');
+    if (note) note.textContent = text;
+  };
   const wait = () => {
     delete root.dataset.ready;
     clearTimeout(timer);
     place = placeNow();
     timer = setTimeout(() => {
       // A new window may still be finding its place.
-      if (placeNow() === place) root.dataset.ready = '';
-      else wait();
+      if (placeNow() !== place) return wait();
+      root.dataset.ready = '';
+      if (isTold) tell('You can press it now.');
+      isTold = false;
     }, READING_MS);
   };
   const isReady = () => 'ready' in root.dataset && !document.hidden && placeNow() === place;
@@ -39,6 +50,8 @@ export const HOLD_SCRIPT = String.raw`(() => {
     event.preventDefault();
     event.stopImmediatePropagation();
     event.target.closest('form, a').dataset.held = '';
+    if (!isTold) tell('Not done: the page was in front for less than a second. Wait a second, then press again.');
+    isTold = true;
   };
   wait();
   addEventListener('focus', () => {

@@ -95,6 +95,7 @@ textarea{display:block;width:100%;min-height:4.5rem;font:inherit;color:inherit;b
 fieldset{border:0;margin:0;padding:0;min-width:0}
 legend{padding:0;font-size:.875rem;color:var(--soft);margin-bottom:.375rem}
 fieldset>.btn+.btn{margin-top:.5rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 :root:not([data-ready]) .btn:is([data-held] *,[data-held]){opacity:.5;cursor:progress}
 .more{border-top:1px solid var(--line);padding-top:.25rem}
 .more>form{padding-top:.25rem}

@@ -1,6 +1,5 @@
 /** The frame of every page: its bar, navigation, notices and keyboard help. */
 export const FRAME_STYLE = `
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-99rem;top:.5rem;z-index:2;padding:.75rem 1rem;border-radius:.5rem;background:var(--card)}
 .skip:focus{left:.5rem}
 .bar,#nav,.refused,main{max-width:72rem;margin-inline:auto;padding-inline:1rem}

@@ -147,6 +147,28 @@ describe.runIf(hasChromium())('a double click on another site', () => {
     await shown.close();
   });
 
+  it('says to a screen reader why a press did nothing, and when the next one works', async () => {
+    const visited = [
+      `${gateway.url}/a/${await linkToken(gateway.folder, 'a', 2)}`,
+      `${gateway.url}/ui/p/acme/keys?add`,
+    ];
+    for (const address of visited) {
+      const shown = await context.newPage();
+      await shown.goto(address);
+      const note = shown.locator('[role=status]#held');
+      expect(await note.textContent()).toBe('');
+      const press = `document.querySelector('main form[method=post] button:not([type=button])').click()`;
+      await shown.evaluate(press);
+      await shown.evaluate(press);
+      expect(await note.textContent()).toBe(
+        'Not done: the page was in front for less than a second. Wait a second, then press again.',
+      );
+      await reads(shown);
+      expect(await note.textContent()).toBe('You can press it now.');
+      await shown.close();
+    }
+  });
+
   it('does not keep a screen reader out, nor who turned the phone while they read', async () => {
     const presses = [
       // Assistive programs click without a key or a pointer that goes down.
