@@ -39,7 +39,8 @@ export async function keptParts(
   const { ending, staying } = await madeParts(context, makers);
   const isLeft = (row: MadeRow): boolean =>
     ending.some(({ kind, id }) => kind === row.kind && id === row.id);
-  const hint = 'You kept it. To end it, revoke the key again without `keep`.';
+  const hint =
+    'You kept it. To end it, revoke the key again without `keep`, or use its page in the web inbox.';
   return {
     // Links to files end with their key in any case.
     ended: before.ending.filter((row) => !isLeft(row)).map(toMadeThing),

@@ -40,6 +40,8 @@ interface Amounts {
   readonly given: string;
   /** Where values are bound, in what way they don't hold the stated number, in words; null if they do. */
   readonly difference: string | null;
+  /** Values are bound, but none at this place. */
+  readonly isElsewhere: boolean;
 }
 
 /** The numbers that a rule's conditions on the amount look at. */
@@ -56,13 +58,17 @@ function amountsOf({ amount, bind }: PolicySubject, at: string): Amounts {
     numbers: [stated, bound].filter((one) => one !== null),
     given: given.length === 0 ? 'there is no amount' : given.join(' and '),
     difference: isSame ? null : differenceText(amount, value, at),
+    isElsewhere: bind !== undefined && value === undefined,
   };
 }
 
-/** Why the amount doesn't meet a rule, in words. In doubt: one number fits, but the other differs or is missing. */
+/**
+ * Why the amount doesn't meet a rule, in words. `unsure`: one number fits, but the other differs. `elsewhere`: the stated one
+ * fits, and nothing is bound where the rule looks.
+ */
 interface AmountFailure {
   readonly given: string;
-  readonly isDoubt: boolean;
+  readonly kind: 'unmet' | 'unsure' | 'elsewhere';
 }
 
 /**
@@ -74,24 +80,29 @@ export function amountFailure(
   { effect, amount_at: at = AMOUNT_AT }: PolicyRule,
   ranges: readonly Range[],
 ): AmountFailure | null {
-  const { numbers, given, difference } = amountsOf(subject, at);
+  const { numbers, given, difference, isElsewhere } = amountsOf(subject, at);
   if (!ranges.every((range) => numbers.some((number) => isWithin(number, range)))) {
-    return { given, isDoubt: false };
+    return { given, kind: 'unmet' };
   }
-  const isSure = difference === null || !letsPass(effect);
-  return isSure ? null : { given: difference, isDoubt: true };
+  if (difference === null || !letsPass(effect)) return null;
+  return { given: difference, kind: isElsewhere ? 'elsewhere' : 'unsure' };
 }
 
-/** What a person must see if the amount that an agent states isn't bound at each of these places; otherwise null. */
+/**
+ * What a person must see if the amount that an agent states isn't bound at one of these places, or another value is bound
+ * at one of them; otherwise null.
+ */
 export function amountWarning(
   { amount, bind }: Pick<PolicySubject, 'amount' | 'bind'>,
   places: readonly string[],
 ): string | null {
   const stated = amount === null ? null : decimalIn(amount);
   if (stated === null || bind === undefined) return null;
-  const other = places
-    .map((at) => ({ at, value: valueAt(bind, at) }))
-    .find(({ value }) => !isSameDecimal(stated, decimalIn(value)));
+  const found = places.map((at) => ({ at, value: valueAt(bind, at) }));
+  const filled = found.filter(({ value }) => value !== undefined);
+  const other = (filled.length === 0 ? found : filled).find(
+    ({ value }) => !isSameDecimal(stated, decimalIn(value)),
+  );
   if (other === undefined) return null;
   const text = differenceText(amount, other.value, other.at);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}. What is bound will be done.`;

@@ -9,7 +9,7 @@ export interface PolicyVerdict {
   readonly effect: PolicyEffect;
   /** The rule that decided; null if none did, so a person decides. */
   readonly rule: PolicyRule | null;
-  /** The rule that only one of two amounts met, if that's why a person decides. */
+  /** The rule that was met by one amount while another or none is bound, if that's why a person decides. */
   readonly doubt: PolicyRule | null;
 }
 
@@ -61,27 +61,32 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
 
 /**
  * The effect of the first rule, in document order, whose conditions all hold. If an earlier rule would have let the call
- * pass by one amount while another is bound, no rule lets it pass: a person decides.
+ * pass by one amount while another is bound, no rule lets it pass: a person decides. If nothing was bound where that rule
+ * looks, only a rule lets it pass that finds the amount bound elsewhere.
  */
 export function decidePolicy(policy: CompiledPolicy, subject: PolicySubject): PolicyVerdict {
   const found = find(policy, subject);
-  let doubt: PolicyRule | null = null;
+  let unsure: PolicyRule | null = null;
+  let elsewhere: PolicyRule | null = null;
   for (const [index, rule] of policy.rules.entries()) {
-    const outcome = outcomeOf(policy.tests[index], index, found);
-    if (outcome === 'doubt') doubt ??= rule;
+    const test = policy.tests[index];
+    const outcome = outcomeOf(test, index, found);
+    if (outcome === 'unsure') unsure ??= rule;
+    if (outcome === 'elsewhere') elsewhere ??= rule;
     if (outcome !== 'match') continue;
-    if (doubt !== null && letsPass(rule.effect)) break;
+    const isDoubted = unsure !== null || (elsewhere !== null && !looksAtAmount(test));
+    if (isDoubted && letsPass(rule.effect)) break;
     return { effect: rule.effect, rule, doubt: null };
   }
-  return { effect: 'require_approval', rule: null, doubt };
+  return { effect: 'require_approval', rule: null, doubt: unsure ?? elsewhere };
 }
 
 /** Where bound values should hold a call's amount, as JSON pointers: where the rules for such calls look. */
 export function amountPlaces(policy: CompiledPolicy, subject: PolicySubject): string[] {
   const found = find(policy, subject);
   const places = policy.tests.flatMap((test, index) =>
-    test.values !== null && test.values.ranges.length > 0 && concerns(test, index, found)
-      ? [test.values.rule.amount_at ?? AMOUNT_AT]
+    looksAtAmount(test) && concerns(test, index, found)
+      ? [policy.rules[index]?.amount_at ?? AMOUNT_AT]
       : [],
   );
   return places.length === 0 ? [AMOUNT_AT] : [...new Set(places)];
@@ -112,12 +117,16 @@ function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Fou
   };
 }
 
-/** In doubt: everything else holds, but only one of two amounts. */
-type Outcome = 'match' | 'doubt' | 'other';
+/** `unsure` and `elsewhere`: everything else holds; see `amountFailure`. */
+type Outcome = 'match' | 'unsure' | 'elsewhere' | 'other';
 
 function outcomeOf(test: RuleTest | undefined, rule: number, found: Found): Outcome {
   if (test === undefined || !concerns(test, rule, found)) return 'other';
   return test.values === null ? 'match' : outcomeByValues(test.values, found.subject);
+}
+
+function looksAtAmount(test: RuleTest | undefined): boolean {
+  return (test?.values?.ranges.length ?? 0) > 0;
 }
 
 /** Whether a rule's conditions hold, except those on the amount and on bound values. */
@@ -145,7 +154,7 @@ function outcomeByValues(
   if (!isBound) return 'other';
   const failure = ranges.length === 0 ? null : amountFailure(subject, rule, ranges);
   if (failure === null) return 'match';
-  return failure.isDoubt ? 'doubt' : 'other';
+  return failure.kind === 'unmet' ? 'other' : failure.kind;
 }
 
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {

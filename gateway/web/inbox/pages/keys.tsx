@@ -72,6 +72,7 @@ export const keysPage = resourcePage<SeenKey>({
       asks: askToRevoke,
       run: revoke,
     },
+    { name: 'end', text: 'End what it made', may: mayEndMade, asks: askToEndMade, run: revoke },
   ],
 });
 
@@ -85,6 +86,11 @@ function isOwn({ access }: PageContext, { id }: Key): boolean {
 
 function mayEnd(context: PageContext, key: Key): boolean {
   return isWorking(key) && (isOwn(context, key) || isAdmin(context));
+}
+
+/** What somebody kept when they revoked the key, or what it left when it expired. */
+function mayEndMade(context: PageContext, key: SeenKey): boolean {
+  return !isWorking(key) && key.ends.length > 0 && isAdmin(context);
 }
 
 /** Rotating a key shows its secret, so it needs all scopes of that key. */
@@ -206,12 +212,12 @@ async function rotate(
   return showNewKey(context, (await context.call(keyRotate, input)) as NewKey, 'rotated');
 }
 
-/** Shows what ended with it, unless the visitor's own session did. */
+/** Of a key that was revoked before it ends the rest. Shows what ended with it, unless the visitor's own session did. */
 async function revoke(context: PageContext, key: SeenKey, { value }: Sent) {
   const keep = value('made') === 'keep';
   const answer = (await context.call(keyRevoke, { key_id: key.id, keep })) as Aftermath;
   if (isOwn(context, key)) return null;
-  return aftermathPage('Key revoked', answer, context.at('keys'));
+  return aftermathPage(isWorking(key) ? 'Key revoked' : 'Ended', answer, context.at('keys'));
 }
 
 const MADE_CHOICES = [
@@ -238,6 +244,23 @@ function askToRevoke(context: PageContext, key: SeenKey): Question {
         ? []
         : [{ kind: 'choice', name: 'made', label: 'What it made', choices: MADE_CHOICES }],
     yes: 'Yes, revoke it',
+  };
+}
+
+function askToEndMade(_context: PageContext, key: SeenKey): Question {
+  return {
+    heading: 'End what this key made?',
+    consequences: (
+      <>
+        <p>
+          {line(key.name)} <span class="mono">{endOfKey(key)}</span> no longer works; what it made
+          goes on until you end it. You can’t undo this.
+        </p>
+        <MadeCard title="What ends" things={key.ends} />
+        <MadeCard title="What goes on: please check" things={key.stays} />
+      </>
+    ),
+    yes: 'Yes, end it',
   };
 }
 

@@ -160,6 +160,28 @@ describe('a key', () => {
     expect(html).not.toContain('step=');
   });
 
+  it('that was revoked while what it made was kept has a button that ends the rest', async () => {
+    const maker = await make('maker', 'admin', 'inbox:read');
+    const body = { name: 'made', scopes: ['inbox:read'] };
+    const made = await gateway.call<{ api_key: string }>('POST', '/v1/keys', {
+      body,
+      key: maker.api_key,
+    });
+    const page = `${list}/${maker.id}`;
+    expect((await owner.get(page)).html).not.toContain('End what it made');
+    await send(owner, page, 'act=revoke&made=keep');
+    expect(await whoami(maker.api_key)).toBe(401);
+    expect(await whoami(made.body.api_key)).toBe(200);
+    expect((await owner.get(page)).html).toContain('End what it made');
+    const asked = await owner.get(`${page}?step=end`);
+    expect(asked.html).toContain('End what this key made?');
+    expect(asked.html).toMatch(/What ends[^]*made/);
+    const { html } = await send(owner, page, 'act=end');
+    expect(html).toContain('Ended too');
+    expect(await whoami(made.body.api_key)).toBe(401);
+    expect((await owner.get(page)).html).not.toContain('End what it made');
+  });
+
   it('that is the last with admin stays, and the page says why', async () => {
     const [admin] = await keys();
     const path = `${list}/${admin?.id}`;

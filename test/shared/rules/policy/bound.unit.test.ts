@@ -51,8 +51,8 @@ const approved = (bind: string | null): EndedApproval[] =>
     ended_at: 1000 - n,
   }));
 
-const warned = (amount: number | null, bind: string | null, place = '/amount') =>
-  amountWarning(asking(amount, bind), [place]);
+const warned = (amount: number | null, bind: string | null, ...places: string[]) =>
+  amountWarning(asking(amount, bind), places.length === 0 ? ['/amount'] : places);
 
 describe('a rule that approves small amounts', () => {
   const small = { effect: 'auto_approve', action: 'payment.refund', amount_lte: 50 };
@@ -124,6 +124,28 @@ describe('a rule that approves everything else', () => {
     expect(decided([small, { ...rest, effect: 'auto_approve_notify' }], amount, bind)).toEqual(
       toPerson,
     );
+  });
+
+  it('and another place of the amount decide each for its own', () => {
+    const total = { id: 'total', effect: 'auto_approve', amount_lte: 50, amount_at: '/total' };
+    const refund = { ...small, id: 'refund' };
+    for (const rules of [
+      [total, refund],
+      [refund, total],
+    ]) {
+      expect(decided(rules, 20, '{"amount":20}')).toEqual(['auto_approve', 'refund', null]);
+      expect(decided(rules, 20, '{"total":20}')).toEqual(['auto_approve', 'total', null]);
+      expect(decided(rules, 20, '{"order":1}')).toEqual(['require_approval', null, rules[0]?.id]);
+      expect(decided([...rules, rest], 20, '{"order":1}')[1]).toBeNull();
+      expect(decided(rules, 80, '{"amount":80}')).toEqual(['require_approval', null, null]);
+      expect(decided([...rules, rest], 80, '{"amount":80}')).toEqual(['allow', 'rest', null]);
+    }
+    // One of both differs from what the agent says.
+    expect(decided([total, refund], 20, '{"amount":20,"total":5000}')).toEqual([
+      'require_approval',
+      null,
+      'total',
+    ]);
   });
 
   it('decides where no earlier rule looks at either number', () => {
@@ -271,6 +293,10 @@ describe('what a person is warned of', () => {
       'have 5000 at /lines/0/amount',
     );
     expect(warned(20, '{"amount":5000,"lines":[{"amount":20}]}')).toContain('have 5000 at /amount');
+    expect(warned(20, '{"amount":20,"total":22}', '/amount', '/total')).toContain(
+      'have 22 at /total',
+    );
+    expect(warned(20, '{"order":1}', '/total', '/amount')).toContain('have nothing at /total');
   });
 
   it('is nothing where the bound values hold it, or nothing is bound', () => {
@@ -278,6 +304,7 @@ describe('what a person is warned of', () => {
     expect(warned(20, '{"lines":[{"amount":20}]}', '/lines/0/amount')).toBeNull();
     expect(warned(20, null)).toBeNull();
     expect(warned(null, '{"amount":5000}')).toBeNull();
+    expect(warned(20, '{"amount":20}', '/total', '/amount')).toBeNull();
   });
 
   it('is nothing about places that only rules for other actions name', () => {
