@@ -5,8 +5,14 @@ import { ServiceError } from '../../lib/errors.ts';
 import { SUGGESTION_SCAN_MAX, SUGGESTION_WINDOW_MS, SUGGESTIONS_MAX } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { parsePolicy, type PolicyDocument } from '../../rules/policy/document.ts';
-import { suggestRules, withSuggestion, type RuleSuggestion } from '../../rules/policy/suggest.ts';
+import {
+  suggestRules,
+  withSuggestion,
+  type EndedApproval,
+  type RuleSuggestion,
+} from '../../rules/policy/suggest.ts';
 import type { Repositories } from '../../store/repositories.ts';
+import { People } from '../channel/people.ts';
 import { refuseUnknownChannels } from './approvers.ts';
 import { compiledPolicy } from './proposal.ts';
 import { plainRule, policyRule } from './view.ts';
@@ -22,7 +28,7 @@ const suggestion = named(
       since: z.string().describe('Counted from this time.'),
       first_at: z.string().describe('The oldest of them.'),
       last_at: z.string().describe('The newest of them.'),
-      by: z.int().describe('How many different people.'),
+      by: z.int().describe('How many people, as far as they are surely different.'),
       rule: policyRule,
       before: z
         .string()
@@ -43,22 +49,25 @@ export const policySuggest = defineOperation({
   output: z.object({ items: z.array(suggestion).describe('Rules that would save people work.') }),
   errors: [],
   effect: 'read',
-  replica: 'local',
+  // Whose channels are one person's is read from addresses that no replica can open.
+  replica: 'upstream',
   rest: { method: 'GET', path: '/v1/policy/suggestions' },
   mcp: false,
   cli: { usage: 'policy suggest', examples: ['policy suggest'] },
   example: {},
-}).read(async ({ store, now }) => {
+}).read(async (context) => {
+  const { store, now } = context;
   const { policy } = await compiledPolicy(store);
   // Of a very busy project, only the newest requests are read: 5,000 rows with long texts take about 30 ms.
   const unread = Date.parse((await store.requests.askedBefore(SUGGESTION_SCAN_MAX)) ?? '');
   const since = Math.max(now - SUGGESTION_WINDOW_MS, Number.isNaN(unread) ? 0 : unread);
   const scan = SUGGESTION_SCAN_MAX;
   const ended = await store.requests.endedApprovals({ since, now, scan });
+  const people = await People.of(context);
   const items: z.input<typeof suggestion>[] = [];
   for (const each of suggestRules(policy, ended)) {
     if (items.length === SUGGESTIONS_MAX) break;
-    if (await canBeSet(store, policy, each)) items.push(itemOf(each, since));
+    if (await canBeSet(store, policy, each)) items.push(itemOf(each, since, people));
   }
   return { items };
 });
@@ -79,9 +88,15 @@ async function canBeSet(
   }
 }
 
+/** Who decided it: without the policy that's always somebody, through a channel. */
+function channelOf({ decided_by: by }: EndedApproval): string {
+  return by?.replace('channel:', '') ?? '';
+}
+
 function itemOf(
   { action, approved, rule, before }: RuleSuggestion,
   since: number,
+  people: People,
 ): z.input<typeof suggestion> {
   return {
     action,
@@ -89,7 +104,7 @@ function itemOf(
     since: isoTime(since),
     first_at: isoTime(approved.at(-1)?.ended_at ?? since),
     last_at: isoTime(approved[0]?.ended_at ?? since),
-    by: new Set(approved.map((request) => request.decided_by)).size,
+    by: people.distinct([...new Set(approved.map(channelOf))]).length,
     rule: plainRule(rule),
     before,
     examples: approved.slice(0, EXAMPLES_MAX).map(({ id }) => id),

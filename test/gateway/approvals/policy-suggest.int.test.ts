@@ -104,6 +104,17 @@ describe('a rule is suggested', () => {
     expect(await suggested()).toEqual([]);
   });
 
+  it('by as many people as surely approved, however many channels they have', async () => {
+    await test.gateway.setOwner(test.projectId, 'owner@example.com');
+    const owner = await people.owner();
+    const again = await people.activeChannel('Owner+deploys@example.com', 'again');
+    const ana = await people.activeChannel('ana@example.com', 'ana');
+    for (const channel of [owner, again, owner, again, again]) await decided({}, APPROVE, channel);
+    expect(await suggested()).toMatchObject([{ approved: 5, by: 1 }]);
+    await decided({}, APPROVE, ana);
+    expect(await suggested()).toMatchObject([{ approved: 6, by: 2 }]);
+  });
+
   it('up to the largest amount, and for low risk if all had it', async () => {
     for (const amount of [5, 40, 12, 7, 9]) await decided({ amount, risk: 'low' });
     expect(await suggested()).toMatchObject([{ rule: { amount_lte: 40, risk: ['low'] } }]);
