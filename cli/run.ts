@@ -42,7 +42,10 @@ export async function run(argv: readonly string[], around: RunEnvironment): Prom
       output.failure(error);
       return error.exit;
     }
-    return bug(error, output);
+    const refused = await unwritable(error);
+    if (refused === null) return bug(error, output);
+    output.failure(refused);
+    return refused.exit;
   }
 }
 
@@ -177,6 +180,15 @@ function trustedHome(env: NodeJS.ProcessEnv): Home {
 
 function profileOf({ profile }: CommandContext['options']): string | undefined {
   return typeof profile === 'string' ? profile : undefined;
+}
+
+/** A disk without room, say; commands know better what they do with the files that a user names. */
+async function unwritable(error: unknown): Promise<CliError | null> {
+  const { troubleOf } = await import('../shared/host/start-trouble.ts');
+  const trouble = troubleOf(error);
+  if (trouble === null) return null;
+  const { text, cure } = trouble;
+  return new CliError({ code: 'LOCAL_FILE', message: `${text}.`, hint: cure, exit: EXIT.refused });
 }
 
 /** Any other error is our own bug, and only then does a stack trace help. */

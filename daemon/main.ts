@@ -7,6 +7,7 @@ import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail-address.ts';
 import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { startFailureText, StartRefused } from '../shared/host/start-refused.ts';
+import { startTrouble } from '../shared/host/start-trouble.ts';
 
 /** The process exits by then, even if something hangs. */
 const END_WITHIN_MS = 4800;
@@ -39,6 +40,8 @@ async function main(): Promise<void> {
     ratePerMinute: Number.isInteger(rate) && rate > 0 ? rate : 0,
     createLog: () => createLog({ file: home.logFile, level, mirror: foreground }),
     onEnd: end,
+  }).catch(async (error: unknown) => {
+    throw await startTrouble(error, home.dataFolder);
   });
   const { log } = daemon;
   const die = (error: unknown): void => {

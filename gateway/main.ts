@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
 import { startFailureText } from '../shared/host/start-refused.ts';
+import { startTrouble } from '../shared/host/start-trouble.ts';
 import { readServerConfig } from './server/config.ts';
 import { tryDataFolder } from './lib/data-folder.ts';
 import { createServerLog } from './server/log.ts';
@@ -36,7 +37,11 @@ async function main(): Promise<void> {
   };
   process.on('uncaughtException', die);
   process.on('unhandledRejection', die);
-  server = await GatewayServer.start({ config, log, onFatal: () => end(1) });
+  server = await GatewayServer.start({ config, log, onFatal: () => end(1) }).catch(
+    async (error: unknown) => {
+      throw await startTrouble(error, config.dataFolder);
+    },
+  );
   sayWhere(server, values.json);
   output.begin();
   const { pid: _, ...where } = server.status;

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
+import { isOfSqlite, troubleOf } from '../../shared/host/start-trouble.ts';
 import {
   dataPlaces,
+  namesTrouble,
   unwritable as unwritableAt,
   type WriteTrouble,
 } from '../../shared/host/writable.ts';
@@ -60,7 +62,10 @@ export function tryDataFolder(folder: string): void {
 }
 
 function unwritable(folder: string, error: unknown): StartRefused {
-  const trouble = unwritableAt([folder], folder);
+  const trouble =
+    unwritableAt([folder], folder) ??
+    troubleOf(error) ??
+    (isOfSqlite(error) ? namesTrouble(folder) : null);
   if (trouble) return refusedFor(trouble);
   return new StartRefused(
     `SVC_DATA: ${folder} cannot be written (${errorCode(error) ?? String(error)}). Name a folder that can.`,

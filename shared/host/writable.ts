@@ -1,5 +1,5 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
-import { open, rm, statfs } from 'node:fs/promises';
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../lib/guards.ts';
@@ -18,6 +18,8 @@ export interface WriteTrouble {
 /** How many projects a check looks into: one belongs to this machine, and a gateway's are alike. */
 const PROJECTS_MAX = 50;
 const ANSWERS_WITHIN_MS = 2000;
+/** A start makes a few files, and takes those back that it made before it failed. */
+const NAMES_MIN = 16;
 
 /** The files of a SQLite database, and the folder that gets its log. */
 export function databasePlaces(path: string): string[] {
@@ -72,11 +74,27 @@ async function writeSmall(folder: string): Promise<WriteTrouble | null> {
     await rm(path, { force: true });
     return null;
   } catch (error) {
-    const code = errorCode(error) ?? 'unknown';
-    const space = code === 'ENOSPC' ? await statfs(folder).catch(() => null) : null;
-    const hasNoNames = space !== null && space.files > 0 && space.ffree === 0;
-    return troubleAt(folder, code, folder, hasNoNames ? NO_NAMES : undefined);
+    return troubleWith(folder, errorCode(error) ?? 'unknown');
   }
+}
+
+/** What the system's refusal of a write at this place means. */
+export function troubleWith(path: string, code: string): WriteTrouble {
+  const hasNoNames = code === 'ENOSPC' && lacksNames(path);
+  return troubleAt(path, code, path, hasNoNames ? NO_NAMES : undefined);
+}
+
+/** The trouble of a folder whose file system holds no more files; null for any other. */
+export function namesTrouble(folder: string): WriteTrouble | null {
+  return lacksNames(folder) ? troubleAt(folder, 'ENOSPC', folder, NO_NAMES) : null;
+}
+
+function lacksNames(path: string): boolean {
+  // What couldn't be made isn't there, and perhaps nor is its folder.
+  let at = path;
+  while (!existsSync(at) && at !== dirname(at)) at = dirname(at);
+  const { files, ffree } = statfsSync(at);
+  return files > 0 && ffree < NAMES_MIN;
 }
 
 async function within(
