@@ -1408,7 +1408,7 @@ export interface PolicySuggestion {
   readonly first_at: string;
   /** The newest of them. */
   readonly last_at: string;
-  /** How many different people. */
+  /** How many people, as far as they are surely different. */
   readonly by: number;
   readonly rule: PolicyRule;
   /** The rule to put it before. Null: it goes to the end. */

@@ -1479,7 +1479,7 @@ class PolicySuggestion(TypedDict):
     first_at: str
     #: The newest of them.
     last_at: str
-    #: How many different people.
+    #: How many people, as far as they are surely different.
     by: int
     rule: PolicyRule
     #: The rule to put it before. Null: it goes to the end.
