@@ -10,6 +10,9 @@ import type { MailOutcome } from '../../lib/metrics.ts';
 import type { MailTaker } from './mail-taker.ts';
 import type { MailReader, ReadMail } from './read-mail.ts';
 
+/** A sender may name any address, and each project that is found is opened. */
+const PROJECTS_MAX = 10;
+
 interface MailRouterDeps {
   readonly projects: Projects;
   readonly reader: MailReader;
@@ -68,7 +71,7 @@ export class MailRouter implements MailTaker {
   }
 
   /**
-   * The projects this copy is for: the one that our mail servers recorded, or else those that the mail itself names. A copy
+   * The projects this copy is for: the one that our mail servers recorded, or else the first ten that the mail itself names. A copy
    * has one recipient; any other recorded address is the mailbox's own, or the sender wrote it.
    */
   async #addressees(mail: ReadMail): Promise<Map<Project, string[]>> {
@@ -82,7 +85,9 @@ export class MailRouter implements MailTaker {
     for (const address of addresses) {
       const read = readProjectAddress(address, domain);
       const project = read && (await projects.findBySlug(read.slug));
-      if (project) found.set(project, [...(found.get(project) ?? []), address]);
+      const known = project && found.get(project);
+      if (known) known.push(address);
+      else if (project && found.size < PROJECTS_MAX) found.set(project, [address]);
     }
     return found;
   }

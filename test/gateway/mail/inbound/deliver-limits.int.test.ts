@@ -64,6 +64,15 @@ describe('a mail to a project that stores as much as it may', () => {
     expect([await countOf(shop), await countOf(other)]).toEqual([1, 1]);
   });
 
+  it('that names many projects comes to the first ten, and opens no other', async () => {
+    const many: TestSending[] = [];
+    for (let n = 0; n < 12; n += 1) many.push(await shop.neighbour(`many-${n}`));
+    const named = many.flatMap(({ address }) => [address, address.replace('@', '+x@')]);
+    expect(await take(mailWith({}, { addressed_to: named }))).toBe('delivered');
+    const counts = await Promise.all(many.map(countOf));
+    expect(counts).toEqual([...Array.from({ length: 10 }, () => 1), 0, 0]);
+  });
+
   it('is taken if it reports about a mail of the project', async () => {
     await take(largeTo(shop.address));
     const { reportTo } = await sentMessage(shop);
