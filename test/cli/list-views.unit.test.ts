@@ -55,9 +55,9 @@ const CHANNEL = {
 };
 const CHAT = { ...CHANNEL, kind: 'telegram', owner: false, maker: 'key admin', address: null };
 
-describe('svc channel list', () => {
-  const listed = (...items: unknown[]) => printed({ items, next_cursor: null }, 'channel', 'list');
+const listed = (...items: unknown[]) => printed({ items, next_cursor: null }, 'channel', 'list');
 
+describe('svc channel list', () => {
   it('says whose each channel is once one of them is a chat, or an owner said it', async () => {
     const some = await listed(
       CHANNEL,
