@@ -61,6 +61,8 @@ export function openDatabase(): OpenDatabase {
 /** Opens a database file raw, as somebody with the file and no manners would, and closes it again. */
 export function withRawDatabase<T>(path: string, fn: (connection: Connection) => T): T {
   const connection = new Connection(path);
+  // The gateway may be writing.
+  connection.exec('PRAGMA busy_timeout=60000');
   try {
     return fn(connection);
   } finally {

@@ -13,12 +13,13 @@ import { openRemoteReader } from '../../shared/store/remote/open.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../helpers/hrana/server.ts';
+import { PATIENT } from '../helpers/shared-store.ts';
 
 let server: HranaServer;
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(async () => {
   folder = temporaryFolder();
-  server = await startHrana({ folder: join(folder.path, 'server') });
+  server = await startHrana({ ...PATIENT, folder: join(folder.path, 'server') });
   onTestFinished(folder.remove);
 });
 afterEach(() => server.stop());

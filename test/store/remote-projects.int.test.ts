@@ -12,6 +12,7 @@ import { ProjectWriter } from '../helpers/project-writer.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../helpers/hrana/server.ts';
+import { PATIENT } from '../helpers/shared-store.ts';
 
 const PROJECT = 'prj_0000000000000000';
 let server: HranaServer;
@@ -19,7 +20,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let mirrors = 0;
 beforeEach(async () => {
   folder = temporaryFolder();
-  server = await startHrana({ folder: folder.path });
+  server = await startHrana({ ...PATIENT, folder: folder.path });
   onTestFinished(folder.remove);
 });
 afterEach(() => server.stop());

@@ -8,6 +8,7 @@ import { Databases, type RemoteStore } from '../../../gateway/store/databases.ts
 import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
+import { PATIENT } from '../../helpers/shared-store.ts';
 import { stopTime } from '../../helpers/stopped-time.ts';
 import { refused } from '../approvals/people.ts';
 import { Person } from '../auth/sign-in/person.ts';
@@ -151,7 +152,7 @@ describe('a server that is asked for each database', () => {
   let gateway: TestGateway;
   beforeEach(async () => {
     folder = temporaryFolder();
-    server = await startHrana({ folder: join(folder.path, 'server'), create: 'api' });
+    server = await startHrana({ ...PATIENT, folder: join(folder.path, 'server'), create: 'api' });
     gateway = await TestGateway.start({ store: storeOf(server), folder: join(folder.path, 'a') });
   });
   afterEach(async () => {
@@ -169,7 +170,7 @@ describe('a server that is asked for each database', () => {
     await server.stop();
     const name = gateway.projectId.replace('_', '-');
     rmSync(join(folder.path, 'server', name), { recursive: true });
-    server = await startHrana({ folder: join(folder.path, 'server'), create: 'api' });
+    server = await startHrana({ ...PATIENT, folder: join(folder.path, 'server'), create: 'api' });
     gateway = await TestGateway.start({
       store: storeOf(server),
       folder: join(folder.path, 'a'),

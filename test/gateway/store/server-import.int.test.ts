@@ -11,6 +11,7 @@ import { openReadOnly } from '../../../gateway/store/read-only.ts';
 import { endServerImport, importToServer } from '../../../gateway/store/server-import.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
+import { PATIENT } from '../../helpers/shared-store.ts';
 
 const OPTIONS = { onFatal: () => undefined };
 const NAME = 'prj-0000000000000000';
@@ -26,7 +27,7 @@ let to: RemoteLocation;
 let path: string;
 beforeEach(async () => {
   root = temporaryFolder();
-  server = await startHrana({ folder: join(root.path, 'server') });
+  server = await startHrana({ ...PATIENT, folder: join(root.path, 'server') });
   const mirror = join(root.path, 'mirror', 'project.db');
   to = { kind: 'remote', url: server.urlOf(NAME), token: null, mirror };
   path = join(root.path, 'project.db');

@@ -71,7 +71,8 @@ export class HranaServer {
     this.#options = { ...DEFAULTS, ...options };
     this.#streams = new Streams(this.#options.streamIdleMs);
     this.#slots = new ConnectionSlots(this.#options.maxConcurrentConnections);
-    this.#server = createServer((request, response) => {
+    // A connection that the server closes just before it is used again looks like trouble.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
   }
