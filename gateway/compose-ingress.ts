@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/lib/clock.ts';
 import { DamageRegister } from '../shared/store/damage.ts';
+import type { FileDamage } from '../shared/store/sum-keeper.ts';
 import { KeyUse } from './auth/key-use.ts';
 import type { IngressConfig } from './lib/ingress-config.ts';
 import type { Databases } from './store/databases.ts';
@@ -17,6 +18,7 @@ interface DiskDeps {
   readonly blobsFolder: string | null;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly damage: DamageRegister;
 }
 
 const CHANGED: Readonly<Record<DiskStatus['level'], string>> = {
@@ -55,12 +57,21 @@ export interface IngressWatch {
 }
 
 /** The damage that is known in the data folder; each is in the log once, also what another process found. */
-function openDamage({ dataFolder, clock, log }: DiskDeps): DamageRegister {
+export function openDamage({
+  dataFolder,
+  clock,
+  log,
+}: Pick<DiskDeps, 'dataFolder' | 'clock' | 'log'>): DamageRegister {
   const damage = new DamageRegister(dataFolder, () => clock.now());
   damage.subscribe(({ project, file, what }) =>
     log.error({ project, file, what }, 'damage on the disk: svc gateway check says what to do'),
   );
   return damage;
+}
+
+/** Reports damage of the gateway's own files. */
+export function reportsOf(damage: DamageRegister): (found: FileDamage) => void {
+  return ({ path, what }) => damage.report({ project: null, file: damage.nameOf(path), what });
 }
 
 /** Assembles what decides whether a delivery may come in, and counts those that may not. */
@@ -77,5 +88,5 @@ export function watchIngress(config: IngressConfig, deps: DiskDeps): IngressWatc
     disk,
     onRefused: (project, source, reason) => keyUse.noteRejected(project, source, reason),
   });
-  return { disk, keyUse, guard, damage: openDamage(deps) };
+  return { disk, keyUse, guard, damage: deps.damage };
 }

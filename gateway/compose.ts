@@ -17,7 +17,7 @@ import { httpApp } from './http/app.ts';
 import { Databases } from './store/databases.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { openPeople, type People } from './compose-people.ts';
-import { watchIngress, type IngressWatch } from './compose-ingress.ts';
+import { openDamage, reportsOf, watchIngress, type IngressWatch } from './compose-ingress.ts';
 import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
@@ -93,13 +93,14 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const server = serverInfo(options, messaging, { mail: addresses, ingress: ingress.limits });
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
   const writers = openWriters({ masterKey, server, onFatal });
-  const store = await openStore({ ...options, onFatal }, vault);
+  const damage = openDamage({ dataFolder, clock, log });
+  const store = await openStore({ ...options, onFatal }, vault, reportsOf(damage));
   const { databases, control } = store;
   const { bucket, blobsFolder } = blobsIn(options);
   const callbacks = openCallbacks(options, { clock, vault, server });
   const folders = { dataFolder, blobsFolder: bucket ? null : blobsFolder };
-  const watch = watchIngress(ingress, { ...store, ...folders, clock, log });
-  const { disk, damage } = watch;
+  const watch = watchIngress(ingress, { ...store, ...folders, clock, log, damage });
+  const { disk } = watch;
   const kept = { dataFolder, databases, bucket, blobsFolder, disk, damage };
   const inDoubt = { isInDoubt: () => isInDoubt };
   const people = openPeople(options, { control, vault, clock });
@@ -187,9 +188,10 @@ interface Store {
 async function openStore(
   { dataFolder, store, onFatal }: GatewayOptions,
   vault: Vault,
+  onDamage: ReturnType<typeof reportsOf>,
 ): Promise<Store> {
   const databases = new Databases(dataFolder, store ?? null);
-  return { databases, control: await openControl(databases, vault, onFatal) };
+  return { databases, control: await openControl(databases, vault, onFatal, onDamage) };
 }
 
 type ProjectsDeps = ConstructorParameters<typeof Projects>[1];
@@ -373,7 +375,7 @@ async function openHttp(
     clock,
     vault,
     telegram: messaging.webhook,
-    replicas: { authenticator, clock, source: new LogSource(clock) },
+    replicas: { authenticator, clock, source: new LogSource(clock, core.watch.damage) },
     server,
     onInternal: (error, requestId) => log.error({ err: error, request_id: requestId }, 'failed'),
   });

@@ -1,7 +1,12 @@
 import { openSync, readSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { Connection, isDiskFailure, readOnlyAddress } from '../../shared/store/connection.ts';
+import {
+  Connection,
+  isDamage,
+  isDiskFailure,
+  readOnlyAddress,
+} from '../../shared/store/connection.ts';
 import { takeLock, type Lock } from '../../shared/store/lock.ts';
 import { NEWEST_FRAME_AT, PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
@@ -28,7 +33,7 @@ export async function prepareCopy(folder: ReplicaFolder): Promise<Prepared> {
     return reason === null ? { state: 'ready' } : { state: 'damaged', reason };
   } catch (error) {
     // Other errors, such as too many open files, say nothing about the replica.
-    if (!isDiskFailure(error) && errorCode(error) !== 'EIO') throw error;
+    if (!isDamage(error) && !isDiskFailure(error) && errorCode(error) !== 'EIO') throw error;
     return { state: 'damaged', reason: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,5 +1,5 @@
 import { unavailable } from '../../shared/lib/errors.ts';
-import { isDiskFailure } from '../../shared/store/connection.ts';
+import { isDamage, isDiskFailure } from '../../shared/store/connection.ts';
 import type { Reader, Tx } from '../../shared/store/driver.ts';
 import { MetaRepository } from '../../shared/store/meta.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
@@ -60,7 +60,7 @@ export class ReplicaReader implements Reader {
     try {
       return await this.#reader.read(fn);
     } catch (error) {
-      if (!isDiskFailure(error) && !(error instanceof StrangeSchemaError)) throw error;
+      if (!isUseless(error)) throw error;
       this.#onDamage(error);
       throw unavailable(1, error);
     }
@@ -87,4 +87,9 @@ export class ReplicaReader implements Reader {
     }
     this.#knownCookie = cookie;
   }
+}
+
+/** The copy must be made again. */
+function isUseless(error: unknown): error is Error {
+  return isDamage(error) || isDiskFailure(error) || error instanceof StrangeSchemaError;
 }

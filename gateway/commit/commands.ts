@@ -27,6 +27,7 @@ import { setSendBlock } from './send-block.ts';
 import { diskLimited } from './source-limit.ts';
 import { refundTransfer, reserveTransfer } from './transfers.ts';
 import {
+  addSums,
   dropKeys,
   dropLinks,
   dropPreviousSecrets,
@@ -42,6 +43,7 @@ import { uploadReceived } from './uploads.ts';
 export const commands = {
   acceptInvitation,
   addBrowser,
+  addSums,
   adminKey,
   admitNotice,
   claimDeliveries,

@@ -67,6 +67,7 @@ export class InProcessWriters implements Writers {
       // The commit may have happened: waiting callers read the rows again, and due work runs.
       onUncertain: () =>
         onCommitted([{ kind: 'uncertain' }, { kind: 'foreign' }, { kind: 'due', at: 0 }]),
+      onDamage: (damage) => onCommitted([{ kind: 'damaged', damage }]),
       onOutdated: () => onCommitted([{ kind: 'outdated' }]),
       mayBlock: () => this.#ownsThread && this.#busy <= 1,
       replication: {

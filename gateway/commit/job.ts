@@ -1,5 +1,6 @@
 import type { ProjectInfo, ServerInfo, Vault, WriteEffect } from '../../shared/kernel/context.ts';
 import type { ReplicationPosition } from '../../shared/store/driver.ts';
+import type { FileDamage } from '../../shared/store/sum-keeper.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
 import type { RecentBodies } from './recent-bodies.ts';
@@ -18,6 +19,8 @@ export type Effect =
   | { readonly kind: 'outdated' }
   /** A commit may be at the server and not here, so the next read must ask. */
   | { readonly kind: 'uncertain' }
+  /** The writer came across damage. */
+  | { readonly kind: 'damaged'; readonly damage: FileDamage }
   | WriteEffect;
 
 /** What a command works with: the open transaction of one project, and everything it needs to write. */

@@ -64,6 +64,11 @@ export const forgetAnswers: Command<Deletion, number> = {
   run: ({ store }, { asOf, limit }) => store.idempotency.deleteExpired(asOf, limit),
 };
 
+/** Adds sums to rows of earlier releases; returns how many rows, or the limit if there may be more. */
+export const addSums: Command<Pick<Portion, 'limit'>, number> = {
+  run: ({ store }, { limit }) => store.missingSums.add(limit),
+};
+
 /** Deletes expired keys of the disk; returns how many. */
 export const dropKeys: Command<Deletion, number> = {
   async run({ store, emit }, { asOf, limit }) {

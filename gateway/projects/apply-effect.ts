@@ -1,7 +1,7 @@
 import type { Effect } from '../commit/job.ts';
 import type { Project } from './project.ts';
 
-type OtherEffect = Exclude<Effect, { kind: 'committed' | 'outdated' | 'uncertain' }>;
+type OtherEffect = Exclude<Effect, { kind: 'committed' | 'outdated' | 'uncertain' | 'damaged' }>;
 type Appliers = {
   [K in OtherEffect['kind']]: (project: Project, effect: Extract<OtherEffect, { kind: K }>) => void;
 };

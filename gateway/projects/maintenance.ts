@@ -112,6 +112,7 @@ export async function maintain(
     if (drop.hasContent) purged += count;
   }
   await countActivity(project, clock, signal);
+  await inPortions(() => addSums(project));
   // Deleted rows are gone from the file but still readable in the log.
   if (purged > 0) await project.writes.rotate();
   await askForNext(project, { wokenAt, now: clock.now() }, deletionClock);
@@ -221,6 +222,12 @@ async function purgeOld(project: Project, at: Deleting): Promise<number> {
   const { count, orphans } = await project.writes.run('purgePayloads', { ...at, limit: PORTION });
   for (const digest of orphans) await project.removeBlob(digest);
   return count;
+}
+
+/** Rows of earlier releases have no sums. */
+async function addSums(project: Project): Promise<number> {
+  const isNeeded = await project.store.read((store) => store.missingSums.exist());
+  return isNeeded ? project.writes.run('addSums', { limit: PORTION }) : 0;
 }
 
 async function dropExpired(project: Project, drop: Drop, at: Deleting): Promise<number> {

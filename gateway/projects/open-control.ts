@@ -1,5 +1,6 @@
 import type { Vault } from '../../shared/kernel/context.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
+import type { FileDamage } from '../../shared/store/sum-keeper.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { ControlStore } from '../store/control-store.ts';
 import type { Databases } from '../store/databases.ts';
@@ -15,8 +16,9 @@ export async function openControl(
   databases: Databases,
   vault: Vault,
   onFatal: (error: unknown) => void,
+  onDamage?: (damage: FileDamage) => void,
 ): Promise<ControlStore> {
-  const control = await reach(databases, onFatal);
+  const control = await reach(databases, onFatal, onDamage);
   const sample = databases.shared
     ? await control.keySample(vault.seal(SAMPLE_PLACE, 'svc'))
     : await control.storedSample();
@@ -33,10 +35,11 @@ export async function openControl(
 async function reach(
   databases: Databases,
   onFatal: (error: unknown) => void,
+  onDamage?: (damage: FileDamage) => void,
 ): Promise<ControlStore> {
   try {
     await databases.makeControl();
-    return await ControlStore.open(databases.control, onFatal);
+    return await ControlStore.open(databases.control, onFatal, onDamage);
   } catch (error) {
     const isRefused = error instanceof ServiceError && databases.shared;
     if (!isRefused) throw error;

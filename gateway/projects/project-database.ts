@@ -3,6 +3,8 @@ import { unavailable } from '../../shared/lib/errors.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import type { BaseCopy, Reader, ReplicationPosition } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { damageIn } from '../../shared/store/content-sum.ts';
+import { DamageError, type DamageRegister } from '../../shared/store/damage.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { openReader } from '../../shared/store/open.ts';
 import type { PooledDatabase, DatabasePool } from './database-pool.ts';
@@ -42,6 +44,8 @@ export interface ProjectDatabaseDeps {
   opened(): void;
   /** The files are closed, so what we know of the log is no longer valid. */
   closed(): void;
+  /** Gets what a read, a write or the writer finds damaged. */
+  readonly damage: DamageRegister;
   /** The files couldn't be closed or looked at. */
   onError(error: unknown): void;
 }
@@ -116,13 +120,14 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     this.#deps.gate.read(() =>
       this.#use(async ({ reader }) => {
         if (this.#uncertain || this.#deps.mayBeForeign()) await this.#takeIn();
-        return reader.read(fn);
+        return this.#noting(reader.read(fn));
       }),
     );
 
   /** Sees what this gateway has, without asking for what others committed. */
   readonly local: Reader = {
-    read: (fn) => this.#deps.gate.read(() => this.#use(async ({ reader }) => reader.read(fn))),
+    read: (fn) =>
+      this.#deps.gate.read(() => this.#use(async ({ reader }) => this.#noting(reader.read(fn)))),
     close: () => Promise.resolve(),
   };
 
@@ -134,9 +139,11 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     const { gate, info, writers } = this.#deps;
     return gate.write(name, () =>
       this.#use(() =>
-        this.#isIdle
-          ? this.#work().then(() => writers.run(info.id, name, input))
-          : writers.run(info.id, name, input),
+        this.#noting(
+          this.#isIdle
+            ? this.#work().then(() => writers.run(info.id, name, input))
+            : writers.run(info.id, name, input),
+        ),
       ),
     );
   }
@@ -192,6 +199,31 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       this.#calls -= 1;
       if (this.#calls === 0) this.#unused();
     }
+  }
+
+  /** Notes damage that the work meets. */
+  async #noting<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const what = damageIn(error);
+      if (what === null) throw error;
+      const { info, location, damage } = this.#deps;
+      const path = location.kind === 'file' ? location.path : location.mirror;
+      const report = { project: info.id, file: damage.nameOf(path), what };
+      damage.report(report);
+      throw new DamageError(report);
+    }
+  }
+
+  #onCommitted(effects: readonly Effect[]): void {
+    const { info, damage } = this.#deps;
+    for (const effect of effects) {
+      if (effect.kind !== 'damaged') continue;
+      const { path, what } = effect.damage;
+      damage.report({ project: info.id, file: damage.nameOf(path), what });
+    }
+    this.#deps.onCommitted(effects);
   }
 
   async #takeIn(): Promise<void> {
@@ -252,7 +284,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     const { info, folder, location, pinHolder, isMade, writers } = this.#deps;
     makeFolder(folder);
     const ledgerKey = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
-      this.#deps.onCommitted(effects),
+      this.#onCommitted(effects),
     );
     try {
       return { reader: await openReader(location), ledgerKey };

@@ -199,6 +199,7 @@ export class Project {
       ...given,
       writers: deps.writers,
       pool: deps.pool,
+      damage: deps.damage,
       gate: this.#gate,
       mayBeForeign: () => this.mayBeForeign(),
       onCommitted: (effects) => this.#onCommitted(effects),
@@ -388,7 +389,7 @@ export class Project {
       if (effect.kind === 'committed') this.#replication = effect.replication;
       else if (effect.kind === 'outdated') void this.#database.evict();
       else if (effect.kind === 'uncertain') this.#database.noteUncertain();
-      else applyEffect(this, effect);
+      else if (effect.kind !== 'damaged') applyEffect(this, effect);
       this.#countPace.note(effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();
       this.feed.note(effect);

@@ -3,11 +3,13 @@ import { open, type FileHandle } from 'node:fs/promises';
 import {
   COMMIT_AT,
   FRAME_BYTES,
+  FRAME_HEADER_BYTES,
   FRAME_SALTS_AT,
   LOG_HEADER_BYTES,
   LOG_SALTS_AT,
   SALTS_BYTES,
 } from '../../shared/store/wal-layout.ts';
+import { areSound } from '../../shared/store/log-frames.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 
 /** A range of a log's frames by number, without its end. */
@@ -16,22 +18,35 @@ export interface FrameRange {
   readonly to: number;
 }
 
+/** A frame from this number on has a wrong checksum: nobody may get it. */
+export class BrokenFrames extends Error {
+  readonly from: number;
+
+  constructor(from: number) {
+    super(`The log is broken after frame ${from - 1}.`);
+    this.from = from;
+  }
+}
+
 /**
  * Reads frames of the current log as they are in the file. Null if the log was restarted meanwhile; the archive has the
- * frames with these salts then.
+ * frames with these salts then. Throws `BrokenFrames`.
  */
 export function readLive(path: string, range: FrameRange, salts: string): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
     const frames = await readWhole(file, placeOf(range.from), sizeOf(range));
     if (!frames || !haveSalts(frames, salts)) return null;
+    const isSound = await areWhole(file, range.from, frames);
     // Check this last: a restart writes the header before it overwrites the first frame.
-    return (await logSalts(file)) === salts ? frames : null;
+    if ((await logSalts(file)) !== salts) return null;
+    if (!isSound) throw new BrokenFrames(range.from);
+    return frames;
   });
 }
 
 /**
  * Reads frames of an archived log; an empty buffer if the log ends before them. Null if the archive doesn't exist, ends
- * before `from`, or doesn't end with a transaction.
+ * before `from`, doesn't end with a transaction, or has a broken frame there.
  */
 export function readArchived(path: string, range: FrameRange): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
@@ -42,8 +57,16 @@ export function readArchived(path: string, range: FrameRange): Promise<Buffer | 
     if (range.from > count) return (await endsTransaction(file, count)) ? Buffer.alloc(0) : null;
     const part = { from: range.from, to: Math.min(range.to, count + 1) };
     const frames = await readWhole(file, placeOf(part.from), sizeOf(part));
-    return frames && haveSalts(frames, salts) ? frames : null;
+    if (!frames || !haveSalts(frames, salts)) return null;
+    return (await areWhole(file, part.from, frames)) ? frames : null;
   });
+}
+
+/** Whether these frames, from this number on, have the checksums that the frame before them asks for. */
+async function areWhole(file: FileHandle, from: number, frames: Buffer): Promise<boolean> {
+  const log = await readWhole(file, 0, LOG_HEADER_BYTES);
+  const before = from === 1 ? log : await readWhole(file, placeOf(from - 1), FRAME_HEADER_BYTES);
+  return log !== null && before !== null && areSound(frames, before, log);
 }
 
 async function withFile<T>(

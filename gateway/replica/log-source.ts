@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
+import { DamageError, type DamageRegister } from '../../shared/store/damage.ts';
 import type { LogPosition } from '../../shared/store/driver.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import { FileBody } from '../lib/file-body.ts';
 import type { Project } from '../projects/project.ts';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
-import { readArchived, readLive, type FrameRange } from './log-file.ts';
+import { BrokenFrames, readArchived, readLive, type FrameRange } from './log-file.ts';
 import { RecentFrames } from './recent-frames.ts';
 import { Outgoing } from './outgoing.ts';
 import {
@@ -49,11 +50,13 @@ const statFile = promisify(fstat);
 export class LogSource implements ReplicaSource {
   readonly #outgoing = new Outgoing();
   readonly #clock: Clock;
+  readonly #damage: DamageRegister;
   readonly #following = new WeakMap<Project, Following>();
   readonly #recent = new RecentFrames(RECENT_MAX_BYTES);
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, damage: DamageRegister) {
     this.#clock = clock;
+    this.#damage = damage;
   }
 
   async place(project: Project): Promise<SourcePosition> {
@@ -130,7 +133,7 @@ export class LogSource implements ReplicaSource {
       const { generation } = wanted;
       if (log.epoch !== wanted.epoch || generation > log.generation) throw elsewhere();
       if (generation === log.generation) {
-        const live = await findLive(project, wanted, log);
+        const live = await this.#live(project, wanted, log);
         if (live !== null) return live;
       }
       const archive = join(generationsOf(project), `${generation}.wal`);
@@ -146,6 +149,18 @@ export class LogSource implements ReplicaSource {
       await sleep(FIRST_PAUSE_MS * 2 ** look);
     }
     throw unavailable(1);
+  }
+
+  async #live(project: Project, wanted: FrameRange, log: LogPosition) {
+    try {
+      return await findLive(project, wanted, log);
+    } catch (error) {
+      if (!(error instanceof BrokenFrames)) throw error;
+      const file = this.#damage.nameOf(logOf(project));
+      const report = { project: project.info.id, file, what: `frames from ${error.from}` };
+      this.#damage.report(report);
+      throw new DamageError(report);
+    }
   }
 
   /** Runs one renewal at a time. */
@@ -184,7 +199,7 @@ async function findLive(
   if (from > end) throw elsewhere();
   if (from === end) return log.generation;
   if (log.salts === null) return null;
-  return readLive(`${project.databasePath}-wal`, { from, to: Math.min(to, end) }, log.salts);
+  return readLive(logOf(project), { from, to: Math.min(to, end) }, log.salts);
 }
 
 async function openCopy(path: string): Promise<Pick<OpenCopy, 'file' | 'sizeBytes'>> {
@@ -197,6 +212,10 @@ async function openCopy(path: string): Promise<Pick<OpenCopy, 'file' | 'sizeByte
     closeSync(file);
     throw error;
   }
+}
+
+function logOf(project: Project): string {
+  return `${project.databasePath}-wal`;
 }
 
 function generationsOf(project: Project): string {

@@ -15,6 +15,7 @@ import type { Reader, Row, Writer } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { MetaRepository } from '../../shared/store/meta.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
+import type { FileDamage } from '../../shared/store/sum-keeper.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 
 /** What the gateway knows about a project before it opens the project's database. */
@@ -70,13 +71,14 @@ export class ControlStore {
   static async open(
     location: DatabaseLocation,
     onFatal: (error: unknown) => void,
+    onDamage: (damage: FileDamage) => void = () => undefined,
   ): Promise<ControlStore> {
     // Everything relies on this database, so nothing else can go on while it's copied again.
     const onOutdated = (): void =>
       onFatal(
         new Error('The copy of the control database is out of date. A restart makes a new one.'),
       );
-    const writer = await openWriter(location, 'control', { onFatal, onOutdated });
+    const writer = await openWriter(location, 'control', { onFatal, onOutdated, onDamage });
     try {
       const reader = await openReader(location);
       return new ControlStore(location.kind === 'file' ? reader : upToDate(reader, writer), writer);

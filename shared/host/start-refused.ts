@@ -23,12 +23,30 @@ export const NEWER_SCHEMA = 'NEWER_SCHEMA';
 /** The code of the error for a secret that another master key sealed. */
 export const OTHER_MASTER_KEY = 'OTHER_MASTER_KEY';
 
+/** The code of `DamagedDatabase`. */
+const DAMAGED_DATABASE = 'DAMAGED_DATABASE';
+
+/** A database file can't be opened, or must not be: writing to it would destroy more. */
+export class DamagedDatabase extends Error {
+  readonly code = DAMAGED_DATABASE;
+
+  /** `what` continues "is damaged:". */
+  constructor(path: string, what: string, cause?: unknown) {
+    super(
+      `${path} is damaged: ${what}. \`svc gateway check\` looks for more, \`svc gateway repair\` mends it from a backup or a member's copy, and a restored backup replaces it.`,
+      { cause },
+    );
+    this.name = 'DamagedDatabase';
+  }
+}
+
 /** What standard error says about a failed start: one sentence for what a person can mend, or else the stack. */
 export function startFailureText(error: unknown): string {
   if (error instanceof StartRefused) return error.text();
   if (!(error instanceof Error)) return String(error);
   // The writer's thread passes on the code of an error, but not its class.
   const code = 'code' in error ? error.code : null;
-  if (code === NEWER_SCHEMA || code === OTHER_MASTER_KEY) return error.message;
+  const isPlain = code === NEWER_SCHEMA || code === OTHER_MASTER_KEY || code === DAMAGED_DATABASE;
+  if (isPlain) return error.message;
   return error.stack ?? error.message;
 }

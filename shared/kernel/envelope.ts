@@ -211,7 +211,9 @@ function payloadFields(
   { payload: wanted, reader }: EnvelopeOptions,
 ): Pick<Envelope, 'payload' | 'payload_url' | 'payload_truncated' | 'payload_purged'> {
   const purged = row.kind === null;
-  const truncated = !purged && !wanted.whole && row.size_bytes > PAYLOAD_INLINE_MAX_BYTES;
+  // A list leaves out large bodies, and damaged ones.
+  const isLeftOut = row.size_bytes > PAYLOAD_INLINE_MAX_BYTES || row.body === null;
+  const truncated = !purged && !wanted.whole && isLeftOut;
   const inline = row.kind !== null && row.body !== null && !truncated;
   return {
     payload:

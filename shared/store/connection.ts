@@ -93,6 +93,11 @@ export function readOnlyAddress(path: string): string {
   return `${pathToFileURL(path).href}?mode=ro`;
 }
 
+/** Like `readOnlyAddress`, and the connection sees the file without its log. Nobody may change the file meanwhile. */
+export function fileAloneAddress(path: string): string {
+  return `${pathToFileURL(path).href}?mode=ro&immutable=1`;
+}
+
 function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
   const row: Row = {};
   columns.forEach((name, index) => {
@@ -101,9 +106,12 @@ function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
   return row;
 }
 
-/** A failed disk write or sync. A full disk doesn't count: SQLite rolls back cleanly and recovers. */
+/**
+ * A failed disk write or sync. A full disk doesn't count: SQLite rolls back cleanly and recovers. Nor does damage, which
+ * ends only the statement that meets it.
+ */
 export function isDiskFailure(error: unknown): error is Error {
-  return isDamage(error) || errorCode(error)?.startsWith('SQLITE_IOERR') === true;
+  return errorCode(error)?.startsWith('SQLITE_IOERR') === true;
 }
 
 /** The file isn't a sound database. */

@@ -2,7 +2,8 @@ import { effective, type EventStatus } from '../rules/event-state.ts';
 import { keptSince } from '../rules/retention.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
 import { anyStateSql, candidateSql, EVENT_STATES, type EventFilter } from './event-query.ts';
-import { asKept, CONTENT_COLUMNS, PARK_COLUMNS, QUEUE_COLUMNS, type EventRow } from './events.ts';
+import { listedEvent, SUM_COLUMNS, type SummedEventRow } from './event-content.ts';
+import { CONTENT_COLUMNS, PARK_COLUMNS, QUEUE_COLUMNS, type EventRow } from './events.ts';
 import { firstSeqSince } from './seq-search.ts';
 
 /** How many index entries a count reads for each state. */
@@ -60,15 +61,15 @@ export class EventHistoryRepository {
     { bodyMaxBytes, now }: { readonly bodyMaxBytes: number; readonly now: number },
   ): Promise<EventRow[]> {
     // CROSS fixes the join order: first the page, then its rows.
-    const rows = await this.#tx.all<EventRow>(
-      `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${PARK_COLUMNS},
+    const rows = await this.#tx.all<SummedEventRow>(
+      `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${SUM_COLUMNS}, ${PARK_COLUMNS},
          CASE WHEN e.size_bytes <= ? THEN c.body END AS body
        FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq
        CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq DESC`,
       [bodyMaxBytes, ...params],
     );
     const kept = keptSince(now);
-    return rows.map((row) => asKept(row, kept));
+    return rows.map((row) => listedEvent(row, kept));
   }
 
   /** The seq of the first event received at or after a time; one past the last if there is none. */

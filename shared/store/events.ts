@@ -3,6 +3,13 @@ import type { PayloadKind } from '../rules/payload.ts';
 import { keptSince } from '../rules/retention.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
+import {
+  listedEvent,
+  newEventSums,
+  SUM_COLUMNS,
+  wholeEvent,
+  type SummedEventRow,
+} from './event-content.ts';
 import { candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
 import { SourceUseRepository } from './source-use.ts';
@@ -99,7 +106,7 @@ export const QUEUE_COLUMNS = `e.seq, e.id, e.source_id, e.source, e.channel, e.t
   e.finished_at`;
 export const CONTENT_COLUMNS = 'c.headers, c.content_type, c.kind, c.blob';
 export const PARK_COLUMNS = 'p.conditions, p.parked_at, p.wakes_on_any';
-const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, c.body, ${PARK_COLUMNS}
+const SELECT_WHOLE = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, c.body, ${SUM_COLUMNS}, ${PARK_COLUMNS}
   FROM event e JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq`;
 const SELECT_QUEUE = `SELECT ${QUEUE_COLUMNS}, '{}' AS headers, NULL AS content_type, NULL AS kind, NULL AS body,
   NULL AS blob, NULL AS conditions, NULL AS parked_at, NULL AS wakes_on_any,
@@ -109,18 +116,8 @@ const FIND_AT = `${SELECT_QUEUE} WHERE e.seq = ?`;
 const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
 const FIND_WHOLE_AT = `${SELECT_WHOLE} WHERE e.seq = ?`;
 const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
-const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${PARK_COLUMNS},
+const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${SUM_COLUMNS}, ${PARK_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
-
-/**
- * Shows an event past its retention as a purge would leave it, because the purge may run much later. A parked event keeps
- * its payload until it ends.
- */
-export function asKept(row: EventRow, since: string): EventRow {
-  if (row.received_at >= since || row.parked_at !== null) return row;
-  const headers = row.channel === 'email' ? '{}' : row.headers;
-  return { ...row, headers, kind: null, body: null, blob: null };
-}
 
 /** Events and their content. Each method reads one or a few index ranges, however long the history is. */
 export class EventRepository {
@@ -156,13 +153,13 @@ export class EventRepository {
   }
 
   async findWhole(id: string, now: number): Promise<EventRow | undefined> {
-    const row = await this.#tx.get<EventRow>(FIND_WHOLE, [id]);
-    return row && asKept(row, keptSince(now));
+    const row = await this.#tx.get<SummedEventRow>(FIND_WHOLE, [id]);
+    return row && wholeEvent(row, keptSince(now));
   }
 
   async findWholeAt(seq: number, now: number): Promise<EventRow | undefined> {
-    const row = await this.#tx.get<EventRow>(FIND_WHOLE_AT, [seq]);
-    return row && asKept(row, keptSince(now));
+    const row = await this.#tx.get<SummedEventRow>(FIND_WHOLE_AT, [seq]);
+    return row && wholeEvent(row, keptSince(now));
   }
 
   /** Oldest first, without bodies over the inline size. Status is as of `now`, not as last stored. */
@@ -174,12 +171,12 @@ export class EventRepository {
     }
     const { sql, params } = candidateSql({ ...filter, afterSeq });
     // CROSS fixes the join order: first the page, then its rows.
-    const rows = await this.#tx.all<EventRow>(
+    const rows = await this.#tx.all<SummedEventRow>(
       `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq`,
       params,
     );
     const since = keptSince(filter.now);
-    return rows.map((row) => asKept(row, since));
+    return rows.map((row) => listedEvent(row, since));
   }
 
   /** The latest event of a source with this provider id since a time, or null. */
@@ -251,6 +248,7 @@ export class EventRepository {
 
   async insert(event: NewEvent, seq: number): Promise<void> {
     const { content } = event;
+    const sums = newEventSums(event);
     await this.#tx.put(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
          size_bytes, provider_id, body_hash, reply_to, thread_id, asker_key_id, status)
@@ -275,8 +273,17 @@ export class EventRepository {
       ],
     );
     await this.#tx.put(
-      'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
-      [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
+      'INSERT INTO event_content (seq, headers, content_type, kind, body, blob, head_sum, body_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [
+        seq,
+        content.headers,
+        content.contentType,
+        content.kind,
+        content.body,
+        content.blob,
+        sums.head_sum,
+        sums.body_sum,
+      ],
     );
     this.#carry(event, seq);
   }
@@ -380,7 +387,7 @@ export class EventRepository {
       range,
     );
     const count = await this.#tx.run(
-      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
+      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL, head_sum = NULL, body_sum = NULL,
          headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
        WHERE seq BETWEEN ?1 AND ?2 AND seq ${free}`,
       range,

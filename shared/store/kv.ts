@@ -1,3 +1,4 @@
+import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { Row, Tx } from './driver.ts';
 import { inRange, levelQuery, type LevelRange, type ListRange } from './text-range.ts';
 
@@ -15,6 +16,17 @@ export interface KvRow extends KvHead {
   note: string | null;
   /** JSON text. */
   value: Uint8Array;
+}
+
+/** A row with its sum. */
+export interface Summed {
+  /** Null in rows of earlier releases. */
+  sum: number | null;
+}
+
+/** What the sum of a value covers besides the value; the same for a version of a task's state. */
+export function valueFields({ key, version, note }: Pick<KvRow, 'key' | 'version' | 'note'>) {
+  return [key, version, note];
 }
 
 /** Who saved a task state. */
@@ -36,11 +48,15 @@ export class KvRepository {
     this.#tx = tx;
   }
 
-  find(key: string, now: number): Promise<KvRow | undefined> {
-    return this.#tx.get<KvRow>(`SELECT ${HEAD}, note, value FROM kv WHERE key = ? AND ${LIVE}`, [
-      key,
-      now,
-    ]);
+  /** Throws a `RowDamage` for a value that isn't as it was written. */
+  async find(key: string, now: number): Promise<KvRow | undefined> {
+    const row = await this.#tx.get<KvRow & Summed>(
+      `SELECT ${HEAD}, note, value, sum FROM kv WHERE key = ? AND ${LIVE}`,
+      [key, now],
+    );
+    if (!row) return undefined;
+    if (!isSound(row.sum, valueFields(row), row.value)) throw new RowDamage(`key ${key}`);
+    return row;
   }
 
   /** The stored row without its value, even if it has expired. */
@@ -76,10 +92,10 @@ export class KvRepository {
 
   async put(row: KvRow, saver: Saver | null = null): Promise<void> {
     await this.#tx.put(
-      `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value, key_id, agent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO kv (key, size_bytes, version, expires_at, updated_at, note, value, key_id, agent, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET size_bytes = excluded.size_bytes, version = excluded.version,
          expires_at = excluded.expires_at, updated_at = excluded.updated_at, note = excluded.note, value = excluded.value,
-         key_id = excluded.key_id, agent = excluded.agent`,
+         key_id = excluded.key_id, agent = excluded.agent, sum = excluded.sum`,
       [
         row.key,
         row.size_bytes,
@@ -90,6 +106,7 @@ export class KvRepository {
         row.value,
         saver?.keyId ?? null,
         saver?.agent ?? null,
+        contentSum(valueFields(row), row.value),
       ],
     );
   }

@@ -55,11 +55,11 @@ export async function copyDatabase(
 }
 
 /** Writes a small file; after a crash it has either the old or the new content. */
-export function writeDurably(path: string, text: string): void {
+export function writeDurably(path: string, content: string | Uint8Array): void {
   const part = `${path}.part`;
   const file = fs.openSync(part, 'w', 0o600);
   try {
-    fs.writeFileSync(file, text);
+    fs.writeFileSync(file, content);
     fs.fsyncSync(file);
   } finally {
     fs.closeSync(file);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { DamagedDatabase } from '../host/start-refused.ts';
 import { unavailable } from '../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
 import type { DatabaseLocation, RemoteLocation } from './location.ts';
@@ -37,7 +38,13 @@ export async function openWriter(
   if (options.isMade && !existsSync(location.path)) {
     throw unavailable(60, new Error(`${location.path} is missing.`));
   }
-  return new EmbeddedWriter(location.path, options, (one) => migrate(one, family));
+  try {
+    return new EmbeddedWriter(location.path, options, (one) => migrate(one, family));
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    options.onDamage?.({ path: location.path, what: 'its structure' });
+    throw new DamagedDatabase(location.path, error.message, error);
+  }
 }
 
 /** Opens the mirror of a database on a server, up to date; copies it again if what is there can't be brought up to date. */

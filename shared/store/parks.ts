@@ -1,4 +1,5 @@
 import type { Condition, Park } from '../rules/park.ts';
+import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { Row, Tx } from './driver.ts';
 
 interface ParkColumns extends Row {
@@ -8,6 +9,8 @@ interface ParkColumns extends Row {
   conditions: string;
   state: string | null;
   because: string | null;
+  /** Null in rows of earlier releases. */
+  sum: number | null;
 }
 
 /** The newest park of an event. */
@@ -28,9 +31,25 @@ interface EventTies {
   readonly awaited: boolean;
 }
 
-const COLUMNS = 'p.parks, p.parked_at, p.wakes_on_any, p.conditions, p.state, p.because';
+const COLUMNS = 'p.parks, p.parked_at, p.wakes_on_any, p.conditions, p.state, p.because, p.sum';
 
-function shown(row: ParkColumns): ParkRow {
+/** What a row's sum covers. */
+interface ParkFields {
+  readonly parks: number;
+  readonly parked_at: string;
+  readonly wakes_on_any: number;
+  readonly conditions: string;
+  readonly state: string | null;
+  readonly because: string | null;
+}
+
+export function parkFields(row: ParkFields) {
+  const { parks, parked_at, wakes_on_any, conditions, state, because } = row;
+  return [parks, parked_at, wakes_on_any, conditions, state, because];
+}
+
+function shown(row: ParkColumns, of: string): ParkRow {
+  if (!isSound(row.sum, parkFields(row))) throw new RowDamage(`the state of event ${of}`);
   return {
     parks: row.parks,
     parkedAt: row.parked_at,
@@ -53,7 +72,7 @@ export class ParkRepository {
     const row = await this.#tx.get<ParkColumns>(`SELECT ${COLUMNS} FROM park p WHERE p.seq = ?`, [
       seq,
     ]);
-    return row ? shown(row) : null;
+    return row ? shown(row, `number ${seq}`) : null;
   }
 
   /** The newest park of this event, or null. */
@@ -62,23 +81,32 @@ export class ParkRepository {
       `SELECT ${COLUMNS} FROM event e JOIN park p ON p.seq = e.seq WHERE e.id = ?`,
       [eventId],
     );
-    return row ? shown(row) : null;
+    return row ? shown(row, eventId) : null;
   }
 
   async save(seq: number, park: ParkRow): Promise<void> {
+    const row = {
+      parks: park.parks,
+      parked_at: park.parkedAt,
+      wakes_on_any: park.wakesOnAny ? 1 : 0,
+      conditions: JSON.stringify(park.conditions),
+      state: park.state,
+      because: park.because,
+    };
     await this.#tx.put(
-      `INSERT INTO park (seq, parks, parked_at, wakes_on_any, conditions, state, because) VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO park (seq, parks, parked_at, wakes_on_any, conditions, state, because, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET parks = excluded.parks, parked_at = excluded.parked_at,
          wakes_on_any = excluded.wakes_on_any, conditions = excluded.conditions, state = excluded.state,
-         because = excluded.because`,
+         because = excluded.because, sum = excluded.sum`,
       [
         seq,
-        park.parks,
-        park.parkedAt,
-        park.wakesOnAny ? 1 : 0,
-        JSON.stringify(park.conditions),
-        park.state,
-        park.because,
+        row.parks,
+        row.parked_at,
+        row.wakes_on_any,
+        row.conditions,
+        row.state,
+        row.because,
+        contentSum(parkFields(row)),
       ],
     );
     await this.#tx.put('DELETE FROM park_ref WHERE seq = ?', [seq]);

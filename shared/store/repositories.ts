@@ -22,6 +22,7 @@ import { MailThreadRepository } from './mail-threads.ts';
 import { MakerRepository } from './makers.ts';
 import { MemberRepository } from './members.ts';
 import { MetaRepository } from './meta.ts';
+import { MissingSumsRepository } from './missing-sums.ts';
 import { NoticeBudgetRepository } from './notice-budgets.ts';
 import { NoticeRepository } from './notices.ts';
 import { OAuthGrantRepository } from './oauth-grants.ts';
@@ -69,6 +70,7 @@ export class Repositories {
   #channels: ChannelRepository | undefined;
   #notices: NoticeRepository | undefined;
   #noticeBudgets: NoticeBudgetRepository | undefined;
+  #missingSums: MissingSumsRepository | undefined;
   #parks: ParkRepository | undefined;
   #policies: PolicyRepository | undefined;
   #routes: RouteRepository | undefined;
@@ -232,6 +234,10 @@ export class Repositories {
 
   get members(): MemberRepository {
     return (this.#members ??= new MemberRepository(this.#tx));
+  }
+
+  get missingSums(): MissingSumsRepository {
+    return (this.#missingSums ??= new MissingSumsRepository(this.#tx));
   }
 
   get meta(): MetaRepository {

@@ -1,3 +1,5 @@
+import { isSound, RowDamage } from './content-sum.ts';
+import { valueFields, type Summed } from './kv.ts';
 import type { Row, Tx } from './driver.ts';
 
 /** A version of a task's state, without the state. */
@@ -35,17 +37,20 @@ export class StateVersionRepository {
   /** Keeps what a key holds now, before it is replaced. */
   async keep(key: string, now: number): Promise<void> {
     await this.#tx.put(
-      `INSERT INTO state_version (${HEAD}, key, replaced_at, value)
-       SELECT version, updated_at, size_bytes, note, key_id, agent, key, ?, value FROM kv WHERE key = ?`,
+      `INSERT INTO state_version (${HEAD}, key, replaced_at, value, sum)
+       SELECT version, updated_at, size_bytes, note, key_id, agent, key, ?, value, sum FROM kv WHERE key = ?`,
       [now, key],
     );
   }
 
-  find(key: string, version: number, since: number): Promise<StateVersion | undefined> {
-    return this.#tx.get<StateVersion>(
-      `SELECT ${HEAD}, value FROM state_version WHERE version = ? AND key = ? AND replaced_at > ?`,
+  /** Throws a `RowDamage` for a state that isn't as it was written. */
+  async find(key: string, version: number, since: number): Promise<StateVersion | undefined> {
+    const row = await this.#tx.get<StateVersion & Summed>(
+      `SELECT ${HEAD}, value, sum FROM state_version WHERE version = ? AND key = ? AND replaced_at > ?`,
       [version, key, since],
     );
+    if (!row || isSound(row.sum, valueFields({ ...row, key }), row.value)) return row;
+    throw new RowDamage(`key ${key}, version ${version}`);
   }
 
   /** The newest first. */

@@ -61,7 +61,7 @@ export function openCopy(
   family: 'project' | 'control',
   options: Pick<WriterOptions, 'onFatal'>,
 ): EmbeddedWriter {
-  return new EmbeddedWriter(path, options, (one) => {
+  return new EmbeddedWriter(path, { ...options, isCopy: true }, (one) => {
     migrate(one, family);
     one.exec('PRAGMA foreign_keys=OFF');
   });

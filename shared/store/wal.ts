@@ -42,8 +42,18 @@ export class WriteAheadLog {
   readonly #bytes = Buffer.alloc(INDEX_BYTES);
   readonly #numbers = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset, INDEX_BYTES / 4);
 
-  /** The connection must have created the log, so run some statement first. */
-  constructor(databasePath: string, connection: Connection) {
+  readonly #beforeCheckpoint: (frames: number) => void;
+
+  /**
+   * The connection must have created the log, so run some statement first. `beforeCheckpoint` gets the number of
+   * committed frames; if it throws, there's no checkpoint.
+   */
+  constructor(
+    databasePath: string,
+    connection: Connection,
+    beforeCheckpoint: (frames: number) => void,
+  ) {
+    this.#beforeCheckpoint = beforeCheckpoint;
     this.path = logPath(databasePath);
     this.#connection = connection;
     this.#indexPath = `${databasePath}-shm`;
@@ -72,14 +82,16 @@ export class WriteAheadLog {
   }
 
   /** Checkpoints the log; the next write restarts it unless another process keeps reading from it. */
-  fold(): Promise<void> {
+  async fold(): Promise<void> {
+    this.#beforeCheckpoint(this.head().frames);
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(RESTART)');
   }
 
   /**
    * Checkpoints the log and truncates it, so that nothing of it remains, not even pages that were overwritten since.
    */
-  empty(): Promise<void> {
+  async empty(): Promise<void> {
+    this.#beforeCheckpoint(this.head().frames);
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 

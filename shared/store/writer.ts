@@ -1,6 +1,6 @@
-import { refusalOf, refuseUnwritable } from './disk-trouble.ts';
+import { refusalOf } from './disk-trouble.ts';
 import { ServiceError, unavailable } from '../lib/errors.ts';
-import { assertPragma, Connection, isDiskFailure } from './connection.ts';
+import { isDamage, isDiskFailure, type Connection } from './connection.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type {
   BaseCopy,
@@ -22,9 +22,11 @@ import {
   type Job,
   type Settled,
 } from './jobs.ts';
-import { POSITION_QUERY, POSITION_SQL } from './meta.ts';
+import { POSITION_SQL } from './meta.ts';
 import { CommitUncertain, Mirror, MirrorOutdated, type MirrorOptions } from './mirror.ts';
+import { SumKeeper, type FileDamage } from './sum-keeper.ts';
 import { WriteAheadLog } from './wal.ts';
+import { openWritable, positionOf } from './writer-connection.ts';
 
 /** A group ends after this long, so that no commit blocks the event loop for long. */
 const GROUP_MAX_MS = 10;
@@ -38,6 +40,10 @@ export interface WriterOptions {
   readonly mayBlock?: () => boolean;
   /** Set if replicas can follow. */
   readonly replication?: ReplicationOptions;
+  /** The file is made here and served elsewhere, so it needs no sums. */
+  readonly isCopy?: boolean;
+  /** Called for each damage that the writer comes across. */
+  readonly onDamage?: (damage: FileDamage) => void;
   /** Set if the file mirrors a database on a server. */
   readonly mirror?: MirrorOptions;
 }
@@ -63,6 +69,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #options: WriterOptions;
   readonly #writer: Connection;
   readonly #log: WriteAheadLog;
+  /** Null for a copy, and for a mirror, which is copied again if it's in doubt. */
+  readonly #sums: SumKeeper | null;
   readonly #generations: Generations | null;
   readonly #checkpoints: Checkpoints;
   readonly #mirror: Mirror | null;
@@ -76,18 +84,22 @@ export class EmbeddedWriter implements Writer, FollowedLog {
 
   /** `migrate` runs on the writer before anything else. */
   constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
-    const { replication } = options;
+    const { replication, mirror, isCopy, onDamage } = options;
     this.#options = options;
     this.#generations = replication ? new Generations(path, replication) : null;
-    this.#writer = openWriter(path);
+    this.#sums = mirror || isCopy ? null : new SumKeeper(path, onDamage);
+    this.#sums?.examine();
+    this.#writer = openWritable(path);
+    const note = (frames: number): void => this.#sums?.note(frames, this.#position);
+    this.#log = new WriteAheadLog(path, this.#writer, note);
     try {
       migrate(this.#writer);
+      this.#position = positionOf(this.#writer);
     } catch (error) {
-      this.#writer.close();
+      this.#abandon();
       throw error;
     }
-    this.#mirror = options.mirror ? new Mirror(this.#writer, options.mirror) : null;
-    this.#log = new WriteAheadLog(path, this.#writer);
+    this.#mirror = mirror ? new Mirror(this.#writer, mirror) : null;
     this.#generations?.attach(this.#log);
     this.#checkpoints = new Checkpoints({
       log: this.#log,
@@ -99,7 +111,6 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       tell: () => this.#tell(),
       onError: (error) => this.#failGroup(error, []),
     });
-    this.#position = Number(this.#writer.get(POSITION_QUERY)?.['value']);
     if (this.#generations?.mustRotate) void this.#alone(() => this.#checkpoints.empty());
   }
 
@@ -171,10 +182,21 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     while (this.#pump) await this.#pump;
     if (!this.#failed && this.#log.fileBytes() > 0) await this.#checkpoints.empty();
     this.#checkpoints.close();
-    this.#writer.close();
-    this.#log.close();
+    this.#abandon();
     this.#generations?.close();
     this.#mirror?.close();
+  }
+
+  /** Closing checkpoints the log, which another process may have left. */
+  #abandon(): void {
+    try {
+      this.#sums?.note(this.#log.head().frames, positionOf(this.#writer));
+    } catch {
+      // What can't be noted stays in the log.
+      return;
+    }
+    this.#writer.close();
+    this.#log.close();
   }
 
   #kept(): Generations {
@@ -346,7 +368,9 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     for (const job of jobs) job.reject(refusal);
     if (error instanceof CommitUncertain) this.#mirror?.options.onUncertain();
     const { cause } = refusal;
-    if (isDiskFailure(cause) || cause instanceof MirrorOutdated) this.#failed ??= cause;
+    // A mirror that is damaged is copied again, after a restart.
+    const isUseless = cause instanceof MirrorOutdated || (this.#mirror && isDamage(cause));
+    if (isDiskFailure(cause) || isUseless) this.#failed ??= cause;
     if (this.#failed !== null && !hadFailed) this.#stop(refusal);
   }
 
@@ -366,21 +390,4 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#mirror?.invalidate();
     this.#mirror?.options.onOutdated();
   }
-}
-
-function openWriter(path: string): Connection {
-  refuseUnwritable(path);
-  const connection = new Connection(path);
-  // The daemon holds a lock on the folder, so only an unrelated process can be in the way; waiting for it would stop
-  // everyone.
-  connection.get('PRAGMA busy_timeout=200');
-  connection.get('PRAGMA page_size=4096');
-  connection.get('PRAGMA journal_mode=WAL');
-  connection.exec(
-    'PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000',
-  );
-  assertPragma(connection, 'synchronous', 2);
-  assertPragma(connection, 'page_size', 4096);
-  assertPragma(connection, 'wal_autocheckpoint', 0);
-  return connection;
 }

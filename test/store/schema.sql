@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 31
+-- project, schema 32
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -335,7 +335,7 @@ CREATE TABLE event_content (
   kind TEXT,
   body BLOB,
   blob TEXT
-) STRICT;
+, head_sum INTEGER, body_sum INTEGER) STRICT;
 
 CREATE TABLE event_file (
   event_seq INTEGER NOT NULL,
@@ -353,7 +353,7 @@ CREATE TABLE file (
   content_type TEXT NOT NULL,
   version INTEGER NOT NULL,
   updated_at TEXT NOT NULL
-, upload_id TEXT) STRICT, WITHOUT ROWID;
+, upload_id TEXT, sum INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE file_link (
   id TEXT PRIMARY KEY,
@@ -400,7 +400,7 @@ CREATE TABLE kv (
   updated_at TEXT NOT NULL,
   note TEXT,
   value BLOB NOT NULL
-, key_id TEXT, agent TEXT) STRICT;
+, key_id TEXT, agent TEXT, sum INTEGER) STRICT;
 
 CREATE TABLE ledger (
   seq INTEGER PRIMARY KEY,
@@ -495,7 +495,7 @@ CREATE TABLE park (
   conditions TEXT NOT NULL,
   state TEXT,
   because TEXT
-) STRICT;
+, sum INTEGER) STRICT;
 
 CREATE TABLE park_ref (
   ref TEXT NOT NULL,
@@ -608,7 +608,7 @@ CREATE TABLE state_version (
   key_id TEXT,
   agent TEXT,
   value BLOB NOT NULL
-) STRICT;
+, sum INTEGER) STRICT;
 
 CREATE TABLE transfer (
   month TEXT PRIMARY KEY,
@@ -671,6 +671,8 @@ CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS 
 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
 
+CREATE INDEX event_content_unsummed ON event_content (seq) WHERE head_sum IS NULL AND kind IS NOT NULL;
+
 CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
 
 CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
@@ -697,6 +699,8 @@ CREATE INDEX file_link_key ON file_link (key_id);
 
 CREATE INDEX file_link_path ON file_link (path);
 
+CREATE INDEX file_unsummed ON file (path) WHERE sum IS NULL;
+
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
 CREATE INDEX key_expiry ON key (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
@@ -704,6 +708,8 @@ CREATE INDEX key_expiry ON key (expires_at) WHERE revoked_at IS NULL AND expires
 CREATE INDEX key_maker ON key (created_by) WHERE created_by IS NOT NULL;
 
 CREATE INDEX kv_expiry ON kv (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE INDEX kv_unsummed ON kv (id) WHERE sum IS NULL;
 
 CREATE INDEX ledger_actor ON ledger (actor) WHERE actor IS NOT NULL;
 
@@ -733,6 +739,8 @@ CREATE INDEX notice_request ON notice (request_id, channel_id);
 
 CREATE INDEX oauth_grant_unused ON oauth_grant (code_expires_at) WHERE family_hash IS NULL;
 
+CREATE INDEX park_unsummed ON park (seq) WHERE sum IS NULL;
+
 CREATE INDEX request_action ON request (action, id) WHERE action IS NOT NULL;
 
 CREATE INDEX request_agent ON request (agent, id) WHERE agent IS NOT NULL;
@@ -752,6 +760,8 @@ CREATE INDEX source_previous_secret ON source (previous_valid_until) WHERE previ
 CREATE INDEX state_version_end ON state_version (replaced_at);
 
 CREATE INDEX state_version_key ON state_version (key, version);
+
+CREATE INDEX state_version_unsummed ON state_version (version) WHERE sum IS NULL;
 
 CREATE INDEX upload_expiry ON upload (expires_at);
 

@@ -88,7 +88,7 @@ async function sync(path: string): Promise<void> {
 export async function dropMirror(path: string): Promise<void> {
   // The database last: without it, a mirror is made again.
   await rm(join(dirname(path), 'generations'), { recursive: true, force: true });
-  for (const end of ['-wal', '-shm', '']) await rm(path + end, { force: true });
+  for (const end of ['-wal', '-shm', '-sums', '']) await rm(path + end, { force: true });
 }
 
 async function copyTo(path: string, family: Family, from: OneSnapshot): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readCredentials } from '../../../daemon/credentials.ts';
 import { resolveHome } from '../../../daemon/home.ts';
 import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
+import { checkDatabase } from '../../../gateway/store/check-database.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { directWriters } from '../../helpers/writers.ts';
@@ -34,6 +35,8 @@ export async function check(
   const databases = ['control.db', join('projects', ready.project, 'project.db')];
   const missing = databases.filter((path) => !existsSync(join(dataFolder, path)));
   if (missing.length > 0) return missing.map((path) => `lost: ${path}`);
+  const summed = await otherThanTheirSums(dataFolder, databases);
+  if (summed.length > 0) return summed;
   try {
     const problems = await lookInto(dataFolder, { facts, withReplica }, ready);
     return [...problems, ...databases.flatMap((path) => unsound(join(dataFolder, path)))];
@@ -61,6 +64,21 @@ async function lookInto(
   } finally {
     await gateway.stop({ keepFolder: true });
   }
+}
+
+/** Before anything opens them: a checkpoint may have been cut anywhere. */
+async function otherThanTheirSums(
+  dataFolder: string,
+  databases: readonly string[],
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const path of databases) {
+    const options = { dataFolder, project: null };
+    for await (const step of checkDatabase(join(dataFolder, path), options)) {
+      if ('what' in step) problems.push(`damaged: ${step.file}: ${step.what} has another sum`);
+    }
+  }
+  return problems;
 }
 
 function unsound(path: string): string[] {

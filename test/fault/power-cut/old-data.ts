@@ -42,7 +42,7 @@ function age(path: string, family: Family, change?: (old: Connection) => void): 
     change?.(old);
     old.exec(`PRAGMA user_version=${OLD_SCHEMAS[family]}; PRAGMA wal_checkpoint(TRUNCATE)`);
   });
-  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true });
+  for (const end of ['-wal', '-shm', '-sums']) rmSync(path + end, { force: true });
   renameSync(aged, path);
 }
 

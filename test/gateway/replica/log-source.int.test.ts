@@ -1,3 +1,4 @@
+import { DamageRegister } from '../../../shared/store/damage.ts';
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -117,7 +118,7 @@ let source: LogSource;
 beforeEach(() => {
   stage = new Stage();
   clock = new FakeClock();
-  source = new LogSource(clock);
+  source = new LogSource(clock, new DamageRegister(stage.folder.path));
 });
 afterEach(() => stage.close());
 

@@ -1,0 +1,203 @@
+import { readSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { crc32 } from 'node:zlib';
+import {
+  COMMIT_AT,
+  FRAME_BYTES,
+  FRAME_CHECK_AT,
+  FRAME_HEADER_BYTES,
+  FRAME_SALTS_AT,
+  LOG_CHECK_AT,
+  LOG_HEADER_BYTES,
+  LOG_MAGIC,
+  LOG_SALTS_AT,
+  SALTS_BYTES,
+} from './wal-layout.ts';
+
+const CHUNK_FRAMES = 256;
+const IS_BIG_ENDIAN_HERE = endianness() === 'BE';
+
+/** SQLite's checksum of a log: two numbers, each frame's computed from those of the frame before it. */
+type Check = readonly [number, number];
+
+/** What a log has, from its first frame to the last one with the salts of its header. */
+export interface LogContent {
+  /** As hex; null without a header. */
+  readonly salts: string | null;
+  /** The frames with these salts. */
+  readonly frames: number;
+  /** CRC-32 of each page in its newest committed frame, by number. */
+  readonly pages: ReadonlyMap<number, number>;
+  /** Pages that any frame with these salts holds, also of a transaction that wasn't committed. */
+  readonly touched: ReadonlySet<number>;
+  /** The size of the database in pages after the newest commit. */
+  readonly databasePages: number;
+  /** Frames whose checksum is wrong though a later transaction has begun, so that they were once whole. 0: the header. */
+  readonly broken: readonly number[];
+}
+
+const NOTHING: LogContent = {
+  salts: null,
+  frames: 0,
+  pages: new Map(),
+  touched: new Set(),
+  databasePages: 0,
+  broken: [],
+};
+
+interface ScanOptions {
+  /** Reads no further than this frame. */
+  readonly upTo?: number;
+  /** The last transaction is known to be committed, so that a broken frame in it is damage as well. */
+  readonly isWhole?: boolean;
+}
+
+/** Reads a log from an open file, if there is one, and compares all checksums. */
+export function scanLog(file: number | null, options: ScanOptions = {}): LogContent {
+  const { upTo = Infinity, isWhole = false } = options;
+  if (file === null) return NOTHING;
+  const header = Buffer.alloc(LOG_HEADER_BYTES);
+  if (readSync(file, header, 0, LOG_HEADER_BYTES, 0) < LOG_HEADER_BYTES) return NOTHING;
+  const log = headerOf(header);
+  // A power cut leaves zeros where the header of a new log was to be.
+  if (!log) return header.every((byte) => byte === 0) ? NOTHING : { ...NOTHING, broken: [0] };
+  const scan = new Scan(log);
+  const chunk = Buffer.alloc(CHUNK_FRAMES * FRAME_BYTES);
+  for (let at = LOG_HEADER_BYTES; scan.frames < upTo;) {
+    const read = readSync(file, chunk, 0, chunk.length, at);
+    const whole = Math.min(Math.floor(read / FRAME_BYTES), upTo - scan.frames);
+    for (let index = 0; index < whole; index += 1) {
+      if (!scan.add(chunk.subarray(index * FRAME_BYTES, (index + 1) * FRAME_BYTES))) {
+        return scan.content(isWhole);
+      }
+    }
+    if (read < chunk.length) break;
+    at += read;
+  }
+  return scan.content(isWhole);
+}
+
+interface LogHeader {
+  readonly salts: string;
+  readonly check: Check;
+  readonly isBigEndian: boolean;
+}
+
+/** Null for bytes that aren't a sound header. */
+function headerOf(header: Buffer): LogHeader | null {
+  const magic = header.readUInt32BE(0);
+  if ((magic & ~1) !== LOG_MAGIC) return null;
+  const isBigEndian = (magic & 1) === 1;
+  const check = checksum([0, 0], header.subarray(0, LOG_CHECK_AT), isBigEndian);
+  if (!isSame(check, header, LOG_CHECK_AT)) return null;
+  return { salts: saltsAt(header, LOG_SALTS_AT), check, isBigEndian };
+}
+
+class Scan {
+  frames = 0;
+  readonly #log: LogHeader;
+  readonly #pages = new Map<number, number>();
+  readonly #touched = new Set<number>();
+  readonly #broken: number[] = [];
+  /** Of the transaction that the last frame belongs to. */
+  #open = new Map<number, number>();
+  #openBroken: number[] = [];
+  #databasePages = 0;
+  #check: Check;
+
+  constructor(log: LogHeader) {
+    this.#log = log;
+    this.#check = log.check;
+  }
+
+  /** False for a frame of an earlier log. */
+  add(frame: Buffer): boolean {
+    if (saltsAt(frame, FRAME_SALTS_AT) !== this.#log.salts) return false;
+    if (this.#open.size === 0 && this.#openBroken.length > 0) {
+      // Another transaction follows, so the one before was on the disk.
+      this.#broken.push(...this.#openBroken);
+      this.#openBroken = [];
+    }
+    this.frames += 1;
+    const page = frame.readUInt32BE(0);
+    const check = frameChecksum(this.#check, frame, this.#log.isBigEndian);
+    const isSound = isSame(check, frame, FRAME_CHECK_AT);
+    if (!isSound) this.#openBroken.push(this.frames);
+    // The next frame's checksum continues the stored one, so one broken frame doesn't break all after it.
+    this.#check = [frame.readUInt32BE(FRAME_CHECK_AT), frame.readUInt32BE(FRAME_CHECK_AT + 4)];
+    this.#touched.add(page);
+    const crc = crc32(frame.subarray(FRAME_HEADER_BYTES));
+    // Nobody knows what a broken frame should hold, so its page keeps a sum that it doesn't have.
+    this.#open.set(page, isSound ? crc : ~crc >>> 0);
+    const databasePages = frame.readUInt32BE(COMMIT_AT);
+    if (databasePages > 0) this.#commit(databasePages);
+    return true;
+  }
+
+  #commit(databasePages: number): void {
+    for (const [page, sum] of this.#open) this.#pages.set(page, sum);
+    this.#open = new Map();
+    this.#databasePages = databasePages;
+  }
+
+  content(isWhole: boolean): LogContent {
+    return {
+      salts: this.#log.salts,
+      frames: this.frames,
+      pages: this.#pages,
+      touched: this.#touched,
+      databasePages: this.#databasePages,
+      broken: isWhole ? [...this.#broken, ...this.#openBroken] : this.#broken,
+    };
+  }
+}
+
+/**
+ * Whether frames that follow each other in a log have the checksums that the frame before them asks for: `before` is
+ * that frame's header, or the header of the log.
+ */
+export function areSound(frames: Buffer, before: Buffer, log: Buffer): boolean {
+  const isBigEndian = (log.readUInt32BE(0) & 1) === 1;
+  const at = before.length === LOG_HEADER_BYTES ? LOG_CHECK_AT : FRAME_CHECK_AT;
+  let check: Check = [before.readUInt32BE(at), before.readUInt32BE(at + 4)];
+  for (let start = 0; start < frames.length; start += FRAME_BYTES) {
+    const frame = frames.subarray(start, start + FRAME_BYTES);
+    check = frameChecksum(check, frame, isBigEndian);
+    if (!isSame(check, frame, FRAME_CHECK_AT)) return false;
+  }
+  return true;
+}
+
+function saltsAt(bytes: Buffer, at: number): string {
+  return bytes.toString('hex', at, at + SALTS_BYTES);
+}
+
+function isSame([first, second]: Check, bytes: Buffer, at: number): boolean {
+  return bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
+}
+
+/** Of the first 8 bytes of a frame's header and its page. */
+function frameChecksum(before: Check, frame: Buffer, isBigEndian: boolean): Check {
+  const ofHeader = checksum(before, frame.subarray(0, FRAME_SALTS_AT), isBigEndian);
+  return checksum(ofHeader, frame.subarray(FRAME_HEADER_BYTES), isBigEndian);
+}
+
+function checksum([first, second]: Check, bytes: Buffer, isBigEndian: boolean): Check {
+  let [one, two] = [first, second];
+  const words = wordsOf(bytes, isBigEndian);
+  for (let index = 0; index < words.length; index += 2) {
+    one = (one + (words[index] ?? 0) + two) | 0;
+    two = (two + (words[index + 1] ?? 0) + one) | 0;
+  }
+  return [one >>> 0, two >>> 0];
+}
+
+function wordsOf(bytes: Buffer, isBigEndian: boolean): Uint32Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (isBigEndian === IS_BIG_ENDIAN_HERE && byteOffset % 4 === 0) {
+    return new Uint32Array(buffer, byteOffset, byteLength / 4);
+  }
+  const copy = Buffer.alloc(byteLength, bytes);
+  if (isBigEndian !== IS_BIG_ENDIAN_HERE) copy.swap32();
+  return new Uint32Array(copy.buffer, copy.byteOffset, byteLength / 4);
+}

@@ -1,0 +1,95 @@
+import { contentSum } from './content-sum.ts';
+import type { Row, SqlValue, Tx } from './driver.ts';
+import { eventSums } from './event-content.ts';
+import type { EventRow } from './events.ts';
+import { fileFields, type FileRow } from './files.ts';
+import { valueFields } from './kv.ts';
+import { parkFields } from './parks.ts';
+
+/** A family of rows with sums: which have none, and what to store. */
+interface Family {
+  /** A condition that an index answers. */
+  readonly missing: string;
+  readonly select: string;
+  readonly update: string;
+  /** The values of the update: sums, and the key of the row. */
+  readonly values: (row: never) => readonly SqlValue[];
+}
+
+type ValueRow = Row & {
+  at: number;
+  key: string;
+  version: number;
+  note: string | null;
+  value: Uint8Array;
+};
+
+function ofValues(table: 'kv' | 'state_version', id: 'id' | 'version'): Family {
+  return {
+    missing: `${table} WHERE sum IS NULL`,
+    select: `SELECT ${id} AS at, key, version, note, value FROM ${table} WHERE sum IS NULL ORDER BY ${id} LIMIT ?`,
+    update: `UPDATE ${table} SET sum = ? WHERE ${id} = ?`,
+    values: (row: ValueRow) => [contentSum(valueFields(row), row.value), row.at],
+  };
+}
+
+const EVENTS = 'head_sum IS NULL AND kind IS NOT NULL';
+
+const FAMILIES: readonly Family[] = [
+  ofValues('kv', 'id'),
+  ofValues('state_version', 'version'),
+  {
+    missing: 'file WHERE sum IS NULL',
+    select:
+      'SELECT path, digest, size_bytes, content_type, version, updated_at FROM file WHERE sum IS NULL ORDER BY path LIMIT ?',
+    update: 'UPDATE file SET sum = ? WHERE path = ?',
+    values: (row: FileRow) => [contentSum(fileFields(row)), row.path],
+  },
+  {
+    missing: 'park WHERE sum IS NULL',
+    select:
+      'SELECT seq, parks, parked_at, wakes_on_any, conditions, state, because FROM park WHERE sum IS NULL ORDER BY seq LIMIT ?',
+    update: 'UPDATE park SET sum = ? WHERE seq = ?',
+    values: (row: Parameters<typeof parkFields>[0] & { seq: number }) => [
+      contentSum(parkFields(row)),
+      row.seq,
+    ],
+  },
+  {
+    missing: `event_content WHERE ${EVENTS}`,
+    select: `SELECT e.seq, e.id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust, e.size_bytes, c.headers,
+        c.content_type, c.kind, c.blob, c.body
+      FROM (SELECT seq FROM event_content WHERE ${EVENTS} ORDER BY seq LIMIT ?) AS candidate
+      CROSS JOIN event_content c ON c.seq = candidate.seq CROSS JOIN event e ON e.seq = c.seq`,
+    update: 'UPDATE event_content SET head_sum = ?, body_sum = ? WHERE seq = ?',
+    values: (row: EventRow) => {
+      const { head_sum, body_sum } = eventSums(row);
+      return [head_sum, body_sum, row.seq];
+    },
+  },
+];
+
+const SOME_MISSING = `SELECT ${FAMILIES.map(({ missing }) => `EXISTS (SELECT 1 FROM ${missing})`).join(' OR ')} AS missing`;
+
+/** Rows of earlier releases, which have no sums. */
+export class MissingSumsRepository {
+  readonly #tx: Tx;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async exist(): Promise<boolean> {
+    return (await this.#tx.get(SOME_MISSING))?.['missing'] === 1;
+  }
+
+  /** Adds the sums of up to `limit` rows, as they are now; returns how many. */
+  async add(limit: number): Promise<number> {
+    for (const { select, update, values } of FAMILIES) {
+      const rows = await this.#tx.all(select, [limit]);
+      for (const row of rows) await this.#tx.put(update, values(row as never));
+      if (rows.length > 0) return limit;
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,93 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { errorCode } from '../lib/guards.ts';
+import { syncFolder, writeDurably } from './log-files.ts';
+
+/** Before the sums: a CRC-32 of all that follows, the version of the format, two numbers of salts, two of the position. */
+const HEADER_NUMBERS = 6;
+const VERSION = 1;
+const HIGH = 2 ** 32;
+
+/** What the pages of a database file must be. */
+export interface PageSums {
+  /**
+   * The salts, as hex, of the log from which the newest sums come. While the log still has them, the file may have the
+   * earlier content of its pages.
+   */
+  readonly salts: string;
+  /** The newest commit in that log. */
+  readonly position: number;
+  /** CRC-32 of each page, from page 1; 0 where it isn't known. */
+  readonly sums: Uint32Array;
+}
+
+/** The file of sums beside a database. */
+export function sumsPath(databasePath: string): string {
+  return `${databasePath}-sums`;
+}
+
+/** A page's sum, which is never 0. */
+export function pageSum(page: Uint8Array): number {
+  return knownSum(crc32(page));
+}
+
+/** A CRC-32 as `PageSums` has it. */
+export function knownSum(crc: number): number {
+  return crc === 0 ? 1 : crc;
+}
+
+/** Null if there are none yet; `damaged` if they don't have their own sum. */
+export function readSums(databasePath: string): PageSums | 'damaged' | null {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(sumsPath(databasePath));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+  return decode(bytes) ?? 'damaged';
+}
+
+/** Durable when it returns. */
+export function writeSums(databasePath: string, sums: PageSums): void {
+  writeDurably(sumsPath(databasePath), encode(sums));
+}
+
+/** From here on no page's sum is known. Durable when it returns. */
+export function dropSums(databasePath: string): void {
+  rmSync(`${sumsPath(databasePath)}.part`, { force: true });
+  rmSync(sumsPath(databasePath), { force: true });
+  syncFolder(dirname(databasePath));
+}
+
+/** In the machine's byte order: on another kind of machine the sums count as damaged, and are made again. */
+function encode({ salts, position, sums }: PageSums): Uint8Array {
+  const numbers = new Uint32Array(HEADER_NUMBERS + sums.length);
+  numbers[1] = VERSION;
+  numbers[2] = Number.parseInt(salts.slice(0, 8), 16);
+  numbers[3] = Number.parseInt(salts.slice(8), 16);
+  numbers[4] = position % HIGH;
+  numbers[5] = Math.floor(position / HIGH);
+  numbers.set(sums, HEADER_NUMBERS);
+  numbers[0] = crc32(bytesOf(numbers.subarray(1)));
+  return bytesOf(numbers);
+}
+
+function decode(bytes: Uint8Array): PageSums | null {
+  if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_NUMBERS * 4) return null;
+  const numbers = new Uint32Array(bytes.byteLength / 4);
+  bytesOf(numbers).set(bytes);
+  const [sum, version, ...header] = numbers.subarray(0, HEADER_NUMBERS);
+  if (sum !== crc32(bytesOf(numbers.subarray(1))) || version !== VERSION) return null;
+  const [salt1 = 0, salt2 = 0, low = 0, high = 0] = header;
+  return {
+    salts: [salt1, salt2].map((salt) => salt.toString(16).padStart(8, '0')).join(''),
+    position: low + high * HIGH,
+    sums: numbers.subarray(HEADER_NUMBERS),
+  };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}

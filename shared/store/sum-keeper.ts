@@ -1,0 +1,193 @@
+import { closeSync, openSync, statSync } from 'node:fs';
+import { errorCode } from '../lib/guards.ts';
+import { DamagedDatabase } from '../host/start-refused.ts';
+import { Connection, fileAloneAddress } from './connection.ts';
+import { scanLog, type LogContent } from './log-frames.ts';
+import {
+  dropSums,
+  knownSum,
+  pageSum,
+  readSums,
+  sumsPath,
+  writeSums,
+  type PageSums,
+} from './page-sums.ts';
+import { PAGE_BYTES } from './wal-layout.ts';
+import { positionOf } from './writer-connection.ts';
+
+/** What is damaged in a file: `page 17`, `frame 3`. */
+export interface FileDamage {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** A group of jobs changes the row of the position and the pages of what it wrote. */
+const CHANGED_BY_A_GROUP = 2;
+
+/**
+ * Keeps the sums of a database's pages. They are computed from the log, which has its own checksums, and are on the
+ * disk before a checkpoint begins. Until it has ended, and whatever interrupts it, the log has these pages too and
+ * SQLite reads them there; so a page must have its newest sum once the log hasn't got it any more.
+ */
+export class SumKeeper {
+  readonly #path: string;
+  readonly #logPath: string;
+  readonly #report: (damage: FileDamage) => void;
+
+  constructor(path: string, report: (damage: FileDamage) => void = () => undefined) {
+    this.#path = path;
+    this.#logPath = `${path}-wal`;
+    this.#report = report;
+  }
+
+  /**
+   * Looks at what an earlier process left. Call it before the database is opened, because SQLite drops what follows a
+   * broken frame, and makes a new database of an empty file. Throws a `DamagedDatabase` for a file that was cut.
+   */
+  examine(): void {
+    const log = contentOf(this.#logPath);
+    for (const frame of log.broken) this.#reportFrame(frame);
+    const sums = readSums(this.#path);
+    if (sums === 'damaged') return this.#report({ path: sumsPath(this.#path), what: 'its sums' });
+    const sizeBytes = statSync(this.#path, { throwIfNoEntry: false })?.size;
+    if (sizeBytes === undefined) return;
+    // While the log is the one that was noted last, a checkpoint may have been interrupted anywhere.
+    const isFolded = sums !== null && (log.frames === 0 || log.salts !== sums.salts);
+    const pages = Math.floor(sizeBytes / PAGE_BYTES);
+    if (pages === 0) return isFolded ? this.#refuseCut(pages, sums) : undefined;
+    withFileAlone(this.#path, (file) => {
+      const isOfOthers = isFolded && file.isAnother(sums);
+      if (isFolded && !isOfOthers && pages < sums.sums.length) this.#refuseCut(pages, sums);
+      this.#fill(isOfOthers ? null : sums, file, { log, pages });
+    });
+  }
+
+  #refuseCut(pages: number, { sums }: PageSums): never {
+    this.#report({ path: this.#path, what: 'its length' });
+    throw new DamagedDatabase(this.#path, `only ${pages} of its ${sums.length} pages are there`);
+  }
+
+  /** Computes the sums that are missing from the file, which is what it is from here on. */
+  #fill(
+    known: PageSums | null,
+    file: FileAlone,
+    { log, pages }: { readonly log: LogContent; readonly pages: number },
+  ): void {
+    const length = Math.max(pages, known?.sums.length ?? 0);
+    const sums = resized(known?.sums, length);
+    let isChanged = known === null;
+    for (let page = 1; page <= pages; page += 1) {
+      // The log has it, so the file may have anything in its place.
+      if (sums[page - 1] !== 0 || log.touched.has(page)) continue;
+      sums[page - 1] = file.sumOf(page);
+      isChanged = true;
+    }
+    if (!isChanged) return;
+    const { salts = '0'.repeat(16), position = file.position } = known ?? {};
+    this.#write({ salts, position, sums });
+  }
+
+  /** Notes the log's pages, before a checkpoint. `frames`: the committed ones. */
+  note(frames: number, position: number): void {
+    if (frames === 0) return;
+    const log = contentOf(this.#logPath, { upTo: frames, isWhole: true });
+    for (const frame of log.broken) this.#reportFrame(frame);
+    if (log.salts === null) return dropSums(this.#path);
+    const sums = resized(this.#known()?.sums, log.databasePages);
+    for (const [page, crc] of log.pages) {
+      if (page <= sums.length) sums[page - 1] = knownSum(crc);
+    }
+    this.#write({ salts: log.salts, position, sums });
+  }
+
+  #known(): PageSums | null {
+    const sums = readSums(this.#path);
+    if (sums !== 'damaged') return sums;
+    this.#report({ path: sumsPath(this.#path), what: 'its sums' });
+    return null;
+  }
+
+  /** Without sums rather than without a checkpoint: on a full disk it's the checkpoint that makes room. */
+  #write(sums: PageSums): void {
+    try {
+      writeSums(this.#path, sums);
+    } catch {
+      dropSums(this.#path);
+    }
+  }
+
+  #reportFrame(frame: number): void {
+    const what = frame === 0 ? 'its header' : `frame ${frame}`;
+    this.#report({ path: this.#logPath, what });
+  }
+}
+
+function resized(sums: Uint32Array | undefined, pages: number): Uint32Array {
+  const wanted = new Uint32Array(pages);
+  wanted.set((sums ?? new Uint32Array()).subarray(0, pages));
+  return wanted;
+}
+
+/** Reads a log that may not exist. Nobody holds locks on it, so it can be closed again. */
+export function contentOf(path: string, options?: Parameters<typeof scanLog>[1]): LogContent {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return scanLog(null);
+    throw error;
+  }
+  try {
+    return scanLog(file, options);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads a file without its log through SQLite, because closing a file by other means ends the locks of this process. */
+function withFileAlone(path: string, use: (file: FileAlone) => void): void {
+  const connection = new Connection(fileAloneAddress(path));
+  try {
+    use(new FileAlone(connection));
+  } finally {
+    connection.close();
+  }
+}
+
+class FileAlone {
+  readonly #connection: Connection;
+  /** The newest commit in the file; -1 if it can't be read. */
+  readonly position: number;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    try {
+      this.position = positionOf(connection);
+    } catch {
+      this.position = -1;
+    }
+  }
+
+  /** 0 if the page can't be read. */
+  sumOf(page: number): number {
+    try {
+      const row = this.#connection.get('SELECT data FROM sqlite_dbpage WHERE pgno = ?', [page]);
+      return row?.['data'] instanceof Uint8Array ? pageSum(row['data']) : 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  /**
+   * Whether these are the sums of another file: an earlier release has written to this one since, or somebody put it in
+   * the other's place. Then it has another position, and more pages than one differ.
+   */
+  isAnother({ position, sums }: PageSums): boolean {
+    if (this.position === -1 || this.position === position) return false;
+    let count = 0;
+    for (let index = 0; index < sums.length && count < CHANGED_BY_A_GROUP; index += 1) {
+      if (sums[index] !== 0 && sums[index] !== this.sumOf(index + 1)) count += 1;
+    }
+    return count === CHANGED_BY_A_GROUP;
+  }
+}
