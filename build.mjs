@@ -31,6 +31,7 @@ await build({
     gateway: 'gateway/main.ts',
     'gateway-admin': 'gateway/admin/main.ts',
     'replica-child': 'daemon/replica/child.ts',
+    scrub: 'gateway/scrub/scrub-main.ts',
     'mail-reader': 'gateway/mail/inbound/reader/reader-main.ts',
   },
 });

@@ -59,6 +59,7 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
   claimMode(dataFolder, 'local');
   const gateway = await Gateway.open({
     dataFolder,
+    scrubs: true,
     admission,
     urls,
     ratePerMinute,

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../shared/api/http.ts';
 import type { ProjectInfo } from '../shared/kernel/context.ts';
@@ -8,6 +10,7 @@ import { hashApiKey, last4, newApiKey, newId } from '../shared/lib/ids.ts';
 import type { ApprovalService } from './lib/approvals.ts';
 import { formerFilesWarning } from './blobs/former-files.ts';
 import { NO_OWNER } from './approvals/no-owner.ts';
+import { logPath } from '../shared/store/wal.ts';
 import type { Damage } from '../shared/store/damage.ts';
 import type { BotHealth } from './compose-messaging.ts';
 import type { Gauges } from './lib/metrics.ts';
@@ -15,6 +18,7 @@ import { DISK_LEVELS, type DiskStatus } from './projects/disk-space.ts';
 import type { OperatorService } from './operator/operator-service.ts';
 import type { Projects } from './projects/projects.ts';
 import type { GatewayOptions } from './options.ts';
+import { Scrubber } from './scrub/scrubber.ts';
 import { assemble, type Components } from './compose.ts';
 
 /** A key and its secret, which is shown only once. */
@@ -29,16 +33,21 @@ const TIDY_MS = 86_400_000;
 /** The gateway: owns the projects, runs operations on them, and serves their routes. */
 export class Gateway {
   readonly #deps: Components;
+  readonly #scrubber: Scrubber;
   #tidying: NodeJS.Timeout | undefined;
 
-  private constructor(deps: Components) {
+  private constructor(deps: Components, { dataFolder, log }: GatewayOptions) {
     this.#deps = deps;
+    const { clock, damage } = deps;
+    this.#scrubber = new Scrubber({ dataFolder, damage, now: () => clock.now(), log });
   }
 
   static async open(options: GatewayOptions): Promise<Gateway> {
-    const gateway = new Gateway(await assemble(options));
+    const hasCrashed = hasCrashedIn(options.dataFolder);
+    const gateway = new Gateway(await assemble(options), options);
     try {
       await gateway.#start();
+      if (options.scrubs) gateway.#scrubber.start(hasCrashed);
       await gateway.#warnOfFormerFiles(options);
     } catch (error) {
       await gateway.#deps.writers.close();
@@ -207,6 +216,7 @@ export class Gateway {
       writers,
     } = this.#deps;
     clearInterval(this.#tidying);
+    this.#scrubber.close();
     await projects.endWaits();
     await cluster?.endTasks();
     await Promise.all([callbacks.close(), messaging.close(), mail.close(), noting?.stop()]);
@@ -217,6 +227,12 @@ export class Gateway {
     await control.close();
     bucket?.close();
   }
+}
+
+/** A process that closes its files leaves nothing in the log. */
+function hasCrashedIn(dataFolder: string): boolean {
+  const log = statSync(logPath(join(dataFolder, 'control.db')), { throwIfNoEntry: false });
+  return log !== undefined && log.size > 0;
 }
 
 export { NO_OWNER };

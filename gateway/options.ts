@@ -62,6 +62,8 @@ export interface GatewayOptions {
   readonly admission?: Admission;
   /** Where transactions run (default: in a separate thread). */
   readonly openWriters?: (options: WritersOptions) => Writers;
+  /** Looks at all stored data once a day, in a process of its own (default: no). */
+  readonly scrubs?: boolean;
   /** Validates every answer against its schema; for tests. */
   readonly checkAnswers?: boolean;
 }

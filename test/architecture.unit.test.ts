@@ -92,6 +92,7 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['approvals'],
     ['callbacks'],
     ['replica'],
+    ['scrub'],
     ['projects'],
     ['blobs'],
     ['cluster'],

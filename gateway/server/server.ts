@@ -161,6 +161,7 @@ export class GatewayServer {
       ratePerMinute,
       openProjectsMax,
       signIn: true,
+      scrubs: true,
       signUp,
       admission: this.#admission,
       mailLimits,
