@@ -15,7 +15,7 @@ import { beginOnePageEarlier, hasClock, MovingClock } from './reading.ts';
 import { cloningWriters } from './writers.ts';
 
 /** Gateways of one store know of each other soon, and a slow machine isn't taken for a dead one. */
-const TIMING = { beatMs: 150, deadAfterMs: 240_000, unsureAfterMs: 200_000 };
+export const TIMING = { beatMs: 150, deadAfterMs: 240_000, unsureAfterMs: 200_000 };
 
 /** `remote` gives every gateway its own libSQL server. */
 const STORE = process.env['SVC_TEST_STORE'];

@@ -62,7 +62,7 @@ describe('a database', () => {
 
 describe('a writer', () => {
   it('waits for as long as the transaction before it may last', async () => {
-    const client = connect(await startServer({ transactionMaxMs: 300 }));
+    const client = connect(await startServer({ transactionMaxMs: 120_000 }));
     await client.execute(MAKE);
     const first = await client.transaction('write');
     await first.execute(put('a'));

@@ -3,6 +3,7 @@ import { Databases } from '../../../gateway/store/databases.ts';
 import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
 import { ControlStore } from '../../../gateway/store/control-store.ts';
 import type { Transition } from '../../../gateway/store/control/moves.ts';
+import { TIMING } from '../../helpers/gateway.ts';
 import { Pair } from './pair.ts';
 
 const soon = { timeout: 60_000, interval: 20 };
@@ -75,7 +76,7 @@ describe('a gateway that stood still', () => {
     await expect.poll(async () => (await second())?.beat, soon).not.toBe(given);
     vi.useFakeTimers({ toFake: ['Date'] });
     // As after a machine was suspended: its steady clock does not know of it.
-    vi.setSystemTime(Date.now() + 11_000);
+    vi.setSystemTime(Date.now() + TIMING.unsureAfterMs + 1000);
     expect(await deliver('at once')).toBe(503);
     await expect.poll(() => deliver('soon'), soon).toBe(200);
   });
