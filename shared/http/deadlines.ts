@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isChunked } from './small-chunks.ts';
 
 /** How long a client may take to send. Answers may take as long as they need. */
 export interface ReceiveLimits {
@@ -68,19 +69,21 @@ class Receiving {
   #expectBytes(request: IncomingMessage, response: ServerResponse, endsAt: number): void {
     const { bodyMs, lowestRate = { bytes: 1, everyMs: bodyMs } } = this.#limits;
     const { bytesRead } = this.#socket;
+    const ms = Math.min(lowestRate.everyMs, Math.max(0, endsAt - performance.now()));
     const look = (): void => {
       if (request.complete || response.writableFinished || this.#socket.destroyed) return;
-      // Bytes that we haven't taken yet: the sender may be waiting for us.
-      const isWaiting = request.readableLength > 0;
+      // Bytes that we haven't taken or read yet: the sender may be waiting for us.
+      const isWaiting = request.readableLength > 0 || this.#socket.isPaused();
       const isSlow = this.#socket.bytesRead - bytesRead < lowestRate.bytes && !isWaiting;
-      if (!isSlow && performance.now() < endsAt) {
-        this.#expectBytes(request, response, endsAt);
+      // The time in which we take nothing is ours.
+      const until = isWaiting ? endsAt + ms : endsAt;
+      if (!isSlow && performance.now() < until) {
+        this.#expectBytes(request, response, until);
         return;
       }
       this.#onSlow?.(request);
       this.#cutOff(!response.headersSent);
     };
-    const ms = Math.min(lowestRate.everyMs, Math.max(0, endsAt - performance.now()));
     // Bytes that came while this process was busy are read first.
     this.#expectWithin(ms, () => setImmediate(look));
   }
@@ -107,7 +110,5 @@ class Receiving {
 }
 
 function hasBody(request: IncomingMessage): boolean {
-  return (
-    'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0
-  );
+  return isChunked(request) || Number(request.headers['content-length'] ?? 0) > 0;
 }

@@ -3,9 +3,11 @@ import type { ListenOptions, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalid } from '../lib/errors.ts';
 import { answerError } from './answers.ts';
+import { CarefulReading } from './careful-reading.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
 import { hostProblem } from './host.ts';
 import { lingerAfterRefusal } from './linger.ts';
+import { isChunked, joinSmallChunks } from './small-chunks.ts';
 
 /** Answers requests. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -29,6 +31,7 @@ const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 
 /** A `node:http` server that slow or silent clients can't block, and that closes on request. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #reading = new CarefulReading();
   #closing = false;
 
   private constructor(server: Server) {
@@ -63,6 +66,7 @@ export class HttpServer {
         // No request can have arrived yet.
         listening.#answerBy(handlerOf(listening.port));
         enforceDeadlines(server, limits, onSlowBody);
+        server.on('connection', (socket: Socket) => listening.#reading.opened(socket));
         if (onConnection) server.on('connection', onConnection);
         resolve();
       });
@@ -89,10 +93,17 @@ export class HttpServer {
   #answerBy(handler: Handler): void {
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // We've said the last word on this connection.
-      if (!request.socket.writable) return;
+      if (!request.socket.writable) {
+        this.#reading.tooMany(request.socket);
+        return;
+      }
       // Otherwise a client that always has another request would never let its connection become idle.
       if (this.#closing) response.setHeader('Connection', 'close');
       lingerAfterRefusal(request, response);
+      this.#reading.request();
+      if (isChunked(request)) {
+        joinSmallChunks(request, response, () => this.#reading.smallChunk(request.socket));
+      }
       const problem = hostProblem(request);
       if (problem === null) handler(request, response);
       else answerError(response, invalid({ path: 'Host', message: problem }));

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { isChunked } from './small-chunks.ts';
 
 /** How long, and how many bytes, the rest of a refused body is read. */
 const LINGER_MS = 2000;
@@ -32,6 +33,12 @@ function linger(request: IncomingMessage, socket: Socket): void {
   socket.once('close', () => clearInterval(looking));
   // Our side has sent everything.
   socket.end();
+  // Nobody needs to know where a body in chunks ends, and parsing many small ones takes long.
+  if (isChunked(request))
+    socket
+      .removeAllListeners('data')
+      .on('data', () => undefined)
+      .resume();
   request.resume();
   closeWhenOver();
 }

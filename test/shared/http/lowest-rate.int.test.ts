@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ReceiveLimits } from '../../../shared/http/deadlines.ts';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 
 /** 200 bytes a second, and far more time than that for the rest. */
@@ -14,21 +15,30 @@ const LIMITS = {
   lowestRate: { bytes: 200, everyMs: 1000 },
 };
 
+/** How long a late taker takes nothing: longer than a body may take on a hurried server. */
+const LATE_MS = 5000;
+const HURRIED = { ...LIMITS, bodyMs: 2000 };
+
 let server: HttpServer;
 let slow: string[];
 beforeEach(async () => {
   slow = [];
-  server = await HttpServer.listen(
+  server = await listen(LIMITS);
+});
+afterEach(() => server.close(0));
+
+function listen(limits: ReceiveLimits): Promise<HttpServer> {
+  return HttpServer.listen(
     { host: '127.0.0.1', port: 0 },
     () => async (request, response) => {
       // Takes nothing for a while, as a disk that has much to do.
       if (request.url === '/u/late') await sleep(2500);
+      if (request.url === '/w/late') await sleep(LATE_MS);
       response.end(`${(await bytesOf(request)).length} bytes`);
     },
-    { limits: LIMITS, onSlowBody: ({ url }) => slow.push(url ?? '') },
+    { limits, onSlowBody: ({ url }) => slow.push(url ?? '') },
   );
-});
-afterEach(() => server.close(0));
+}
 
 const bytesOf = (request: IncomingMessage): Promise<string> => text(request).catch(() => '');
 
@@ -79,5 +89,14 @@ it('a sender who waits for us is not the slow one', async () => {
   const { socket, all } = await send('/u/late', 4_000_000);
   socket.write('x'.repeat(4_000_000));
   expect(await all).toContain('4000000 bytes');
+  expect(slow).toEqual([]);
+});
+
+it('a sender who waits in line longer than a body may take is not ended', async () => {
+  await server.close(0);
+  server = await listen(HURRIED);
+  const { socket, all } = await send('/w/late', 300_000);
+  socket.write('x'.repeat(300_000));
+  expect(await all).toContain('300000 bytes');
   expect(slow).toEqual([]);
 });

@@ -1,0 +1,221 @@
+import { Socket } from 'node:net';
+
+/** As many bytes are parsed at once: at most 700 chunks or 150 requests. */
+const SLICE_BYTES = 4096;
+/** What parsing costs: a small chunk takes about a microsecond. */
+const REQUEST_WORK = 20;
+/** Slices that cost less are parsed together. */
+const SLICE_WORK = 400;
+/** What is parsed in one turn of the event loop; half of it for those whose last slice waits, because they send little. */
+const TURN_WORK = 4000;
+/** A client is read carefully that sends more small chunks in one turn. */
+const SMALL_CHUNKS_MAX = 512;
+/** What is read and not parsed yet. Who sends more is disconnected. */
+const UNPARSED_MAX_BYTES = 32 * 1024 * 1024;
+
+const EMPTY = Buffer.alloc(0);
+
+/** The open connections of one network address. */
+interface Client {
+  readonly readers: Set<Reader>;
+  isCareful: boolean;
+  /** In this turn. */
+  smallChunks: number;
+}
+
+/**
+ * Reads clients slice by slice whose bytes take long to parse. Node parses all that it reads of a connection at once, and
+ * 64 KB that are 10,000 chunks or 2,000 requests take it 10 ms: fifty such connections would keep everybody waiting. As
+ * long as such a client has a connection, slices of all its connections are parsed in turn, each until that has cost
+ * something.
+ */
+export class CarefulReading {
+  readonly #readers = new WeakMap<Socket, Reader>();
+  readonly #clients = new Map<string, Client>();
+  readonly #line = new Line();
+  /** Who sent small chunks in this turn. */
+  readonly #chunkers = new Set<Client>();
+
+  /** A new connection. */
+  opened(socket: Socket): void {
+    const { remoteAddress: address = '' } = socket;
+    const client = this.#clientAt(address);
+    const reader = new Reader(socket, client, this.#line);
+    this.#readers.set(socket, reader);
+    client.readers.add(reader);
+    socket.once('close', () => {
+      client.readers.delete(reader);
+      if (client.readers.size === 0) this.#clients.delete(address);
+    });
+    if (client.isCareful) reader.begin();
+  }
+
+  /** A request was parsed. */
+  request(): void {
+    this.#line.work += REQUEST_WORK;
+  }
+
+  /** A small chunk of a body was parsed. */
+  smallChunk(socket: Socket): void {
+    this.#line.work += 1;
+    const client = this.#readers.get(socket)?.client;
+    if (!client || client.isCareful) return;
+    if (this.#chunkers.size === 0) setImmediate(this.#countAgain);
+    this.#chunkers.add(client);
+    client.smallChunks += 1;
+    if (client.smallChunks > SMALL_CHUNKS_MAX) this.tooMany(socket);
+  }
+
+  /** A connection has sent far more requests than its client may expect to be answered. */
+  tooMany(socket: Socket): void {
+    const reader = this.#readers.get(socket);
+    if (!reader || reader.client.isCareful) return;
+    const { client } = reader;
+    client.isCareful = true;
+    for (const one of client.readers) {
+      // What Node has read of this connection is being parsed.
+      if (one === reader) setImmediate(() => one.begin());
+      else one.begin();
+    }
+  }
+
+  #clientAt(address: string): Client {
+    const known = this.#clients.get(address);
+    if (known) return known;
+    const client = { readers: new Set<Reader>(), isCareful: false, smallChunks: 0 };
+    this.#clients.set(address, client);
+    return client;
+  }
+
+  readonly #countAgain = (): void => {
+    for (const client of this.#chunkers) client.smallChunks = 0;
+    this.#chunkers.clear();
+  };
+}
+
+/** What waits to be parsed. */
+class Line {
+  readonly #last: Reader[] = [];
+  readonly #others: Reader[] = [];
+  /** The cost of all that was parsed. */
+  work = 0;
+  #bytes = 0;
+  #isRunning = false;
+
+  /** Whether there's room for as many bytes; a negative number gives room back. */
+  take(bytes: number): boolean {
+    if (this.#bytes + bytes > UNPARSED_MAX_BYTES) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  enter(reader: Reader, bytes: number): void {
+    (bytes > SLICE_BYTES ? this.#others : this.#last).push(reader);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    setImmediate(this.#nextTurn);
+  }
+
+  readonly #nextTurn = (): void => {
+    const began = this.work;
+    this.#parse(this.#last, began + TURN_WORK / 2);
+    this.#parse(this.#others, began + TURN_WORK);
+    this.#isRunning = this.#last.length + this.#others.length > 0;
+    if (this.#isRunning) setImmediate(this.#nextTurn);
+  };
+
+  /** Each of them has a go, until all work together has reached this. */
+  #parse(readers: Reader[], until: number): void {
+    for (let left = readers.length; left > 0 && this.work < until; left -= 1) {
+      readers.shift()?.parseNext();
+    }
+  }
+}
+
+/** One connection. */
+class Reader {
+  readonly client: Client;
+  readonly #socket: Socket;
+  readonly #line: Line;
+  /** What Node has read and not parsed. */
+  #rest: Buffer = EMPTY;
+  #isInLine = false;
+  /** Whether the HTTP server wants nothing more to be parsed for now. */
+  #isPaused = false;
+  /** Whether the client has sent all, and nobody was told. */
+  #hasEnded = false;
+  #parse: (slice: Buffer) => void = () => undefined;
+  #ended: (() => void)[] = [];
+
+  constructor(socket: Socket, client: Client, line: Line) {
+    this.#socket = socket;
+    this.client = client;
+    this.#line = line;
+  }
+
+  /** From now on this parses what is read of the connection, not Node. */
+  begin(): void {
+    const socket = this.#socket;
+    const [parse] = socket.listeners('data') as ((slice: Buffer) => void)[];
+    if (!parse || socket.destroyed) return;
+    this.#parse = parse;
+    this.#ended = socket.listeners('end') as (() => void)[];
+    this.#isPaused = socket.isPaused();
+    socket.pause = () => {
+      this.#isPaused = true;
+      return Socket.prototype.pause.call(socket);
+    };
+    socket.resume = () => {
+      this.#isPaused = false;
+      this.#goOn();
+      return socket;
+    };
+    socket.removeListener('data', parse).removeAllListeners('end');
+    socket.on('data', (bytes: Buffer) => this.#arrived(bytes));
+    socket.on('end', () => {
+      this.#hasEnded = true;
+      this.#goOn();
+    });
+    socket.once('close', () => this.#keep(EMPTY));
+  }
+
+  parseNext(): void {
+    const until = this.#line.work + SLICE_WORK;
+    while (this.#rest.length > 0 && this.#line.work < until && !this.#isStopped) {
+      const slice = this.#rest.subarray(0, SLICE_BYTES);
+      this.#keep(this.#rest.subarray(SLICE_BYTES));
+      this.#parse.call(this.#socket, slice);
+    }
+    this.#isInLine = false;
+    this.#goOn();
+  }
+
+  #arrived(bytes: Buffer): void {
+    Socket.prototype.pause.call(this.#socket);
+    if (this.#keep(bytes)) this.#goOn();
+    else this.#socket.destroy();
+  }
+
+  #keep(rest: Buffer): boolean {
+    if (!this.#line.take(rest.length - this.#rest.length)) return false;
+    this.#rest = rest;
+    return true;
+  }
+
+  get #isStopped(): boolean {
+    return this.#isPaused || this.#socket.destroyed;
+  }
+
+  #goOn(): void {
+    if (this.#isStopped || this.#isInLine) return;
+    if (this.#rest.length > 0) {
+      this.#isInLine = true;
+      this.#line.enter(this, this.#rest.length);
+    } else if (this.#hasEnded) {
+      this.#hasEnded = false;
+      for (const ended of this.#ended) ended.call(this.#socket);
+    } else {
+      Socket.prototype.resume.call(this.#socket);
+    }
+  }
+}
