@@ -66,7 +66,7 @@ async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
 }
 
 async function copyKey(from: string, to: string) {
-  await copyTo(from, to, false);
+  await copyTo(from, to);
   return stored(to);
 }
 

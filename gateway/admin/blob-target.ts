@@ -33,11 +33,11 @@ export function folderTarget(folder: string, projectId: string): BlobTarget {
   return {
     marks: folderMarks(join(folder, 'projects', projectId)),
     async fetch(blob, file) {
-      // A blob never changes, so a hard link is enough.
-      await copyTo(at(blob), file, true);
+      // A hard link would be damaged together with the original.
+      await copyTo(at(blob), file);
       await checkFile(file, { size_bytes: blob.sizeBytes, sha256: blob.digest });
     },
-    store: (blob, file) => copyTo(file, at(blob), false),
+    store: (blob, file) => copyTo(file, at(blob)),
     // Its folder is deleted with everything in it.
     undo: async () => undefined,
     close: () => undefined,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { copyFile, link, mkdir, readdir, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { syncFile } from '../lib/durable-files.ts';
@@ -51,23 +51,11 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-/** Copies a file to a new path and syncs it, or hard-links it if possible; then its bytes must never change. */
-export async function copyTo(from: string, to: string, mayShare: boolean): Promise<void> {
+/** Copies a file to a new path and syncs it. */
+export async function copyTo(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  if (mayShare && (await linked(from, to))) return;
   await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   await syncFile(to);
-}
-
-/** False if a hard link isn't possible, such as to another disk. */
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(errorCode(error) ?? '')) return false;
-    throw error;
-  }
 }
 
 /** Syncs the folders, so that all file names survive a power cut. */

@@ -174,7 +174,7 @@ async function fill(
   const { id } = manifest.project;
   const to = join(stage, databaseFile(id));
   await checkFile(from, manifest.database);
-  await copyTo(from, to, false);
+  await copyTo(from, to);
   const [problem] = structureProblems(to);
   if (problem !== undefined) throw new AdminError(`${from} is damaged: ${problem}`);
   const copy = ProjectCopy.ofFile(to, id);

@@ -4,13 +4,16 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
+import type { S3Config } from '../blobs/blobs-config.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
+import { runCheck } from './check-command.ts';
 import type { Manifest, ProjectEntry } from './manifest.ts';
 import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { RekeyInterrupted } from './rekey.ts';
 import { runRekey } from './rekey-command.ts';
+import { runRepair } from './repair-command.ts';
 import { restore } from './restore.ts';
 import { keyFileOf, readAdminSettings } from './settings.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
@@ -24,11 +27,13 @@ const USAGE = `Usage: backup|restore FOLDER [--include-key]
        export PROJECT FOLDER [--hold]
        import FOLDER [--slug SLUG]
        rekey --new-key FILE
+       check
+       repair [--from FOLDER] [--replica FOLDER] [--bucket ADDRESS] [--yes]
 each with [--data FOLDER] [--config FILE] [--json]`;
 
 /**
  * Runs the operator's commands on a gateway's data: `backup FOLDER`, `restore FOLDER`, `export PROJECT FOLDER`,
- * `import FOLDER` or `rekey --new-key FILE`. Prints a summary; progress goes to standard error.
+ * `import FOLDER`, `rekey --new-key FILE`, `check` or `repair`. Prints a summary; progress goes to standard error.
  */
 async function main(): Promise<void> {
   // Only this user may read the files it creates.
@@ -36,13 +41,17 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      bucket: { type: 'string' },
       config: { type: 'string' },
       data: { type: 'string' },
+      from: { type: 'string' },
       hold: { type: 'boolean', default: false },
       'include-key': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'new-key': { type: 'string' },
+      replica: { type: 'string' },
       slug: { type: 'string' },
+      yes: { type: 'boolean', default: false },
     },
   });
   const closing = new AbortController();
@@ -54,14 +63,31 @@ async function main(): Promise<void> {
   const { json, hold, slug } = values;
   const call = { settings, names, json, signal: closing.signal };
   if (task === 'rekey') return runRekey({ ...call, newKey: values['new-key'] ?? null });
+  if (task === 'check') return runCheck(call);
   // In a copy, some secrets would be sealed with one key and some with another.
   refuseHalfRekeyed(settings.dataFolder);
+  if (task === 'repair') return runRepair({ ...call, ...values, blobs: otherBucket(values) });
   if (task === 'export') return runExport({ ...call, hold });
   if (task === 'import') return runImport({ ...call, slug: slug ?? null });
   if (task === 'backup' || task === 'restore') {
     return copyWhole({ ...call, task, includeKey: values['include-key'] });
   }
   throw new AdminError(USAGE);
+}
+
+/** Another place of blobs, given as SVC_BLOBS is. */
+function otherBucket({
+  bucket,
+  config,
+}: {
+  readonly bucket?: string | undefined;
+  readonly config?: string | undefined;
+}): S3Config | null {
+  if (bucket === undefined) return null;
+  const env = { ...process.env, SVC_BLOBS: bucket };
+  const { blobs } = readAdminSettings(env, config === undefined ? {} : { config });
+  if (blobs) return blobs;
+  throw new AdminError('--bucket: name a bucket as SVC_BLOBS does, such as s3://name?region=…');
 }
 
 interface WholeCall extends AdminCall {

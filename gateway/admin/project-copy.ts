@@ -48,6 +48,10 @@ export class ProjectCopy {
     return this.#reader.read((store) => store.blobs.count());
   }
 
+  isReferenced(digest: string): Promise<boolean> {
+    return this.#reader.read((store) => store.blobs.isReferenced(digest));
+  }
+
   async *blobs(): AsyncGenerator<StoredBlob> {
     let after = '';
     for (;;) {

@@ -96,7 +96,7 @@ async function fill(options: RestoreOptions, manifest: Manifest): Promise<void> 
     const keySource = await keyOf(options, manifest);
     await copyAll(options, manifest, loadMasterKey(keySource), stage);
     // Do this late, so that a killed restore leaves no key that looks like an earlier one.
-    if (keySource !== key) await copyTo(keySource, key, false);
+    if (keySource !== key) await copyTo(keySource, key);
     await putInPlace(stage, dataFolder);
   } catch (error) {
     // Report the first error.
@@ -145,7 +145,7 @@ async function copyAll(
   const { folder, signal, onProgress } = options;
   const control = join(folder, 'control.db');
   await checkFile(control, manifest.control);
-  await copyTo(control, join(stage, 'control.db'), false);
+  await copyTo(control, join(stage, 'control.db'));
   refuseBroken(join(stage, 'control.db'), control);
   const { projects } = manifest;
   onProgress(0, projects.length);
@@ -174,7 +174,7 @@ async function copyProject(
   const from = join(folder, databaseFile(id));
   const to = join(stage, databaseFile(id));
   if (database) await checkFile(from, database);
-  await copyTo(from, to, false);
+  await copyTo(from, to);
   refuseBroken(to, from);
   const copy = ProjectCopy.ofFile(to, id);
   try {
@@ -189,7 +189,7 @@ async function copyProject(
       signal.throwIfAborted();
       const file = blobFile(id, digest);
       await checkFile(join(folder, file), { size_bytes: sizeBytes, sha256: digest });
-      await copyTo(join(folder, file), join(stage, file), false);
+      await copyTo(join(folder, file), join(stage, file));
     }
   } finally {
     await copy.close();

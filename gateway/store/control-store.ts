@@ -172,7 +172,7 @@ function upToDate(reader: Reader, writer: Writer): Reader {
 export async function projectsIn(path: string): Promise<ProjectRecord[]> {
   const reader = new EmbeddedReader(path, { readOnly: true });
   try {
-    return await reader.read((tx) => tx.all<ProjectRecord>(ALL));
+    return await projectsOf(reader);
   } finally {
     await reader.close();
   }
@@ -191,7 +191,12 @@ export async function keySampleIn(path: string): Promise<Uint8Array | null> {
   }
 }
 
-async function sampleOf(reader: Reader): Promise<Uint8Array | null> {
+export function projectsOf(reader: Reader): Promise<ProjectRecord[]> {
+  return reader.read((tx) => tx.all<ProjectRecord>(ALL));
+}
+
+/** See `keySampleIn`. */
+export async function sampleOf(reader: Reader): Promise<Uint8Array | null> {
   const value = await reader.read((tx) => new MetaRepository(tx).get('key_sample'));
   return value instanceof Uint8Array ? value : null;
 }

@@ -18,7 +18,7 @@ export interface Damage {
 export type DamageReport = Omit<Damage, 'foundAt'>;
 
 /** The file in the data folder that keeps the damage, a JSON object a line: a report, or the end of one. */
-export const DAMAGE_FILE = 'damage.jsonl';
+const DAMAGE_FILE = 'damage.jsonl';
 /** Reports beyond this many are dropped, so that a disk that fails doesn't fill the rest. */
 const DAMAGE_MAX = 1000;
 const FILE_MAX_BYTES = 1024 ** 2;
@@ -53,8 +53,10 @@ export class DamageRegister {
   readonly #now: () => number;
   readonly #listeners = new Set<Listener>();
   #known = new Map<string, Damage>();
-  /** Size and change of the file when it was read last. */
-  #seen = '';
+  /** It had a file, so if there's none any more, nothing is damaged. */
+  #hasWritten = false;
+  /** Which file was read, and how many bytes of it; a file that isn't there is the empty one. */
+  #seen = { file: '', bytes: 0 };
 
   constructor(dataFolder: string, now: () => number = () => Date.now()) {
     this.#folder = dataFolder;
@@ -108,24 +110,31 @@ export class DamageRegister {
       if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) > FILE_MAX_BYTES) return;
       // One system call, so lines of two processes never mix.
       appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      this.#hasWritten = true;
     } catch {
       // A disk that can't be written has said so elsewhere, and this process knows the damage all the same.
     }
   }
 
-  /** Reads the file again if another process, or this one, has changed it. */
+  /** Reads what this process and others have added to the file; all of it, if it's another file. */
   #refresh(): void {
     const stat = statSync(this.#path, { throwIfNoEntry: false });
-    const seen = stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : '';
-    if (seen === this.#seen) return;
-    this.#seen = seen;
+    const file = stat ? `${stat.ino} ${stat.birthtimeMs}` : '';
+    const isOther = file !== this.#seen.file || (!stat && this.#hasWritten);
+    if (!isOther && (stat?.size ?? 0) === this.#seen.bytes) return;
     const before = this.#known;
-    this.#known = new Map();
-    for (const line of stat ? linesOf(this.#path) : []) {
-      if ('resolved' in line) forget(this.#known, line.resolved, line.what);
-      else this.#known.set(keyOf(line), line);
-    }
-    for (const [key, damage] of this.#known) if (!before.has(key)) this.#tell(damage);
+    if (isOther) this.#known = new Map();
+    this.#hasWritten = false;
+    const from = isOther ? 0 : this.#seen.bytes;
+    for (const line of stat ? linesOf(this.#path, from) : []) this.#apply(line, before);
+    this.#seen = { file, bytes: stat?.size ?? 0 };
+  }
+
+  #apply(line: Damage | Resolved, before: ReadonlyMap<string, Damage>): void {
+    if ('resolved' in line) return void forget(this.#known, line.resolved, line.what);
+    const isNews = !before.has(keyOf(line)) && !this.#known.has(keyOf(line));
+    this.#known.set(keyOf(line), line);
+    if (isNews) this.#tell(line);
   }
 
   #tell(damage: Damage): void {
@@ -152,8 +161,8 @@ function forget(known: Map<string, Damage>, file: string, what: string | undefin
 }
 
 /** What else is in the file isn't ours, or was cut off by a power cut. */
-function linesOf(path: string): (Damage | Resolved)[] {
-  const lines = readFileSync(path, 'utf8').split('\n').map(parseObject);
+function linesOf(path: string, from: number): (Damage | Resolved)[] {
+  const lines = readFileSync(path).subarray(from).toString('utf8').split('\n').map(parseObject);
   return lines.filter((line) => isObject(line) && (isDamage(line) || isResolved(line))) as never[];
 }
 

@@ -50,6 +50,13 @@ describe('the register of damage', () => {
     expect(existsSync(join(folder, 'damage.jsonl'))).toBe(false);
   });
 
+  it('forgets what another process mended right after this one found it', () => {
+    const { register: one } = opened(folder);
+    one.report(BLOB);
+    opened(folder).register.resolve(BLOB.file);
+    expect(one.list()).toEqual([]);
+  });
+
   it('is bounded', () => {
     const { register } = opened(folder);
     for (let page = 1; page <= 1001; page += 1) register.report({ ...PAGE, what: `page ${page}` });

@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DamageRegister } from '../../shared/store/damage.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { projectsOf, sampleOf } from '../store/control-store.ts';
+import type { ProjectState } from '../store/control/project-state.ts';
+import { openReadOnly } from '../store/read-only.ts';
+import { SAMPLE_PLACE } from '../projects/open-control.ts';
+import { createVault, loadMasterKey } from '../lib/vault.ts';
+import { AdminError } from './admin-error.ts';
+import { BlobCheck } from './check-blobs.ts';
+import { databaseDamage } from './check-database.ts';
+import { ProjectCopy } from './project-copy.ts';
+import { keyFileOf, type AdminSettings } from './settings.ts';
+
+/** Something that isn't as it was written. */
+export interface Finding {
+  /** The project's id; null for the gateway's own. */
+  readonly project: string | null;
+  /** See `Damage`. */
+  readonly file: string;
+  readonly what: string;
+  /** After the name: `doesn't match its digest`. */
+  readonly problem: string;
+}
+
+export interface CheckReport {
+  readonly data: string;
+  readonly projects: number;
+  readonly databases: number;
+  readonly blobs: number;
+  /** Bytes of the blobs. */
+  readonly size_bytes: number;
+  readonly damage: readonly Finding[];
+}
+
+export interface CheckOptions {
+  readonly settings: AdminSettings;
+  readonly signal: AbortSignal;
+  /** Also called for each blob, with the number of blobs so far. */
+  readonly onProgress: (done: number, total: number, blobs: number) => void;
+}
+
+/** The states of projects whose database is here. */
+const HAS_DATA: ReadonlySet<ProjectState> = new Set(['active', 'held']);
+const PROJECT_FOLDER = /^prj_[0-9a-z]{16}$/;
+
+/**
+ * Looks at everything that a gateway or a local daemon has, whether it's running or not, and changes none of it: the
+ * databases, their logs and ledgers, the blobs, and whether the master key opens the secrets. The register of damage says
+ * the same afterwards.
+ */
+export async function checkData(options: CheckOptions): Promise<CheckReport> {
+  const { settings } = options;
+  const { dataFolder, databases } = settings;
+  const isThere = ['control.db', 'projects'].some((name) => existsSync(join(dataFolder, name)));
+  if (!databases.shared && !isThere) {
+    throw new AdminError(
+      `${dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
+    );
+  }
+  const check = new DataCheck(options);
+  try {
+    const projects = await check.run();
+    const { damage, databases: count, blobs } = check;
+    tellRegister(new DamageRegister(dataFolder), damage);
+    const blobTotals = { blobs: blobs.count, size_bytes: blobs.sizeBytes };
+    return { data: dataFolder, projects, databases: count, ...blobTotals, damage };
+  } finally {
+    check.blobs.close();
+  }
+}
+
+/** It knows what the check found, and nothing else: the check has looked at all. */
+function tellRegister(register: DamageRegister, damage: readonly Finding[]): void {
+  const isFound = (file: string, what: string): boolean =>
+    damage.some((one) => one.file === file && one.what === what);
+  for (const { file, what } of register.list())
+    if (!isFound(file, what)) register.resolve(file, what);
+  for (const one of damage) register.report(one);
+}
+
+class DataCheck {
+  readonly damage: Finding[] = [];
+  readonly blobs: BlobCheck;
+  databases = 0;
+  readonly #options: CheckOptions;
+  readonly #names: DamageRegister;
+  #key: Uint8Array | null = null;
+
+  constructor(options: CheckOptions) {
+    this.#options = options;
+    this.#names = new DamageRegister(options.settings.dataFolder);
+    this.blobs = new BlobCheck(options.settings, (...found) => this.#found(...found));
+  }
+
+  async run(): Promise<number> {
+    const { signal, onProgress } = this.#options;
+    this.#key = this.#masterKey();
+    const ids = await this.#control();
+    onProgress(0, ids.length, 0);
+    for (const [index, id] of ids.entries()) {
+      signal.throwIfAborted();
+      await this.#project(id, () => onProgress(index, ids.length, this.blobs.count));
+      onProgress(index + 1, ids.length, this.blobs.count);
+    }
+    return ids.length;
+  }
+
+  #found(project: string | null, place: string, what: string, problem: string): void {
+    const file = this.#names.nameOf(place);
+    if (this.damage.some((one) => one.file === file && one.what === what)) return;
+    this.damage.push({ project, file, what, problem });
+  }
+
+  /** Null if it can't be read; what it sealed isn't checked then. */
+  #masterKey(): Uint8Array | null {
+    const file = keyFileOf(this.#options.settings);
+    try {
+      if (existsSync(file)) return loadMasterKey(file);
+      this.#found(null, file, 'master key', 'is missing');
+    } catch (error) {
+      this.#found(null, file, 'master key', `can't be read: ${reasonOf(error)}`);
+    }
+    return null;
+  }
+
+  /** The ids of projects with data here. If the control database can't say, those that have a folder. */
+  async #control(): Promise<string[]> {
+    const { databases, dataFolder } = this.#options.settings;
+    const place = databases.control;
+    const isWhole = await this.#structure(null, place);
+    if (isWhole) {
+      const reader = await openReadOnly(place);
+      try {
+        this.#seal(await sampleOf(reader));
+        const records = await projectsOf(reader);
+        return records.filter(({ state }) => HAS_DATA.has(state)).map(({ id }) => id);
+      } catch (error) {
+        this.#found(null, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
+      } finally {
+        await reader.close();
+      }
+    }
+    const names = await readdir(join(dataFolder, 'projects')).catch(() => []);
+    return names.filter((name) => PROJECT_FOLDER.test(name));
+  }
+
+  /** Whether the key opens the gateway's sample. */
+  #seal(sample: Uint8Array | null): void {
+    if (sample === null || this.#key === null) return;
+    try {
+      createVault(this.#key).open(SAMPLE_PLACE, sample);
+    } catch {
+      this.#wrongKey();
+    }
+  }
+
+  #wrongKey(): void {
+    const file = keyFileOf(this.#options.settings);
+    if (this.damage.some(({ what }) => what === 'master key')) return;
+    this.#found(null, file, 'master key', "doesn't open the stored secrets");
+  }
+
+  /** False if nothing more can be read from it. */
+  async #structure(project: string | null, place: DatabaseLocation): Promise<boolean> {
+    if (place.kind === 'remote') return true;
+    this.databases += 1;
+    let isReadable = true;
+    for await (const found of databaseDamage(place.path)) {
+      this.#found(project, found.file, found.what, found.problem);
+      isReadable &&= !found.isFatal;
+    }
+    return isReadable;
+  }
+
+  async #project(id: string, onBlob: () => void): Promise<void> {
+    const place = this.#options.settings.databases.ofProject(id);
+    if (!(await this.#structure(id, place))) return;
+    const { signal } = this.#options;
+    const copy = new ProjectCopy(await openReadOnly(place), id);
+    const steps = [
+      () => this.#sealsOf(copy),
+      () => this.#ledgerOf(copy, id, nameOf(place)),
+      () => this.blobs.run(copy, { project: id, signal, onBlob }),
+    ];
+    try {
+      for (const step of steps) {
+        await step().catch((error: unknown) => {
+          if (signal.aborted || place.kind === 'remote') throw error;
+          this.#found(id, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
+        });
+      }
+    } finally {
+      await copy.close();
+    }
+  }
+
+  async #sealsOf(copy: ProjectCopy): Promise<void> {
+    if (this.#key && !(await copy.opensWith(this.#key))) this.#wrongKey();
+  }
+
+  async #ledgerOf(copy: ProjectCopy, project: string, place: string): Promise<void> {
+    const { ledger } = await copy.position();
+    const problem = await copy.ledgerProblem(ledger);
+    if (problem !== null) this.#found(project, place, 'ledger', problem);
+  }
+}
+
+function nameOf(place: DatabaseLocation): string {
+  return place.kind === 'file' ? place.path : 'the database server';
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
