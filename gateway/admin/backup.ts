@@ -7,12 +7,13 @@ import { snapshot } from '../store/snapshot.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { folderTarget, type BlobTarget } from './blob-target.ts';
+import { databaseDamage } from './check-database.ts';
 import { blobFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { watchKey } from './same-key.ts';
-import { copyBlobs, copySteadily } from './steady-copy.ts';
+import { BlobTroubles, copyBlobs, copySteadily } from './steady-copy.ts';
 
 export interface BackupOptions {
   readonly dataFolder: string;
@@ -124,20 +125,44 @@ async function copyProject(
   record: ProjectRecord,
 ): Promise<ProjectEntry> {
   const { dataFolder } = options;
-  const { id, slug, state } = record;
+  const { id, state } = record;
   if (!existsSync(join(dataFolder, databaseFile(id)))) {
     // Its creation was interrupted; the gateway's next start finishes it.
     if (state === 'reserved') return emptyEntry(record);
     // It has moved or is being deleted, and its data here was removed.
     if (state === 'moved' || state === 'deleting') return emptyEntry(record);
-    throw new AdminError(`The database of project ${slug} (${id}) is missing.`);
+    return withoutDatabase(record, 'is missing');
   }
+  const problem = await databaseProblem(join(dataFolder, databaseFile(id)));
+  if (problem !== null) return withoutDatabase(record, problem);
   const place = folderTarget(dataFolder, id);
-  return copySteadily(
-    place.marks,
-    () => copyOnce(options, { to, place, record }),
-    () => rm(join(to, 'projects', id), { recursive: true, force: true }),
-  );
+  const troubles = new BlobTroubles();
+  const clear = (): Promise<void> => rm(join(to, 'projects', id), { recursive: true, force: true });
+  try {
+    return await copySteadily(
+      place.marks,
+      () => copyOnce(options, { to, place, record, troubles }),
+      clear,
+    );
+  } catch (error) {
+    if (!(error instanceof DatabaseDamaged)) throw error;
+    await clear();
+    return withoutDatabase(record, error.message);
+  }
+}
+
+/** A project's database can't be copied, and so nothing of the project. The message says what is wrong with it. */
+class DatabaseDamaged extends Error {}
+
+function withoutDatabase(record: ProjectRecord, problem: string): ProjectEntry {
+  const file = databaseFile(record.id);
+  return { ...emptyEntry(record), damage: [{ file, what: 'database', problem }] };
+}
+
+/** What is wrong with a database, as for a `Finding`; null if nothing is. */
+async function databaseProblem(path: string): Promise<string | null> {
+  for await (const { problem } of databaseDamage(path)) return problem;
+  return null;
 }
 
 async function copyOnce(
@@ -146,7 +171,13 @@ async function copyOnce(
     to,
     place,
     record: { id, slug },
-  }: { readonly to: string; readonly place: BlobTarget; readonly record: ProjectRecord },
+    troubles,
+  }: {
+    readonly to: string;
+    readonly place: BlobTarget;
+    readonly record: ProjectRecord;
+    readonly troubles: BlobTroubles;
+  },
 ): Promise<ProjectEntry> {
   const path = join(to, databaseFile(id));
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -156,9 +187,18 @@ async function copyOnce(
     const fileOf = (digest: string): string => join(to, blobFile(id, digest));
     const blobs =
       bucket === null
-        ? await copyBlobs(copy, place, { fileOf, signal, onBlob })
+        ? await copyBlobs(copy, place, { fileOf, signal, onBlob, troubles })
         : await listBlobs(copy, id, signal);
-    return { id, slug, database: await stored(path), ...(await copy.position()), blobs };
+    const position = await copy.position();
+    const problem = await copy.ledgerProblem(position.ledger);
+    if (problem !== null) throw new DatabaseDamaged(problem);
+    const damage = [...troubles.found].map(([digest, what]) => ({
+      file: blobFile(id, digest),
+      what: 'blob',
+      problem: what,
+    }));
+    const entry = { id, slug, database: await stored(path), ...position, blobs };
+    return damage.length === 0 ? entry : { ...entry, damage };
   } finally {
     await copy.close();
   }

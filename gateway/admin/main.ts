@@ -2,13 +2,14 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
+import { DamageRegister } from '../../shared/store/damage.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
 import type { S3Config } from '../blobs/blobs-config.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
 import { runCheck } from './check-command.ts';
-import type { Manifest, ProjectEntry } from './manifest.ts';
+import { damageIn, type DamagedFile, type Manifest, type ProjectEntry } from './manifest.ts';
 import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { RekeyInterrupted } from './rekey.ts';
@@ -121,6 +122,27 @@ async function copyWhole({ task, settings, names, json, signal, includeKey }: Wh
   const summary = summaryOf(manifest, parts);
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : linesOf(task, summary));
   if (task === 'backup') process.stderr.write(aboutKey(settings.masterKeyFile, summary));
+  noteLacks(manifest, { task, dataFolder: parts.dataFolder });
+}
+
+/** A backup that lacks something is made, and isn't a success: exit code 1. */
+function noteLacks(
+  manifest: Manifest,
+  { task, dataFolder }: { readonly task: WholeCall['task']; readonly dataFolder: string },
+): void {
+  const damage = damageIn(manifest);
+  if (damage.length === 0) return;
+  const register = new DamageRegister(dataFolder);
+  for (const { project, file, what } of damage) register.report({ project, file, what });
+  const isBackup = task === 'backup';
+  const lines = [
+    isBackup
+      ? `THIS BACKUP LACKS ${pluralize(damage.length, 'damaged object')}. Keep the older ones that have them, and see svc gateway check --data ${dataFolder}`
+      : `The backup lacked ${pluralize(damage.length, 'object')} that had been damaged. Older backups may have them: svc gateway repair --data ${dataFolder} --from BACKUP`,
+    ...damage.map(({ file, what, problem }) => `  ${file} (${what}) ${problem}`),
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+  if (isBackup) process.exitCode = 1;
 }
 
 interface Summary {
@@ -133,6 +155,8 @@ interface Summary {
   /** Where the blobs are if they aren't in the backup. */
   readonly bucket: string | null;
   readonly key_included: boolean;
+  /** What the backup lacks because it was damaged. */
+  readonly damage: readonly DamagedFile[];
   /** How far each project goes, to compare with `svc ledger verify`. */
   readonly ledgers: readonly {
     readonly project: string;
@@ -160,6 +184,7 @@ function summaryOf(
       (bucket === null ? sum(({ blobs }) => blobs.size_bytes) : 0),
     bucket,
     key_included: key !== null,
+    damage: damageIn({ projects }),
     ledgers: projects
       .filter(({ database }) => database !== null)
       .map(({ id, slug, position, ledger }) => ({ project: id, slug, position, ledger })),

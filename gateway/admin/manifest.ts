@@ -19,6 +19,9 @@ export const storedFile = z.object({ size_bytes: count, sha256: digest });
 /** The newest entry of a ledger. Copies of earlier releases don't say its time. */
 export const ledgerHead = z.object({ seq: count, hash: digest, at: z.string().optional() });
 
+/** A file of the data folder that couldn't be copied. */
+const damagedFile = z.object({ file: z.string(), what: z.string(), problem: z.string() });
+
 const projectEntry = z.object({
   id: projectId,
   slug: z.string(),
@@ -32,6 +35,8 @@ const projectEntry = z.object({
     /** Where they are in the bucket; absent if they're in the backup. */
     keys: z.array(z.string()).optional(),
   }),
+  /** What the backup lacks because it was damaged; absent if it lacks nothing. */
+  damage: z.array(damagedFile).optional(),
 });
 
 const manifest = z.object({
@@ -48,7 +53,15 @@ const manifest = z.object({
 
 export type Manifest = z.infer<typeof manifest>;
 export type ProjectEntry = z.infer<typeof projectEntry>;
+export type DamagedFile = z.infer<typeof damagedFile>;
 export type StoredFile = z.infer<typeof storedFile>;
+
+/** Everything that a backup lacks. */
+export function damageIn({
+  projects,
+}: Pick<Manifest, 'projects'>): (DamagedFile & { readonly project: string })[] {
+  return projects.flatMap(({ id, damage = [] }) => damage.map((one) => ({ ...one, project: id })));
+}
 
 export function manifestOf(content: Omit<Manifest, 'format'>): Manifest {
   return { format: FORMAT, ...content };

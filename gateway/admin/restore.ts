@@ -170,7 +170,8 @@ async function copyProject(
   masterKey: Uint8Array,
   stage: string,
 ): Promise<void> {
-  const { id, slug, database, ledger, blobs } = entry;
+  const { id, slug, database, ledger, blobs, damage = [] } = entry;
+  const lacking = new Set(damage.map(({ file }) => file));
   const from = join(folder, databaseFile(id));
   const to = join(stage, databaseFile(id));
   if (database) await checkFile(from, database);
@@ -188,6 +189,7 @@ async function copyProject(
     for await (const { digest, sizeBytes } of blobs.keys ? [] : copy.blobs()) {
       signal.throwIfAborted();
       const file = blobFile(id, digest);
+      if (lacking.has(file)) continue;
       await checkFile(join(folder, file), { size_bytes: sizeBytes, sha256: digest });
       await copyTo(join(folder, file), join(stage, file));
     }

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { isFault } from '../lib/durable-files.ts';
 import type { CopyMark, CopyMarks } from '../blobs/copy-marks.ts';
@@ -13,6 +14,38 @@ interface BlobCopyOptions {
   readonly fileOf: (digest: string) => string;
   readonly signal: AbortSignal;
   readonly onBlob: (done: number) => void;
+  /** Takes blobs that can't be copied; without it, the first of them ends the copy. */
+  readonly troubles?: BlobTroubles;
+}
+
+/** The blobs that a copy goes on without. */
+export class BlobTroubles {
+  readonly #suspects = new Set<string>();
+  #missing: BlobMissing[] = [];
+  #found = new Map<string, string>();
+
+  /** Digests, and what is wrong with each. */
+  get found(): ReadonlyMap<string, string> {
+    return this.#found;
+  }
+
+  begin(): void {
+    this.#missing = [];
+    this.#found = new Map();
+  }
+
+  note({ digest }: StoredBlob, trouble: AdminError): void {
+    const isMissing = trouble instanceof BlobMissing;
+    if (isMissing && !this.#suspects.has(digest)) this.#missing.push(trouble);
+    this.#found.set(digest, isMissing ? 'is missing' : "doesn't match its digest");
+  }
+
+  /** Throws a `BlobMissing` if a newer snapshot may do without a blob that is missing. */
+  settle(): void {
+    for (const { digest } of this.#missing) this.#suspects.add(digest);
+    const [first] = this.#missing;
+    if (first) throw first;
+  }
 }
 
 /** A blob that a copy needs is missing. */
@@ -65,17 +98,24 @@ async function announced(marks: CopyMarks): Promise<CopyMark | null> {
 export async function copyBlobs(
   copy: ProjectCopy,
   place: BlobTarget,
-  { fileOf, signal, onBlob }: BlobCopyOptions,
+  { fileOf, signal, onBlob, troubles }: BlobCopyOptions,
 ): Promise<{ count: number; size_bytes: number }> {
   const blobs = { count: 0, size_bytes: 0 };
+  troubles?.begin();
   for await (const blob of copy.blobs()) {
     signal.throwIfAborted();
     const trouble = await copyBlob(place, blob, fileOf(blob.digest));
-    if (trouble) throw trouble;
+    if (trouble) {
+      if (!troubles) throw trouble;
+      troubles.note(blob, trouble);
+      await rm(fileOf(blob.digest), { force: true });
+      continue;
+    }
     blobs.count += 1;
     blobs.size_bytes += blob.sizeBytes;
     onBlob(blobs.count);
   }
+  troubles?.settle();
   return blobs;
 }
 

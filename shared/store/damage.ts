@@ -41,6 +41,8 @@ export class DamageError extends Error {
   }
 }
 
+const NO_FILE = { file: '', bytes: 0 };
+
 type Listener = (damage: Damage) => void;
 
 /**
@@ -56,7 +58,7 @@ export class DamageRegister {
   /** It had a file, so if there's none any more, nothing is damaged. */
   #hasWritten = false;
   /** Which file was read, and how many bytes of it; a file that isn't there is the empty one. */
-  #seen = { file: '', bytes: 0 };
+  #seen = NO_FILE;
 
   constructor(dataFolder: string, now: () => number = () => Date.now()) {
     this.#folder = dataFolder;
@@ -118,16 +120,15 @@ export class DamageRegister {
 
   /** Reads what this process and others have added to the file; all of it, if it's another file. */
   #refresh(): void {
-    const stat = statSync(this.#path, { throwIfNoEntry: false });
-    const file = stat ? `${stat.ino} ${stat.birthtimeMs}` : '';
-    const isOther = file !== this.#seen.file || (!stat && this.#hasWritten);
-    if (!isOther && (stat?.size ?? 0) === this.#seen.bytes) return;
+    const { file, bytes } = fileAt(this.#path);
+    const isOther = file !== this.#seen.file || (file === '' && this.#hasWritten);
+    if (!isOther && bytes === this.#seen.bytes) return;
     const before = this.#known;
+    const from = isOther ? 0 : this.#seen.bytes;
     if (isOther) this.#known = new Map();
     this.#hasWritten = false;
-    const from = isOther ? 0 : this.#seen.bytes;
-    for (const line of stat ? linesOf(this.#path, from) : []) this.#apply(line, before);
-    this.#seen = { file, bytes: stat?.size ?? 0 };
+    this.#seen = { file, bytes };
+    for (const line of bytes > from ? linesOf(this.#path, from) : []) this.#apply(line, before);
   }
 
   #apply(line: Damage | Resolved, before: ReadonlyMap<string, Damage>): void {
@@ -158,6 +159,12 @@ function forget(known: Map<string, Damage>, file: string, what: string | undefin
   );
   for (const [key] of gone) known.delete(key);
   return gone.length > 0;
+}
+
+/** Which file is there, and its size. */
+function fileAt(path: string): { readonly file: string; readonly bytes: number } {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? { file: `${stat.ino} ${stat.birthtimeMs}`, bytes: stat.size } : NO_FILE;
 }
 
 /** What else is in the file isn't ours, or was cut off by a power cut. */

@@ -7,7 +7,7 @@ export const declaration: Declaration = {
   order: 1,
   summary: "Back up a gateway's data to a new folder, even while it runs.",
   description:
-    'Each project is copied as of one moment, with every write confirmed before the backup began. Files in an S3 bucket are listed, not copied. The master key is left out unless you ask for it: keep a copy elsewhere, because nothing can decrypt the stored secrets without it. The folder appears only when the backup is complete.',
+    'Each project is copied as of one moment, with every write confirmed before the backup began. Files in an S3 bucket are listed, not copied. The master key is left out unless you ask for it: keep a copy elsewhere, because nothing can decrypt the stored secrets without it. The folder appears only when the backup is complete. What is damaged is left out and named, and the exit code is 1.',
   args: [
     {
       name: 'dir',

@@ -6,7 +6,7 @@ export const declaration: Declaration = {
   order: 2,
   summary: 'Restore a backup into an empty data folder, after checking all of it.',
   description:
-    "Checks every file against the backup's digests, each database's structure, each ledger up to its recorded head, and that the master key opens the secrets. Looks for the key at SVC_MASTER_KEY_FILE, as master.key in the data folder, and in the backup. Daemons copy their replicas again when they reconnect.",
+    "Checks every file against the backup's digests, each database's structure, each ledger up to its recorded head, and that the master key opens the secrets. Looks for the key at SVC_MASTER_KEY_FILE, as master.key in the data folder, and in the backup. Says what the backup lacks. Daemons copy their replicas again when they reconnect.",
   args: [
     {
       name: 'dir',

@@ -295,11 +295,8 @@ describe('a backup', () => {
     });
     const broken = join(root.path, 'broken-data');
     cpSync(data, broken, { recursive: true });
-    const [blob] = filesOf(broken).filter((file) => file.includes('/blobs/'));
-    flipByte(join(broken, blob ?? ''));
-    const damaged = await operator(['backup', folder, '--data', broken]);
-    expect(damaged).toMatchObject({ code: 1, err: expect.stringContaining(`${blob} is damaged`) });
-    rmSync(join(broken, blob ?? ''));
+    writeFileSync(join(broken, 'control.db'), randomBytes(8192));
+    rmSync(join(broken, 'control.db-wal'), { force: true });
     expect((await operator(['backup', folder, '--data', broken])).code).toBe(1);
     expect(readdirSync(root.path).filter((name) => name.startsWith('failing'))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flipBit } from '../../helpers/flipped.ts';
@@ -178,6 +178,62 @@ describe('svc gateway check', () => {
     rmSync(join(data, 'control.db-wal'), { force: true });
     const { damage } = await check();
     expect(damage.map(({ file }) => file)).toEqual(['control.db', nameOf(bytes)]);
+  });
+});
+
+describe('a backup of damaged data', () => {
+  it('takes the rest, says what it lacks and is not a success; its restore says so too', async () => {
+    const [first = new Uint8Array(), second = new Uint8Array()] = await seed(3);
+    flipBit(join(data, nameOf(first)));
+    rmSync(join(data, nameOf(second)));
+    const made = await operator(['backup', backup, '--data', data, '--json']);
+    expect(made.code).toBe(1);
+    expect(made.err).toContain('THIS BACKUP LACKS 2 damaged objects');
+    const lacks = [
+      { file: nameOf(first), what: 'blob', problem: "doesn't match its digest" },
+      { file: nameOf(second), what: 'blob', problem: 'is missing' },
+    ];
+    const { damage, blobs } = JSON.parse(made.out) as { damage: Finding[]; blobs: number };
+    expect(damage.map(({ file }) => file).toSorted()).toEqual(
+      lacks.map(({ file }) => file).toSorted(),
+    );
+    for (const one of lacks) expect(damage).toContainEqual(expect.objectContaining(one));
+    expect(blobs).toBe(1);
+    await stop();
+    const other = join(root.path, 'other');
+    const env = { SVC_MASTER_KEY_FILE: join(data, 'master.key') };
+    const restored = await operator(['restore', backup, '--data', other], env);
+    expect(restored.code).toBe(0);
+    expect(restored.err).toContain('The backup lacked 2 objects that had been damaged.');
+    expect(restored.err).toContain(nameOf(first));
+    copyFileSync(join(data, 'master.key'), join(other, 'master.key'));
+    data = other;
+    await start();
+    expect((await get('f/2')).status).toBe(200);
+    expect(await get('f/0')).toEqual(BROKEN);
+    expect(gateway?.gateway.damage).toHaveLength(2);
+  });
+
+  it('goes on without a project whose database is ruined', async () => {
+    await seed(1);
+    const other = await gateway?.gateway.createProject({ name: 'Other', slug: 'other' });
+    await stop();
+    ruin(join('projects', project, 'project.db'));
+    const made = await operator(['backup', backup, '--data', data, '--json']);
+    expect(made.code).toBe(1);
+    expect(JSON.parse(made.out)).toMatchObject({
+      projects: 2,
+      damage: [{ file: join('projects', project, 'project.db'), what: 'database' }],
+    });
+    const restored = join(root.path, 'other');
+    const env = { SVC_MASTER_KEY_FILE: join(data, 'master.key') };
+    expect((await operator(['restore', backup, '--data', restored], env)).code).toBe(0);
+    copyFileSync(join(data, 'master.key'), join(restored, 'master.key'));
+    data = restored;
+    project = other?.project.id ?? '';
+    key = other?.apiKey ?? '';
+    await start();
+    expect(await put('works', new Uint8Array(randomBytes(10)))).toBe(200);
   });
 });
 
