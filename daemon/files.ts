@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from '../shared/host/make-folder.ts';
 import { errorCode } from '../shared/lib/guards.ts';
@@ -23,11 +24,14 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
   syncFolder(dirname(path));
 }
 
-/** The same, but a power cut may bring back the old content or leave the file empty. */
-export function replaceFile(path: string, content: string): void {
+/**
+ * The same without a sync, and without blocking: a power cut may bring back the old content or leave the file empty. Call
+ * it once at a time.
+ */
+export async function replaceFile(path: string, content: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, content, { mode: 0o600 });
-  renameSync(temporary, path);
+  await writeFile(temporary, content, { mode: 0o600 });
+  await rename(temporary, path);
 }
 
 /** The text of a file, or null if there's no file. */

@@ -1,4 +1,4 @@
-import { LOG_START, placeAfter, type FramePlace } from './frame-places.ts';
+import { LOG_START, placeAfter, type FramePlace, type FramePlaces } from './frame-places.ts';
 import { mergeCommits, restOfCommit, type PassedFrames } from './merged-commits.ts';
 import type { ReplicaFolder } from './replica-folder.ts';
 
@@ -13,6 +13,7 @@ export class FrameNumbers {
   #places: readonly FramePlace[] = [];
   /** Where the client is inside a commit that came in several answers. */
   #inside: FramePlace | null = null;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(folder: Pick<ReplicaFolder, 'readPlaces' | 'writePlaces'>) {
     this.#folder = folder;
@@ -26,7 +27,7 @@ export class FrameNumbers {
   }
 
   /** What the client gets for the gateway's `frames` after `place`, which `find` returned. */
-  pass(generation: number, place: FramePlace, frames: Buffer): PassedFrames {
+  async pass(generation: number, place: FramePlace, frames: Buffer): Promise<PassedFrames> {
     const isInside = place === this.#inside;
     const passed = isInside ? restOfCommit(frames) : mergeCommits(frames);
     const next = placeAfter(place, passed.frames, passed.taken);
@@ -35,9 +36,16 @@ export class FrameNumbers {
     this.#inside = passed.endsCommit ? null : next;
     if (passed.endsCommit) {
       this.#places = [...this.#places.slice(0, 1), next];
-      this.#folder.writePlaces({ generation, places: this.#places });
+      await this.#write({ generation, places: this.#places });
     }
     return passed;
+  }
+
+  /** One at a time: a client may be killed and its successor ask while this is under way. */
+  #write(places: FramePlaces): Promise<void> {
+    const written = this.#writing.then(() => this.#folder.writePlaces(places));
+    this.#writing = written.catch(() => undefined);
+    return written;
   }
 
   #load(generation: number): void {

@@ -119,8 +119,8 @@ export class ReplicaFolder {
   }
 
   /** Doesn't sync: this comes before every commit of the client, and `prepare.ts` recognizes an older version. */
-  writePlaces(places: FramePlaces): void {
-    replaceFile(this.#placesPath, JSON.stringify(places));
+  writePlaces(places: FramePlaces): Promise<void> {
+    return replaceFile(this.#placesPath, JSON.stringify(places));
   }
 
   /** Sizes and times of the database and its log, for comparison. */

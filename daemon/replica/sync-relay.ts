@@ -131,7 +131,8 @@ export class SyncRelay {
       if (answer.newest > generation) await this.#onFold({ generation, frames: from - 1 });
       return json(400, { generation: answer.newest });
     }
-    const { frames, taken, endsCommit } = this.#numbers.pass(generation, place, answer.frames);
+    const passed = await this.#numbers.pass(generation, place, answer.frames);
+    const { frames, taken, endsCommit } = passed;
     const count = frames.length / FRAME_BYTES;
     const received = answer.frames.length / FRAME_BYTES;
     const isAll = endsCommit && taken === received && received < FRAMES_ASKED;

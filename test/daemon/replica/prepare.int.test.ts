@@ -84,7 +84,7 @@ async function notePlaces(frames: number): Promise<void> {
     const { frames: ours, sum } = await readCopyLog(folder.logPath, count);
     if (ours > 0) places.set(ours, { ours, theirs: ours + 5, sum });
   }
-  folder.writePlaces({ generation: 4, places: [...places.values()] });
+  await folder.writePlaces({ generation: 4, places: [...places.values()] });
 }
 
 function placesPath(): string {
@@ -177,7 +177,7 @@ describe('a copy that somebody changed', () => {
   const lost = "The replica's log lost frames.";
   const strange = "The replica's log isn't what the gateway sent.";
   const unknown = "The replica's checksums are missing or damaged.";
-  const cases: readonly (readonly [string, () => void, string | RegExp])[] = [
+  const cases: readonly (readonly [string, () => unknown, string | RegExp])[] = [
     [
       'a byte of a page',
       () => flip(folder.databasePath, 12 * PAGE_BYTES + 1999),
@@ -200,7 +200,7 @@ describe('a copy that somebody changed', () => {
       () => {
         const { generation, places } = folder.readPlaces() ?? { generation: 0, places: [] };
         const others = places.map((place) => ({ ...place, sum: place.sum - 1 }));
-        folder.writePlaces({ generation, places: others });
+        return folder.writePlaces({ generation, places: others });
       },
       strange,
     ],
@@ -217,7 +217,7 @@ describe('a copy that somebody changed', () => {
 
   it.each(cases)('is damaged: %s', async (_, change, reason) => {
     await withLog();
-    change();
+    await change();
     const damaged = { state: 'damaged', reason: expect.stringMatching(reason) as string };
     expect(await prepareCopy(folder)).toEqual(damaged);
   });
