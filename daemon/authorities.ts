@@ -4,6 +4,9 @@ import { chosenProfile } from './chosen-profile.ts';
 import { writePrivateFile } from './files.ts';
 import type { Home } from './home.ts';
 
+/** Begins a line of the joined file. */
+const MISSING = '# Not readable: ';
+
 interface Start {
   readonly home: Home;
   readonly env: NodeJS.ProcessEnv;
@@ -33,11 +36,25 @@ function ofSignIn({ home, profile }: Start): string | undefined {
   }
 }
 
-/** An empty text for an unreadable file, which Node ignores too. */
+/** Names an unreadable file in a line that Node skips, as it skips such a file. */
 function textOf(path: string): string {
+  return read(path) ?? `${MISSING}${path}\n`;
+}
+
+/** The file of certificate authorities that a daemon with this environment should have and can't read; null if none. */
+export function missingAuthorities(env: NodeJS.ProcessEnv): string | null {
+  const file = env['NODE_EXTRA_CA_CERTS'];
+  if (!file) return null;
+  const text = read(file);
+  if (text === null) return file;
+  const line = text.split('\n').find((one) => one.startsWith(MISSING));
+  return line === undefined ? null : line.slice(MISSING.length);
+}
+
+function read(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return '';
+    return null;
   }
 }

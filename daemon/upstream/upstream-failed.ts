@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { isTlsRefusal } from '../../shared/host/tls-refusal.ts';
+import { isTlsRefusal, tlsReason } from '../../shared/host/tls-refusal.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
+import { missingAuthorities } from '../authorities.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -38,32 +38,13 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too long',
 };
 
-/** Certificate errors with a cause other than an unknown authority. */
-const TLS_REASONS: Readonly<Record<string, string>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    "its certificate is for another name: check the gateway's address, or who answers there",
-  CERT_HAS_EXPIRED: 'its certificate has expired: whoever runs the gateway must renew it',
-  CERT_NOT_YET_VALID: "its certificate isn't valid yet: check this machine's clock",
-  ERR_SSL_WRONG_VERSION_NUMBER: "what answers there doesn't speak TLS: check the port",
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: "what answers there doesn't speak TLS: check the port",
-};
-
 /** Node reads the file once, at the start, and goes on without it if it can't be read. */
 function distrustReason(): string {
-  const file = process.env['NODE_EXTRA_CA_CERTS'];
-  if (file && !isReadable(file)) {
-    return `the file of certificate authorities ${file} can't be read: put it back, or sign in again with NODE_EXTRA_CA_CERTS=FILE, and restart the daemon`;
+  const missing = missingAuthorities(process.env);
+  if (missing !== null) {
+    return `the file of certificate authorities ${missing} can't be read: put it back, or sign in again with NODE_EXTRA_CA_CERTS=FILE, and restart the daemon`;
   }
   return 'to trust your own certificate authority, start the daemon with NODE_EXTRA_CA_CERTS=FILE';
-}
-
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** True if the caller should try the same call once more. */
@@ -81,7 +62,7 @@ export function isUnsent(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? '';
   if (isTlsRefusal(code)) {
-    return `no secure connection: ${code}; ${TLS_REASONS[code] ?? distrustReason()}`;
+    return `no secure connection: ${code}; ${tlsReason(code) ?? distrustReason()}`;
   }
   return REASONS[code] ?? (code || 'the connection failed');
 }

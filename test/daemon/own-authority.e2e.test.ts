@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -105,6 +105,37 @@ describe.skipIf(!ready)('a member of a gateway behind TLS', () => {
       expect(hint).toMatch(missing);
     },
   );
+
+  it.each([
+    ['none', () => ''],
+    ['another one', () => certifiedByItself(folder.path).caFile],
+  ])('is told which file is gone since the sign-in, where the start named %s', async (_, start) => {
+    const certified = certifiedByOwnCa(folder.path);
+    const ada = await memberBehind(certified, { NODE_EXTRA_CA_CERTS: start() });
+    await login(certified);
+    rmSync(certified.caFile);
+    await ada.up();
+    const told = `the file of certificate authorities ${certified.caFile} can't be read: put it back`;
+    await untilReplica(ada, { state: 'offline', detail: expect.stringContaining(told) });
+  });
+
+  it('is told that the certificate is for another name, and nothing of authorities', async () => {
+    const certified = certifiedByOwnCa(folder.path, 'subjectAltName=DNS:other.example');
+    const trusting = { NODE_EXTRA_CA_CERTS: certified.caFile };
+    const ada = await memberBehind(certified, trusting);
+    await ada.up();
+    const detail = expect.stringContaining('its certificate is for another name');
+    await untilReplica(ada, { state: 'offline', detail });
+    const env = { SVC_GATEWAY: front.url, SVC_API_KEY: gateway.apiKey, SVC_HOME: home };
+    const ran = promisify(execFile)(process.execPath, [resolve('dist/svc.cjs'), 'whoami'], {
+      env: { ...process.env, ...env, ...trusting },
+    });
+    const told = /secure connection to .*ALTNAME_INVALID[^]*Its certificate is for another name/;
+    await expect(ran).rejects.toMatchObject({
+      code: 7,
+      stderr: expect.stringMatching(told) as string,
+    });
+  });
 
   it('gets no answer to a command that was told to trust anyone', async () => {
     await memberBehind(certifiedByOwnCa(folder.path), {});

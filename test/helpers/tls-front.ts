@@ -31,11 +31,11 @@ export function hasOpenssl(why: string): boolean {
 const EC_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30';
 const NAMES = 'subjectAltName=IP:127.0.0.1,DNS:localhost';
 
-/** A certificate for 127.0.0.1 and localhost, signed by an authority that nobody else knows. */
-export function certifiedByOwnCa(folder: string): Certified {
+/** A certificate, for 127.0.0.1 and localhost, signed by an authority that nobody else knows. */
+export function certifiedByOwnCa(folder: string, alternatives = NAMES): Certified {
   const at = (name: string): string => join(folder, name);
   const names = at('names');
-  writeFileSync(names, `${NAMES}\n`);
+  writeFileSync(names, `${alternatives}\n`);
   const authority = `-keyout ${at('ca.key')} -out ${at('ca.pem')}`;
   openssl(`req -x509 ${EC_KEY} -subj /CN=authority`, authority);
   openssl(`req ${EC_KEY} -subj /CN=gateway -keyout ${at('leaf.key')} -out ${at('leaf.csr')}`);

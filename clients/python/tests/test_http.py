@@ -1,8 +1,12 @@
 """Reading HTTP answers, in pieces of any size."""
 
+import ssl
 import unittest
+from urllib.parse import urlsplit
 
+from svc_agents._connection import Connection
 from svc_agents._http import BadHttp, Request, Response, read_response
+from svc_agents._transport import connect_error
 
 
 def read(text: bytes, step: int, method: str = "GET") -> Response:
@@ -48,6 +52,16 @@ class Answers(unittest.TestCase):
     def test_a_header_with_a_line_end_is_refused(self) -> None:
         with self.assertRaises(ValueError):
             Request("GET", "/", {"x-service-agent": "a\r\nauthorization: b"}).encode()
+
+
+class Refusals(unittest.TestCase):
+    def test_a_certificate_for_another_name_is_no_matter_of_authorities(self) -> None:
+        place = Connection("", urlsplit("https://svc.example.com"), "")
+        words = {62: "for another name", 64: "for another name", 10: "has expired", 20: "NODE_EXTRA_CA_CERTS"}
+        for code, expected in words.items():
+            error = ssl.SSLCertVerificationError(1, "refused")
+            error.verify_code = code
+            self.assertIn(expected, connect_error(place, error).hint or "")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-import { isTlsRefusal } from '../../../shared/host/tls-refusal.ts';
+import { isTlsRefusal, tlsReason } from '../../../shared/host/tls-refusal.ts';
 import { errorCode } from '../../../shared/lib/guards.ts';
 import type { Failure } from '../core/errors.ts';
 import type { Connection } from '../node/connection.ts';
@@ -24,19 +24,28 @@ export function unanswered(there: Connection, timeoutMs: number, cause: unknown)
     return { code: 'UNREACHABLE', message, hint: 'See: svc status', sent: true };
   }
   const code = codeOf(cause);
-  if (code === null || code.startsWith('ERR_')) return null;
+  if (code === null) return null;
   const failure = { code: 'UNREACHABLE', cause };
   if (isTlsRefusal(code)) {
     return {
       ...failure,
       message: `Can't make a secure connection to ${there.gateway?.origin ?? 'the daemon'} (${code}).`,
-      hint: 'Check the address. For your own certificate authority, set NODE_EXTRA_CA_CERTS=FILE.',
+      hint: secureHint(code),
       retryable: false,
     };
   }
+  // Any other error of Node's own.
+  if (code.startsWith('ERR_')) return null;
   if (NOBODY_CODES.has(code)) return { ...failure, ...nobody(there, code) };
   const message = `The connection broke (${code}).`;
   return { ...failure, message, hint: 'Try again.', sent: true };
+}
+
+function secureHint(code: string): string {
+  const reason = tlsReason(code);
+  return reason === null
+    ? 'Check the address. For your own certificate authority, set NODE_EXTRA_CA_CERTS=FILE.'
+    : `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
 
 function nobody({ gateway, apiKey, hint }: Connection, code: string) {

@@ -277,9 +277,25 @@ def connect_error(place: Connection, error: Exception) -> SvcError:
         return UntrustedError(
             "UNTRUSTED",
             f"Can't make a secure connection to {place.host} ({_reason(error)}).",
-            hint="Check the address. For your own certificate authority, set NODE_EXTRA_CA_CERTS=FILE.",
+            hint=_secure_hint(error),
         )
     return place.nobody_there(_reason(error))
+
+
+# The codes of OpenSSL's X509_V_ERR_… for refusals that have nothing to do with an authority.
+_HINTS = {
+    9: "Its certificate isn't valid yet: check this machine's clock.",
+    10: "Its certificate has expired: whoever runs the gateway must renew it.",
+    62: "Its certificate is for another name: check the address, or who answers there.",
+    64: "Its certificate is for another name: check the address, or who answers there.",
+}
+
+
+def _secure_hint(error: ssl.SSLError) -> str:
+    if getattr(error, "reason", None) == "WRONG_VERSION_NUMBER":
+        return "What answers there doesn't speak TLS: check the port."
+    other = "Check the address. For your own certificate authority, set NODE_EXTRA_CA_CERTS=FILE."
+    return _HINTS.get(getattr(error, "verify_code", 0), other)
 
 
 def sent_error(request: Request, error: Exception) -> UnreachableError:
