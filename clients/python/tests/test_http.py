@@ -61,6 +61,7 @@ class Refusals(unittest.TestCase):
         for code, expected in words.items():
             error = ssl.SSLCertVerificationError(1, "refused")
             error.verify_code = code
+            error.verify_message = "refused"
             self.assertIn(expected, connect_error(place, error).hint or "")
 
 
