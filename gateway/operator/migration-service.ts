@@ -33,9 +33,10 @@ export class MigrationService {
     return this.#order(name, { state: 'held', to: null }, (id) => this.#deps.projects.hold(id));
   }
 
-  release(name: string): Promise<TransitionResult> {
+  /** `alsoMoved`: the operator says that nothing arrived where it was to move. */
+  release(name: string, alsoMoved = false): Promise<TransitionResult> {
     return this.#order(name, { state: 'active', to: null }, (id) =>
-      this.#deps.projects.release(id),
+      this.#deps.projects.release(id, alsoMoved),
     );
   }
 
@@ -99,7 +100,8 @@ const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
   active: (slug) =>
     `It isn't on hold, so the copy may miss later writes. See: svc gateway export ${slug} FOLDER --hold`,
   held: () => 'It is on hold.',
-  moved: () => 'It has moved to another gateway, where it may have changed since.',
+  moved: (slug) =>
+    `It has moved to another gateway, where it may have changed since. If nothing arrived there, because the import failed: svc gateway project release ${slug} --not-moved`,
 };
 
 function refusal(slug: string, refused: Refused): ServiceError {

@@ -49,6 +49,8 @@ const movedInput = z.strictObject({
     .nullable(),
 });
 
+const releaseInput = z.strictObject({ not_moved: z.boolean().default(false) });
+
 const adoptInput = z.strictObject({
   /** See `Databases.fingerprint`: it must have been put into the databases that this gateway uses. */
   store: z.string(),
@@ -70,8 +72,9 @@ const adoptInput = z.strictObject({
 
 /**
  * The operator's routes, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` followed by `block` with
- * `{"reason": …}`, `unblock`, `hold`, `release`, `delete`, or `moved` with `{"to": URL or null}`; and `POST /imports`, for a project
- * whose database and blobs are in place, with its facts for the control database. `GET /invitations`, `POST
+ * `{"reason": …}`, `unblock`, `hold`, `release` (with `{"not_moved": true}` also a moved one), `delete`, or `moved` with
+ * `{"to": URL or null}`; and `POST /imports`, for a project whose database and blobs are in place, with its facts for the
+ * control database. `GET /invitations`, `POST
  * /invitations` and `POST /invitations/revoke` with `{"email": …}`. Errors are those of the public API.
  */
 export function operatorRoutes(deps: RoutesDeps): Handler {
@@ -163,7 +166,7 @@ async function obey(
   const result = await (order === 'hold'
     ? moves.hold(name)
     : order === 'release'
-      ? moves.release(name)
+      ? moves.release(name, body.length > 0 && inputIn(releaseInput, body).not_moved)
       : moves.leave(name, inputIn(movedInput, body).to));
   noteTurning(log, result);
   return result;

@@ -213,9 +213,9 @@ export class Projects {
     return transitioned;
   }
 
-  /** Makes it writable again; refused like `hold`. */
-  async release(projectId: string): Promise<Transition> {
-    const transitioned = await this.#control.moves.release(projectId, this.#sole);
+  /** Makes it writable again, with `alsoMoved` even one that is marked as moved; refused like `hold`. */
+  async release(projectId: string, alsoMoved = false): Promise<Transition> {
+    const transitioned = await this.#control.moves.release(projectId, this.#sole, alsoMoved);
     if ('changed' in transitioned && transitioned.changed) (await this.find(projectId))?.resume();
     return transitioned;
   }

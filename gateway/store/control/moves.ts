@@ -67,11 +67,13 @@ export class MoveStore {
   }
 
   hold(projectId: string, sole: Sole): Promise<Transition> {
-    return this.#turn(projectId, { from: 'active', to: 'held', sole });
+    return this.#turn(projectId, { from: ['active'], to: 'held', sole });
   }
 
-  release(projectId: string, sole: Sole): Promise<Transition> {
-    return this.#turn(projectId, { from: 'held', to: 'active', sole });
+  /** `alsoMoved`: one that is marked as moved is here after all, because nothing arrived at the other gateway. */
+  release(projectId: string, sole: Sole, alsoMoved = false): Promise<Transition> {
+    const from: readonly ProjectState[] = alsoMoved ? ['held', 'moved'] : ['held'];
+    return this.#turn(projectId, { from, to: 'active', sole });
   }
 
   /** Marks a held project as moved. If it has already moved, it only changes the address. */
@@ -114,7 +116,7 @@ export class MoveStore {
       from,
       to,
       sole,
-    }: { readonly from: ProjectState; readonly to: ProjectState; readonly sole: Sole },
+    }: { readonly from: readonly ProjectState[]; readonly to: ProjectState; readonly sole: Sole },
   ): Promise<Transition> {
     return this.#writer.write(async (tx): Promise<Transition> => {
       const others = await othersOf(tx, sole);
@@ -122,8 +124,8 @@ export class MoveStore {
       const row = await stateOf(tx, projectId);
       if (!row || !isThere(row.state)) return { refused: 'missing' };
       if (row.state === to) return { changed: false };
-      if (row.state !== from) return { refused: row.state };
-      await tx.run('UPDATE project SET state = ? WHERE id = ?', [to, projectId]);
+      if (!from.includes(row.state)) return { refused: row.state };
+      await tx.run('UPDATE project SET state = ?, moved_to = NULL WHERE id = ?', [to, projectId]);
       return { changed: true };
     });
   }

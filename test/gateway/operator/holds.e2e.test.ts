@@ -228,6 +228,24 @@ describe('a project that has moved', () => {
     }
   });
 
+  it('comes back where its import failed, if the operator says that nothing arrived', async () => {
+    const hook = await gateway.addSource({ name: 'open' });
+    await moves.hold(name);
+    await moves.leave(name, TO);
+    await expect(moves.release(name)).rejects.toMatchObject({
+      hint: expect.stringMatching(/svc gateway project release t-\d+ --not-moved$/),
+    });
+    const released = await moves.release(name, true);
+    expect(released).toMatchObject({ state: 'active', moved_to: null, changed: true });
+    expect((await put('after')).status).toBe(200);
+    expect((await gateway.deliver(hook, '{}')).status).toBe(200);
+    const { apiKey: key } = gateway;
+    await gateway.stop({ keepFolder: true });
+    await start();
+    const { status } = await gateway.call('PUT', '/v1/kv/again', { body: 1, key });
+    expect(status).toBe(200);
+  });
+
   it('is in a backup by its name alone once its data are removed', async () => {
     await moves.hold(name);
     await moves.leave(name, TO);
