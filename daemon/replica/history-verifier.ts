@@ -20,7 +20,7 @@ export interface HistoryVerifierOptions {
   /** The file for the head, and for an alarm until a user accepts the present history. */
   readonly file: string;
   readonly log: Logger;
-  /** Called with the newest checked entry: now and then, and before an alarm. */
+  /** Called with the newest checked entry: now and then, and whenever there's an alarm. */
   readonly onSeen: (head: LedgerHead) => void;
 }
 
@@ -50,6 +50,7 @@ export class HistoryVerifier {
     this.#head = isHead(value?.['head']) ? value['head'] : null;
     this.#saved = this.#head;
     this.#alarm = isAlarm(value?.['alarm']) ? value['alarm'] : null;
+    if (this.#alarm) this.#tellHead();
   }
 
   get status(): VerifierStatus {
@@ -78,7 +79,7 @@ export class HistoryVerifier {
     this.#write();
   }
 
-  /** Checks the new entries of an up-to-date replica. A call during a check starts another one after it. */
+  /** Checks the new entries of a replica. A call during a check starts another one after it. */
   look(store: ProjectReader): void {
     if (this.#alarm || this.#isClosed) return;
     if (this.#look) {
@@ -136,9 +137,8 @@ export class HistoryVerifier {
 
   #raise({ seq, reason }: Alarm): void {
     const { log, file } = this.#options;
-    // What this machine has seen since the last save: `svc ledger verify` must miss it, too.
-    this.#save();
     this.#alarm = { seq, reason };
+    this.#tellHead();
     log.error({ seq, reason, seen: this.#head, file }, `witness: ${ADVICE}`);
     this.#write();
   }
@@ -152,6 +152,11 @@ export class HistoryVerifier {
     this.#timer = null;
     if (this.#alarm || this.#head === this.#saved) return;
     this.#write();
+    this.#tellHead();
+  }
+
+  /** Whatever the status misses, `svc ledger verify` has to miss too, whether its file was written late or is gone. */
+  #tellHead(): void {
     if (this.#head) this.#options.onSeen(this.#head);
   }
 

@@ -264,6 +264,9 @@ export class Replica {
     if (position.schemaVersion !== this.#schemaVersion) {
       this.#board.enter('unsupported', this.#otherTables(position.schemaVersion));
     }
+    // If the process was killed, it saw more than it noted, and the gateway may have gone back since.
+    const { store } = this;
+    if (store) this.#verifier.look(store);
   }
 
   /** Follows the gateway until its change stream ends or something fails. */

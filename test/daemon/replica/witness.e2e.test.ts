@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Replica } from '../../../daemon/replica/replica.ts';
@@ -36,6 +36,15 @@ const saved = (): string => join(stage.folder, 'saved.db');
 const anotherHistory = (): void => {
   rmSync(join(stage.projectFolder, 'generations'), { recursive: true, force: true });
 };
+
+const heads = (): string => join(stage.folder, 'ledger-heads.json');
+const known = (): unknown => JSON.parse(readFileSync(heads(), 'utf8'))[stage.projectId];
+const goBack = (): Promise<void> =>
+  stage.restart(() => {
+    anotherHistory();
+    rmSync(`${databaseFile()}-wal`, { force: true });
+    cpSync(saved(), databaseFile());
+  });
 
 describe('the witness', () => {
   it('checks each entry as it comes, and remembers the newest for svc ledger verify', async () => {
@@ -84,21 +93,59 @@ describe('the witness', () => {
     expect(stage.replica().status.witness).toEqual({ ok: true, seq: now });
   });
 
-  it('has told svc ledger verify what it saw last when it says that the gateway went back, even seconds after the last write', async () => {
-    const replica = stage.replica();
-    await caughtUp(replica, await stage.write('a'));
-    await stage.restart(() => cpSync(databaseFile(), saved()));
-    await stage.write('n', 1);
-    const seq = await headSeq();
-    await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
-    await stage.restart(() => {
-      anotherHistory();
-      rmSync(`${databaseFile()}-wal`, { force: true });
-      cpSync(saved(), databaseFile());
+  describe('has told svc ledger verify what it saw last when it says that the gateway went back', () => {
+    let replica: Replica;
+    let seq: number;
+    beforeEach(async () => {
+      replica = stage.replica();
+      await caughtUp(replica, await stage.write('a'));
+      await stage.restart(() => cpSync(databaseFile(), saved()));
+      await stage.write('n', 1);
+      seq = await headSeq();
+      await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
     });
-    await untilWitness(replica, ({ ok }) => !ok);
-    const heads = JSON.parse(readFileSync(join(stage.folder, 'ledger-heads.json'), 'utf8'));
-    expect(heads[stage.projectId]).toMatchObject({ seq });
+
+    it('even seconds after the last write', async () => {
+      await goBack();
+      await untilWitness(replica, ({ ok }) => !ok);
+      expect(known()).toMatchObject({ seq });
+    });
+
+    it('if the daemon was killed before it noted what it saw', async () => {
+      await stage.close(replica);
+      // As the files are until the next save.
+      const first = { seq: 1, hash: '', at: '' };
+      const witness = join(stage.replicaFolder, 'witness.json');
+      const [entry] = (
+        await stage.gateway.call<{ items: (typeof first)[] }>(
+          'GET',
+          '/v1/ledger?cursor=2&limit=1',
+          {
+            key: stage.apiKey,
+          },
+        )
+      ).body.items;
+      expect(existsSync(witness)).toBe(true);
+      writeFileSync(witness, JSON.stringify({ head: entry, alarm: null }));
+      writeFileSync(heads(), JSON.stringify({ [stage.projectId]: entry, other: first }));
+      await goBack();
+      const second = stage.replica();
+      expect(await untilWitness(second, ({ ok }) => !ok)).toMatchObject({ seq });
+      expect(known()).toMatchObject({ seq });
+      // The entries of other projects stay.
+      expect(JSON.parse(readFileSync(heads(), 'utf8'))).toMatchObject({ other: first });
+    });
+
+    it('if its file was removed, before or after', async () => {
+      rmSync(heads(), { force: true });
+      await goBack();
+      const alarm = await untilWitness(replica, ({ ok }) => !ok);
+      expect(known()).toMatchObject({ seq });
+      await stage.close(replica);
+      rmSync(heads());
+      expect(stage.replica().status.witness).toEqual(alarm);
+      expect(known()).toMatchObject({ seq });
+    });
   });
 
   it('finds out that the ledger was written anew', async () => {

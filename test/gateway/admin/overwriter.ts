@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LANES = 5;
+const LANES = 10;
 
 interface OverwriterOptions {
   readonly url: string;
