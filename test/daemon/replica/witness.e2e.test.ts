@@ -54,8 +54,8 @@ describe('the witness', () => {
     const seq = await headSeq();
     await untilWitness(replica, (witness) => witness.ok && witness.seq === seq);
     await stage.close(replica);
-    const heads = JSON.parse(readFileSync(join(stage.folder, 'ledger-heads.json'), 'utf8'));
-    expect(heads[stage.projectId]).toMatchObject({
+    const remembered = JSON.parse(readFileSync(join(stage.folder, 'ledger-heads.json'), 'utf8'));
+    expect(remembered[stage.projectId]).toMatchObject({
       seq,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
