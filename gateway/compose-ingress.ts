@@ -9,6 +9,7 @@ import { DiskSpace, type DiskStatus } from './projects/disk-space.ts';
 import { IngressGuard } from './projects/ingress-guard.ts';
 import { projectSizes } from './projects/project-sizes.ts';
 import type { ControlStore } from './store/control-store.ts';
+import { giveUpLogs } from '../shared/store/log-archive.ts';
 
 interface DiskDeps {
   readonly control: ControlStore;
@@ -40,6 +41,13 @@ function openDiskSpace(
   return new DiskSpace({
     folders: [...folders],
     reserveBytes: config.diskReserveBytes,
+    giveUp: async () => {
+      log.warn('the disk is nearly full: logs that were kept for replicas are deleted');
+      for (const { id } of await control.projects()) {
+        const location = databases.ofProject(id);
+        await giveUpLogs(location.kind === 'file' ? location.path : location.mirror);
+      }
+    },
     sizes: (only) => projectSizes({ control, databases, hasBlobs }, only),
     now: () => clock.now(),
     onChange: ({ level, freeBytes: free_bytes, reserveBytes: reserve_bytes }) =>

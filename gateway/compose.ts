@@ -90,7 +90,11 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const addresses = mailInfo(config.mail, options.signIn === true);
   const messaging = await openMessaging(options, { config, clock, vault, addresses });
   const ingress = ingressOf(options);
-  const server = serverInfo(options, messaging, { mail: addresses, ingress: ingress.limits });
+  const server = serverInfo(options, messaging, {
+    mail: addresses,
+    ingress: ingress.limits,
+    replicaLogBytes: ingress.replicaLogBytes ?? null,
+  });
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
   const writers = openWriters({ masterKey, server, onFatal });
   const damage = openDamage({ dataFolder, clock, log });
@@ -142,7 +146,7 @@ function ingressOf({ ingress = LOCAL_INGRESS }: GatewayOptions): IngressConfig {
 function serverInfo(
   { urls, contentUrl, signIn }: GatewayOptions,
   messaging: Messaging,
-  more: Pick<ServerInfo, 'mail' | 'ingress'>,
+  more: Pick<ServerInfo, 'mail' | 'ingress' | 'replicaLogBytes'>,
 ): ServerInfo {
   return {
     version: VERSION,

@@ -12,7 +12,7 @@ import { plainText } from '../view/terminal-text.ts';
 export const declaration: Declaration = {
   summary: "Show the project's usage and limits.",
   description:
-    "Covers the disk (keys, files and open uploads), this month's link downloads, mail, and the events that sources have stored.",
+    "Covers the disk (keys, files and open uploads), this month's link downloads, mail, the events that sources have stored, and the log kept for replicas.",
   args: [],
   options: [WATCH_OPTION],
   examples: ['usage', 'usage --json | jq .disk.used_bytes'],
@@ -33,14 +33,15 @@ const BAR_COLUMNS = 20;
 /** How full each limit is; an unexpected answer gets the default view. */
 export function usageView(answer: unknown): View {
   if (!isObject(answer)) return {};
-  const { disk, keys, transfer, emails, events } = answer;
+  const { disk, keys, transfer, emails, events, replica_log: log } = answer;
   if (!isObject(disk) || !isObject(keys) || !isObject(transfer)) return {};
-  // Gateways of earlier releases don't send mail, or don't count events.
+  // Gateways of earlier releases don't send mail, or don't count events or the log.
   const mails = isObject(emails) ? mailPairs(emails) : [];
   const stored = isObject(events) ? eventPairs(events) : [];
+  const kept = isObject(log) ? logPairs(log) : [];
   return {
     lines: (look) =>
-      pairLines([...usagePairs(disk, keys, transfer, look), ...mails, ...stored], look),
+      pairLines([...usagePairs(disk, keys, transfer, look), ...mails, ...stored, ...kept], look),
   };
 }
 
@@ -77,6 +78,11 @@ function eventPairs({ stored_bytes, limit_bytes, source_limits, sources }: Field
     ['Events', shareOrAmount(stored_bytes, limit_bytes, sizeText)],
     ...each.map((source): Pair => [`  ${plainText(source['name'])}`, sourceText(source, limits)]),
   ];
+}
+
+/** The log that replicas catch up from. */
+function logPairs({ stored_bytes, limit_bytes }: Fields): Pair[] {
+  return [['Replica log', amountText(stored_bytes, limit_bytes, sizeText)]];
 }
 
 /** `12 MB of 1 GB, 7 of 6,000 events this minute, 3 MB of 200 MB in 10 minutes; limited` */

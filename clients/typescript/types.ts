@@ -2249,6 +2249,13 @@ export interface UsageAnswer {
         | null;
     }[];
   };
+  /** The log kept for members' replicas that were away; in no quota. */
+  readonly replica_log: {
+    /** What it takes on the disk of the server. */
+    readonly stored_bytes: number;
+    /** What it may take; its newest part, 16 MB or so, may exceed that. */
+    readonly limit_bytes: number;
+  };
 }
 
 /** The answer of whoami. */

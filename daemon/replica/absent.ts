@@ -20,3 +20,5 @@ export const NO_BLOBS: BlobStore = {
 };
 
 export const NO_TRANSFER: ReadContext['unspentTransfer'] = () => absent('transfer');
+
+export const NO_REPLICA_LOG: ReadContext['replicaLog'] = () => absent('archived log');

@@ -4,7 +4,7 @@ import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import { longContext } from '../../shared/kernel/long-context.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { NO_BLOBS, NO_TRANSFER, NO_VAULT } from './absent.ts';
+import { NO_BLOBS, NO_REPLICA_LOG, NO_TRANSFER, NO_VAULT } from './absent.ts';
 import type { Replica } from './replica.ts';
 
 /** A call that the replica may answer. */
@@ -34,6 +34,7 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
     vault: NO_VAULT,
     now: copy.now(),
     unspentTransfer: NO_TRANSFER,
+    replicaLog: NO_REPLICA_LOG,
   };
   // Get the store for each read: a wait may outlive the file it began with.
   const read: LongContext['read'] = async (fn) => {

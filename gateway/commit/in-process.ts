@@ -72,6 +72,7 @@ export class InProcessWriters implements Writers {
       mayBlock: () => this.#ownsThread && this.#busy <= 1,
       replication: {
         now: () => this.#clock.now(),
+        archiveBytes: server.replicaLogBytes ?? null,
         onReplication: (replication) => {
           bodies.keep();
           onCommitted([{ kind: 'committed', replication }]);

@@ -1,3 +1,4 @@
+import { archiveUse } from '../../shared/store/log-archive.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
@@ -72,6 +73,7 @@ export class Authority implements Executor {
       vault,
       now: clock.now(),
       unspentTransfer: (month: string) => project.transfer.unspent(month),
+      replicaLog: () => archiveUse(project.databasePath, server.replicaLogBytes ?? null),
     };
     if (handler.kind === 'read') {
       return project.store.read((store) => handler.run({ store, ...base }, input));

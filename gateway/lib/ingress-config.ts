@@ -5,6 +5,8 @@ export interface IngressConfig {
   readonly limits: IngressLimits;
   /** Bytes of the disk to keep free: 0 for none, null for a tenth of it, at most 1 GiB. */
   readonly diskReserveBytes: number | null;
+  /** Bytes of its log that each project keeps for replicas that were away; null goes by the size of its database. */
+  readonly replicaLogBytes?: number | null;
   /** Says how much room a folder's disk has; tests pass their own. */
   readonly diskProbe?: (
     folder: string,
@@ -33,15 +35,18 @@ export function readIngressConfig(
   defaults: IngressConfig,
   complain: (problem: string) => void,
 ): IngressConfig {
-  const read = (name: string, ordinary: number, unit = 1): number => {
+  const read = (name: string, ordinary: number, unit = 1, zero = 'no limit'): number => {
     const text = env[name];
     if (!text) return ordinary;
     if (/^\d{1,9}$/.test(text)) return Number(text) * unit;
-    complain(`${name} must be a whole number from 0. 0: no limit.`);
+    complain(`${name} must be a whole number from 0. 0: ${zero}.`);
     return ordinary;
   };
   const { limits, diskReserveBytes } = defaults;
   return {
+    replicaLogBytes: env['SVC_REPLICA_LOG_MB']
+      ? read('SVC_REPLICA_LOG_MB', 0, MIB, 'only the newest part')
+      : null,
     limits: {
       projectBytes: read('SVC_PROJECT_EVENTS_MB', limits.projectBytes, MIB),
       sourceBytes: read('SVC_SOURCE_EVENTS_MB', limits.sourceBytes, MIB),
@@ -49,7 +54,7 @@ export function readIngressConfig(
       bytesPerTenMinutes: read('SVC_SOURCE_MB_PER_TEN_MINUTES', limits.bytesPerTenMinutes, MIB),
     },
     diskReserveBytes: env['SVC_DISK_RESERVE_MB']
-      ? read('SVC_DISK_RESERVE_MB', 0, MIB)
+      ? read('SVC_DISK_RESERVE_MB', 0, MIB, 'nothing is kept free')
       : diskReserveBytes,
   };
 }

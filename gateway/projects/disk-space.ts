@@ -35,6 +35,8 @@ interface DiskSpaceDeps {
   readonly folders: readonly string[];
   /** Bytes to keep free: 0 for none, null for a tenth of the disk, at most 1 GiB. */
   readonly reserveBytes: number | null;
+  /** Deletes what can be made again; what it frees is looked at at once. */
+  giveUp(): Promise<void>;
   /** The bytes that each project stores. */
   sizes(only?: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
   now(): number;
@@ -48,19 +50,22 @@ const GIB = 1024 ** 3;
 /** How long a look at the disk is good for. Nobody looks while nothing comes in. */
 const FRESH_MS = 2000;
 const RETRY_SECONDS = 30;
+const GIVE_UP_MS = 60_000;
 /** A level ends only above this multiple of where it begins, so that it doesn't flicker. */
 const RELEASE = 1.25;
 /** `full` begins at this part of the reserve. */
 const FULL_PART = 0.25;
 
 /**
- * Keeps a part of the disk free for acks, decisions and small writes. Below the reserve, the project that stores the
- * most takes nothing in, nor does any that grows as large. Below a quarter of it, no project takes in large bodies.
+ * Keeps a part of the disk free for acks, decisions and small writes. Below the reserve, it first deletes what can be made
+ * again. If that isn't enough, the project that stores the most takes nothing in, nor does any that grows as large. Below
+ * a quarter of it, no project takes in large bodies.
  */
 export class DiskSpace {
   readonly #deps: DiskSpaceDeps;
   #status: DiskStatus = { level: 'ok', freeBytes: Infinity, reserveBytes: 0 };
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #gaveUpAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
   /** While the disk is low: how much projects store, from which size on they take nothing in, and who asked. */
   readonly #sizes = new Map<string, number>();
@@ -116,18 +121,40 @@ export class DiskSpace {
   }
 
   async #look(): Promise<void> {
-    const { folders, reserveBytes, probe = spaceOf } = this.#deps;
-    const all = await Promise.all(folders.map((folder) => probe(folder)));
-    const [worst] = all
-      .map((space) => ({ free: space.freeBytes, reserve: reserveOf(space, reserveBytes) }))
-      .toSorted((one, other) => one.free / (one.reserve || 1) - other.free / (other.reserve || 1));
-    if (!worst) return;
     const before = this.#status.level;
+    let worst = await this.#worst();
+    if (
+      worst &&
+      levelAfter(before, worst.free, worst.reserve) !== 'ok' &&
+      this.#mayGiveUp(before)
+    ) {
+      await this.#deps.giveUp().catch((error: unknown) => this.#deps.onError(error));
+      worst = await this.#worst();
+    }
+    if (!worst) return;
     const level = levelAfter(before, worst.free, worst.reserve);
     this.#status = { level, freeBytes: worst.free, reserveBytes: worst.reserve };
     if (level === 'ok') this.#forget();
     else await this.#measure(before === 'ok');
     if (level !== before) this.#deps.onChange(this.#status);
+  }
+
+  /** The disk with the least room; undefined if there is none to look at. */
+  async #worst(): Promise<{ readonly free: number; readonly reserve: number } | undefined> {
+    const { folders, reserveBytes, probe = spaceOf } = this.#deps;
+    const all = await Promise.all(folders.map((folder) => probe(folder)));
+    const [worst] = all
+      .map((space) => ({ free: space.freeBytes, reserve: reserveOf(space, reserveBytes) }))
+      .toSorted((one, other) => one.free / (one.reserve || 1) - other.free / (other.reserve || 1));
+    return worst;
+  }
+
+  /** Before anybody is refused, and then now and then: it costs a look into each project's folder. */
+  #mayGiveUp(level: DiskLevel): boolean {
+    const now = this.#deps.now();
+    if (level !== 'ok' && Math.abs(now - this.#gaveUpAt) < GIVE_UP_MS) return false;
+    this.#gaveUpAt = now;
+    return true;
   }
 
   /** Measures all projects when the disk gets low, and later those that something comes in for. */

@@ -9,6 +9,7 @@ import type { LogPosition } from '../../shared/store/driver.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 import { FileBody } from '../lib/file-body.ts';
 import type { Project } from '../projects/project.ts';
+import { archiveFolder } from '../../shared/store/log-archive.ts';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
 import { BrokenFrames, readArchived, readLive, type FrameRange } from './log-file.ts';
 import { RecentFrames } from './recent-frames.ts';
@@ -94,7 +95,7 @@ export class LogSource implements ReplicaSource {
   async #pathOfCopy(project: Project, epoch: string, generation: number): Promise<string> {
     const newest = await this.generation(project, epoch);
     if (generation > newest) throw elsewhere();
-    const kept = join(generationsOf(project), `${generation}.db`);
+    const kept = join(archiveFolder(project.databasePath), `${generation}.db`);
     if (generation < newest) return kept;
     const copy = await project.writes.copyBase();
     const isIt = copy.epoch === epoch && copy.generation === generation;
@@ -136,7 +137,7 @@ export class LogSource implements ReplicaSource {
         const live = await this.#live(project, wanted, log);
         if (live !== null) return live;
       }
-      const archive = join(generationsOf(project), `${generation}.wal`);
+      const archive = join(archiveFolder(project.databasePath), `${generation}.wal`);
       const archived = await readArchived(archive, wanted);
       // The archives of another history have the same names.
       if (project.replication.log?.epoch !== wanted.epoch) throw elsewhere();
@@ -216,8 +217,4 @@ async function openCopy(path: string): Promise<Pick<OpenCopy, 'file' | 'sizeByte
 
 function logOf(project: Project): string {
   return `${project.databasePath}-wal`;
-}
-
-function generationsOf(project: Project): string {
-  return join(project.databasePath, '..', 'generations');
 }

@@ -29,6 +29,7 @@ export const SETTINGS: readonly string[] = [
   'SVC_PROJECT_EVENTS_MB',
   'SVC_PUBLIC_URL',
   'SVC_RATE_LIMIT',
+  'SVC_REPLICA_LOG_MB',
   'SVC_SIGN_UP',
   'SVC_SMTP_URL',
   'SVC_SOURCE_EVENTS_MB',

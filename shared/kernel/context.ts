@@ -5,6 +5,7 @@ import type { SendLimit } from '../rules/send-limit.ts';
 import type { IngressLimits } from '../rules/ingress-limit.ts';
 import type { AttemptOutcome } from '../rules/retry-schedule.ts';
 import type { Role } from '../rules/roles.ts';
+import type { ArchiveUse } from '../store/log-archive.ts';
 import type { Repositories } from '../store/repositories.ts';
 import type { Scope } from '../lib/scopes.ts';
 
@@ -52,6 +53,8 @@ export interface ServerInfo {
   readonly signsIn?: boolean;
   /** How much senders may store (default: no limit). */
   readonly ingress?: IngressLimits;
+  /** How much each project may keep of its log for replicas that were away; null goes by the size of its database. */
+  readonly replicaLogBytes?: number | null;
 }
 
 /** Mail addresses of projects. */
@@ -155,6 +158,8 @@ export interface ReadContext extends BaseContext {
   readonly store: Repositories;
   /** How many of the month's counted transfer bytes are only reserved for future downloads. */
   readonly unspentTransfer: (month: string) => number;
+  /** The log that is kept for replicas that were away. */
+  readonly replicaLog: () => ArchiveUse;
 }
 
 /** Messages that count against ceilings over several projects, or the ceiling in the way. */

@@ -73,7 +73,7 @@ export const usage = defineOperation({
   name: 'usage',
   summary: "Show the project's usage and limits.",
   description:
-    "Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, and what sources store and send.",
+    "Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, what sources store and send, and the log kept for replicas.",
   scope: 'any',
   input: z.strictObject({}),
   output: z.object({
@@ -110,6 +110,14 @@ export const usage = defineOperation({
       })
       .describe('Mails sent.'),
     events: eventUse.describe('What sources store and send.'),
+    replica_log: z
+      .object({
+        stored_bytes: z.int().describe('What it takes on the disk of the server.'),
+        limit_bytes: z
+          .int()
+          .describe('What it may take; its newest part, 16 MB or so, may exceed that.'),
+      })
+      .describe("The log kept for members' replicas that were away; in no quota."),
   }),
   errors: [],
   effect: 'read',
@@ -123,6 +131,7 @@ export const usage = defineOperation({
   const use = await store.disk.use();
   const month = monthOf(now);
   const emails = await sendUse(store, now);
+  const log = context.replicaLog();
   return {
     disk: {
       used_bytes: usedBytes(use),
@@ -146,5 +155,6 @@ export const usage = defineOperation({
       blocked: (await sendBlocked(store))?.reason ?? null,
     },
     events: await eventsUsed(context),
+    replica_log: { stored_bytes: log.storedBytes, limit_bytes: log.limitBytes },
   };
 });

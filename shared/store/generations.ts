@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { unavailable } from '../lib/errors.ts';
 import type { BaseCopy, LogPosition } from './driver.ts';
-import { LogArchive } from './log-archive.ts';
+import { archiveFolder, LogArchive } from './log-archive.ts';
 import {
   endHistory,
   marksOf,
@@ -37,6 +36,8 @@ export type CrashPoint =
 export interface GenerationOptions {
   /** Unix time in milliseconds. */
   readonly now: () => number;
+  /** How much archived logs may take; null, the default, goes by the size of the database. */
+  readonly archiveBytes?: number | null;
   /** For tests that kill the process at such a place. */
   readonly at?: (point: CrashPoint) => void;
 }
@@ -72,9 +73,9 @@ export class Generations {
   /** Call it before the database is opened, because opening may change the files that it examines. */
   constructor(databasePath: string, options: GenerationOptions) {
     this.#path = databasePath;
-    this.#folder = join(dirname(databasePath), 'generations');
+    this.#folder = archiveFolder(databasePath);
     this.#options = options;
-    this.#archive = new LogArchive(this.#folder);
+    this.#archive = new LogArchive(this.#folder, options.archiveBytes ?? null);
     this.#resume();
   }
 
@@ -212,7 +213,9 @@ export class Generations {
     if (!resumed) return this.#end();
     if (resumed === state) this.#state = state;
     else this.#record(resumed);
-    if (this.#state) this.#archive.clean(this.#state.generation);
+    if (!this.#state) return;
+    this.#archive.clean(this.#state.generation);
+    this.#tidy();
   }
 
   /** Handles a log whose salts have changed. */
@@ -266,6 +269,10 @@ export class Generations {
     this.#record(nextState(this.#state, begun));
     if (!this.#state) return;
     this.#begin(salts);
+    this.#tidy();
+  }
+
+  #tidy(): void {
     try {
       this.#archive.tidy(this.#options.now(), statSync(this.#path).size);
     } catch {

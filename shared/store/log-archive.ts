@@ -1,18 +1,27 @@
-import { readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { rm, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { BaseCopy } from './driver.ts';
 import { copyDatabase, copyRange, moveDurably } from './log-files.ts';
 import { logBytes } from './wal.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * We keep archived logs for replicas that were away: up to KEPT_BYTES or KEPT_TIMES the size of the database, whichever
- * is larger.
+ * We keep archived logs for replicas that were away: unless a setting says how much, up to KEPT_BYTES or KEPT_TIMES the
+ * size of the database, whichever is larger.
  */
 const KEPT_BYTES = 256 * 1024 * 1024;
 const KEPT_TIMES = 4;
+const LOG = /^\d+\.wal$/;
 /** How long a base copy stays after the last request for it. */
 const COPY_MS = 600_000;
+
+/** The archived logs of a database. */
+export interface ArchiveUse {
+  readonly storedBytes: number;
+  /** What they may take, apart from the newest one, which always stays. */
+  readonly limitBytes: number;
+}
 
 type GenerationRef = Pick<BaseCopy, 'epoch' | 'generation'>;
 
@@ -22,10 +31,13 @@ type GenerationRef = Pick<BaseCopy, 'epoch' | 'generation'>;
  */
 export class LogArchive {
   readonly #folder: string;
+  readonly #wantedBytes: number | null;
   #copyTimer: NodeJS.Timeout | null = null;
 
-  constructor(folder: string) {
+  /** `wantedBytes`: how much may be kept; null goes by the size of the database. */
+  constructor(folder: string, wantedBytes: number | null = null) {
     this.#folder = folder;
+    this.#wantedBytes = wantedBytes;
   }
 
   has(generation: number): boolean {
@@ -80,18 +92,19 @@ export class LogArchive {
 
   /** Deletes files that are, or may be, incomplete after a start. */
   clean(generation: number): void {
-    for (const { name, path } of this.#list()) {
+    for (const { name, path } of filesIn(this.#folder)) {
       const isOpen = name === `${generation}.wal`;
       if (isOpen || name.endsWith('.part') || name.endsWith('.db')) rmSync(path, { force: true });
     }
   }
 
-  /** Deletes logs that are too old, and the oldest ones if there are too many bytes. */
+  /** Deletes logs that are too old, and the oldest ones if there are too many bytes. Replicas at hand need the newest one. */
   tidy(now: number, databaseBytes: number): void {
-    const kept = Math.max(KEPT_BYTES, KEPT_TIMES * databaseBytes);
+    const kept = keptBytes(databaseBytes, this.#wantedBytes);
     let sum = 0;
-    const logs = this.#list().filter(({ name }) => /^\d+\.wal$/.test(name));
-    for (const { path, sizeBytes, changedAt } of logs.toSorted(newestFirst)) {
+    const [newest, ...older] = logsIn(this.#folder);
+    sum += newest?.sizeBytes ?? 0;
+    for (const { path, sizeBytes, changedAt } of older) {
       sum += sizeBytes;
       if (sum > kept || now - changedAt > DAY_MS) rmSync(path, { force: true });
     }
@@ -112,20 +125,12 @@ export class LogArchive {
   #dropCopies(): void {
     const endsAt = Date.now() - COPY_MS;
     let nextMs = Infinity;
-    for (const { name, path, changedAt } of this.#list()) {
+    for (const { name, path, changedAt } of filesIn(this.#folder)) {
       if (!name.endsWith('.db')) continue;
       if (changedAt <= endsAt) rmSync(path, { force: true });
       else nextMs = Math.min(nextMs, changedAt - endsAt);
     }
     if (nextMs < Infinity) this.#dropCopiesIn(nextMs);
-  }
-
-  #list(): Entry[] {
-    return readdirSync(this.#folder).flatMap((name) => {
-      const path = join(this.#folder, name);
-      const found = statSync(path, { throwIfNoEntry: false });
-      return found ? [{ name, path, sizeBytes: found.size, changedAt: found.mtimeMs }] : [];
-    });
   }
 
   #logOf(generation: number): string {
@@ -144,6 +149,52 @@ interface Entry {
   readonly changedAt: number;
 }
 
-function newestFirst(one: Entry, other: Entry): number {
-  return Number.parseInt(other.name, 10) - Number.parseInt(one.name, 10);
+/** The folder of a database's history. */
+export function archiveFolder(databasePath: string): string {
+  return join(dirname(databasePath), 'generations');
+}
+
+/** How much a database's archived logs take and may take. */
+export function archiveUse(databasePath: string, wantedBytes: number | null): ArchiveUse {
+  const folder = archiveFolder(databasePath);
+  const logs = existsSync(folder) ? logsIn(folder) : [];
+  const databaseBytes = statSync(databasePath, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    storedBytes: logs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    limitBytes: keptBytes(databaseBytes, wantedBytes),
+  };
+}
+
+/**
+ * Deletes a database's archived logs except the newest one, even while a process writes to the database. Replicas that
+ * were away and need them copy the database again.
+ */
+export async function giveUpLogs(databasePath: string): Promise<void> {
+  const folder = archiveFolder(databasePath);
+  const names = await readdir(folder).catch(() => []);
+  const [, ...older] = names.filter((name) => LOG.test(name)).toSorted(newestFirst);
+  for (const name of older) await rm(join(folder, name), { force: true });
+}
+
+function keptBytes(databaseBytes: number, wantedBytes: number | null): number {
+  return wantedBytes ?? Math.max(KEPT_BYTES, KEPT_TIMES * databaseBytes);
+}
+
+/** The archived logs in a folder, the newest first. */
+function logsIn(folder: string): Entry[] {
+  return filesIn(folder)
+    .filter(({ name }) => LOG.test(name))
+    .toSorted((one, other) => newestFirst(one.name, other.name));
+}
+
+function filesIn(folder: string): Entry[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? [{ name, path, sizeBytes: found.size, changedAt: found.mtimeMs }] : [];
+  });
+}
+
+function newestFirst(one: string, other: string): number {
+  return Number.parseInt(other, 10) - Number.parseInt(one, 10);
 }

@@ -355,6 +355,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         },
       ],
     },
+    replica_log: { stored_bytes: 12582912, limit_bytes: 268435456 },
   },
   ledger_query: {
     items: [

@@ -146,6 +146,7 @@ describe('answers on a terminal', () => {
         month_limit: 1000,
         blocked: '3 recipients complained within a week',
       },
+      replica_log: { stored_bytes: 20 * MB, limit_bytes: 256 * MB },
     };
     output.answer(answer, usageView(answer));
     expect(stdout.text.split('\n')).toEqual([
@@ -159,6 +160,7 @@ describe('answers on a terminal', () => {
       'Mails today     ██░░░░░░░░░░░░░░░░░░  10%  5 of 50',
       '  month         ░░░░░░░░░░░░░░░░░░░░   0%  5 of 1,000',
       '  blocked       3 recipients complained within a week',
+      'Replica log     20 MB of 256 MB',
       '',
     ]);
   });

@@ -1036,7 +1036,7 @@ class Methods(Group):
     ) -> t.UsageAnswer:
         """Show the project's usage and limits.
 
-        Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, and what sources store and send.
+        Covers disk bytes, keys, this calendar month's link downloads (UTC), messages requested today and this month, what sources store and send, and the log kept for replicas.
         """
         return self._call("usage", {}, call)
 

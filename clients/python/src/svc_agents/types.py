@@ -1895,6 +1895,15 @@ class UsageAnswerEvents(TypedDict):
     sources: List[UsageAnswerEventsSourcesItem]
 
 
+class UsageAnswerReplicaLog(TypedDict):
+    """The log kept for members' replicas that were away; in no quota."""
+
+    #: What it takes on the disk of the server.
+    stored_bytes: int
+    #: What it may take; its newest part, 16 MB or so, may exceed that.
+    limit_bytes: int
+
+
 class UsageAnswer(TypedDict):
     """The answer of usage."""
 
@@ -1908,6 +1917,8 @@ class UsageAnswer(TypedDict):
     emails: UsageAnswerEmails
     #: What sources store and send.
     events: UsageAnswerEvents
+    #: The log kept for members' replicas that were away; in no quota.
+    replica_log: UsageAnswerReplicaLog
 
 
 class StoryAnswerEvent(TypedDict):

@@ -51,10 +51,12 @@ export interface Usage {
       readonly limited: string | null;
     }[];
   };
+  readonly replica_log: { readonly stored_bytes: number; readonly limit_bytes: number };
 }
 
 async function show(context: PageContext): Promise<PageResult> {
-  const { disk, emails, events, keys, transfer } = (await context.call(usage, {})) as Usage;
+  const answer = (await context.call(usage, {})) as Usage;
+  const { disk, emails, events, keys, transfer, replica_log: log } = answer;
   const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={context.now} />;
   const content = (
     <>
@@ -82,6 +84,13 @@ async function show(context: PageContext): Promise<PageResult> {
         </Quota>
       </Group>
       <Events events={events} />
+      <Group id="replicas" title="Replicas">
+        <Quota name="Kept log" used={log.stored_bytes} limit={null} text={bytesText}>
+          For members’ replicas that were away for up to a day. It takes at most{' '}
+          {bytesText(log.limit_bytes)} of the server’s disk and counts in no limit of yours. The
+          oldest part goes first, and a replica that needs it makes a new copy.
+        </Quota>
+      </Group>
       <Group id="mail" title="Mail">
         {emails.blocked !== null && (
           <div class="note warn" role="alert">

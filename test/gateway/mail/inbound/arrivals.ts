@@ -94,6 +94,7 @@ export function guardWith(clock: Clock): IngressGuard {
   const disk = new DiskSpace({
     folders: [],
     reserveBytes: 0,
+    giveUp: async () => undefined,
     sizes: async () => new Map(),
     now: () => clock.now(),
     onChange: () => undefined,
