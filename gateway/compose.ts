@@ -89,12 +89,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const config = options.messaging ?? { mail: readMailConfig({}), telegram: null };
   const addresses = mailInfo(config.mail, options.signIn === true);
   const messaging = await openMessaging(options, { config, clock, vault, addresses });
-  const ingress = ingressOf(options);
-  const server = serverInfo(options, messaging, {
-    mail: addresses,
-    ingress: ingress.limits,
-    replicaLogBytes: ingress.replicaLogBytes ?? null,
-  });
+  const server = serverInfo(options, messaging, addresses);
   const openWriters = options.openWriters ?? ((wanted) => new ThreadWriters(wanted));
   const writers = openWriters({ masterKey, server, onFatal });
   const damage = openDamage({ dataFolder, clock, log });
@@ -103,7 +98,7 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const { bucket, blobsFolder } = blobsIn(options);
   const callbacks = openCallbacks(options, { clock, vault, server });
   const folders = { dataFolder, blobsFolder: bucket ? null : blobsFolder };
-  const watch = watchIngress(ingress, { ...store, ...folders, clock, log, damage });
+  const watch = watchIngress(ingressOf(options), { ...store, ...folders, clock, log, damage });
   const { disk } = watch;
   const kept = { dataFolder, databases, bucket, blobsFolder, disk, damage };
   const inDoubt = { isInDoubt: () => isInDoubt };
@@ -144,16 +139,20 @@ function ingressOf({ ingress = LOCAL_INGRESS }: GatewayOptions): IngressConfig {
 }
 
 function serverInfo(
-  { urls, contentUrl, signIn }: GatewayOptions,
+  options: GatewayOptions,
   messaging: Messaging,
-  more: Pick<ServerInfo, 'mail' | 'ingress' | 'replicaLogBytes'>,
+  mail: ServerInfo['mail'],
 ): ServerInfo {
+  const { urls, contentUrl, signIn } = options;
+  const { limits, replicaLogBytes = null } = ingressOf(options);
   return {
     version: VERSION,
     urls,
     ...(contentUrl !== undefined && { contentUrl }),
     channels: messaging.kinds,
-    ...more,
+    mail,
+    ingress: limits,
+    replicaLogBytes,
     signsIn: signIn === true,
     get telegramBot() {
       return messaging.telegramBot;

@@ -84,13 +84,7 @@ async function show(context: PageContext): Promise<PageResult> {
         </Quota>
       </Group>
       <Events events={events} />
-      <Group id="replicas" title="Replicas">
-        <Quota name="Kept log" used={log.stored_bytes} limit={null} text={bytesText}>
-          For members’ replicas that were away for up to a day. It takes at most{' '}
-          {bytesText(log.limit_bytes)} of the server’s disk and counts in no limit of yours. The
-          oldest part goes first, and a replica that needs it makes a new copy.
-        </Quota>
-      </Group>
+      <ReplicaLog log={log} />
       <Group id="mail" title="Mail">
         {emails.blocked !== null && (
           <div class="note warn" role="alert">
@@ -138,6 +132,18 @@ function Events({ events }: Pick<Usage, 'events'>): JSX.Element {
           {limited !== null && 'It has reached a limit: senders must wait.'}
         </Quota>
       ))}
+    </Group>
+  );
+}
+
+function ReplicaLog({ log }: { readonly log: Usage['replica_log'] }): JSX.Element {
+  return (
+    <Group id="replicas" title="Replicas">
+      <Quota name="Kept log" used={log.stored_bytes} limit={null} text={bytesText}>
+        For members’ replicas that were away for up to a day. It takes at most{' '}
+        {bytesText(log.limit_bytes)} of the server’s disk and counts in no limit of yours. The
+        oldest part goes first, and a replica that needs it makes a new copy.
+      </Quota>
     </Group>
   );
 }
