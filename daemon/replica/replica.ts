@@ -265,8 +265,7 @@ export class Replica {
       this.#board.enter('unsupported', this.#otherTables(position.schemaVersion));
     }
     // If the process was killed, it saw more than it noted, and the gateway may have gone back since.
-    const { store } = this;
-    if (store) this.#verifier.look(store);
+    if (this.store) this.#verifier.look(this.store);
   }
 
   /** Follows the gateway until its change stream ends or something fails. */
@@ -280,11 +279,7 @@ export class Replica {
     const gateway = await this.#source.position(signal);
     this.#meet(gateway, lost);
     const link = await this.#relay.link(gateway.epoch);
-    const { copy, positionWaiters, log } = {
-      copy: this.#copy,
-      positionWaiters: this.#positionWaiters,
-      log: this.#options.log,
-    };
+    const [copy, positionWaiters, { log }] = [this.#copy, this.#positionWaiters, this.#options];
     try {
       await this.#manager.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
       positionWaiters.tell({ position: gateway.position, changes: [], all: true });
