@@ -108,15 +108,8 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const common = { clock, writers, admission, metrics, directory: people };
   const deps = { ...kept, ...inDoubt, ...sending, ...common };
   const { projects, cluster } = openProjects(options, store, deps);
-  const mail = new InboundMail({
-    ...watch,
-    config: config.mail,
-    projects,
-    control,
-    clock,
-    log,
-    metrics,
-  });
+  const receiving = { projects, control, clock, log, metrics };
+  const mail = new InboundMail({ ...watch, config: config.mail, ...receiving });
   const core = { clock, vault, server, databases, projects, messaging, mail, watch };
   const signIn = options.signIn
     ? openSignIn(options, { ...core, control, directory: people.members, cluster })
