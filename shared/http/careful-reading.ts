@@ -156,11 +156,15 @@ class Reader {
   /** From now on this parses what is read of the connection, not Node. */
   begin(): void {
     const socket = this.#socket;
+    if (socket.isPaused()) {
+      // Only Node can go on with what Node has stopped.
+      socket.once('resume', () => this.begin());
+      return;
+    }
     const [parse] = socket.listeners('data') as ((slice: Buffer) => void)[];
     if (!parse || socket.destroyed) return;
     this.#parse = parse;
     this.#ended = socket.listeners('end') as (() => void)[];
-    this.#isPaused = socket.isPaused();
     socket.pause = () => {
       this.#isPaused = true;
       return Socket.prototype.pause.call(socket);

@@ -94,7 +94,7 @@ export class HttpServer {
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // We've said the last word on this connection.
       if (!request.socket.writable) {
-        this.#reading.tooMany(request.socket);
+        if (request.socket.destroyed) this.#reading.tooMany(request.socket);
         return;
       }
       // Otherwise a client that always has another request would never let its connection become idle.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -148,6 +149,17 @@ it('a client that is read carefully sends no more than is taken', async () => {
   socket.write(large.repeat(200));
   await mostInATurn(seen.taken + 50_000);
   expect(unread()).toBeLessThan(10 * 65_536);
+});
+
+it('a body that waited to be taken when its client became careful is taken', async () => {
+  const socket = open();
+  socket.write('PUT /untaken HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
+  socket.write('a'.repeat(1_000_000));
+  await expect.poll(() => unread() > 16_384).toBe(true);
+  flood('PUT /taken');
+  await mostInATurn(20_000);
+  const [request] = heldBack;
+  expect((await text(request ?? Readable.from([]))).length).toBe(1_000_000);
 });
 
 it.each(['GET /early', 'PUT /early'])(
