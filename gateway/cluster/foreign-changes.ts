@@ -1,7 +1,7 @@
 /** How often a project is checked while someone waits in it. */
 const LOOK_MS = 250;
 /** Pause after a failed check: the store is down, and waiting costs it nothing. */
-const FAILED_MS = 5_000;
+const FAILED_MS = 1_000;
 
 interface WatchedProject {
   /** Whether other gateways write to its database at all. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Client, InStatement } from '@libsql/client/http';
+import { beside } from '../../lib/beside.ts';
 import { unavailable } from '../../lib/errors.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../meta.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type GroupPlace,
   type LoggedGroup,
 } from '../mirror.ts';
+import type { Afresh } from './client.ts';
 import {
   failedIndex,
   isAnswer,
@@ -26,6 +28,8 @@ const LOGGED_MAX_BYTES = 1024 * 1024;
 /** About how many bytes of groups the log keeps, and at most how many groups. */
 const LOG_MAX_BYTES = 32 * 1024 * 1024;
 const LOG_MAX_GROUPS = 4096;
+/** A request without an answer for this long is repeated over a new connection, if the server answers there. */
+const ALONE_MS = 500;
 /** Groups have what was deleted since, so none stays longer than this. How often to look for older ones. */
 const LOG_MAX_AGE_MS = 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
@@ -47,12 +51,21 @@ const AFTER_SQL = `SELECT token, follows, statements FROM (
   WHERE coalesce(bytes, 0) <= ${BYTES_PER_ANSWER} ORDER BY position`;
 const TOKEN_SQL = `SELECT token FROM ${LOG_TABLE} WHERE position = ?`;
 
+interface AuthorityOptions {
+  readonly afresh?: Afresh | null;
+  /** The database had an older schema until just before. */
+  readonly hasMigrated?: boolean;
+  /** Unix time in milliseconds. */
+  readonly now?: () => number;
+}
+
 /**
  * A database on a libSQL server, as the authority of its mirrors. A group travels as one batch that checks the position
  * first, so no transaction is open between two requests, and a gateway that dies or hangs holds no lock.
  */
 export class RemoteAuthority implements Authority {
   readonly #client: Client;
+  readonly #afresh: Afresh | null;
   /** Sizes of the newest logged groups of this process, and the position of the first one. */
   readonly #sizes: number[] = [];
   #loggedBytes = 0;
@@ -63,9 +76,13 @@ export class RemoteAuthority implements Authority {
   /** An empty group was committed in place of the last one. */
   #hasSettled = false;
 
-  /** The tables exist. It closes the client. `now`: Unix time in milliseconds. */
-  constructor(client: Client, { hasMigrated = false, now = () => Date.now() } = {}) {
+  /** The tables exist. It closes the clients. Without `afresh`, silent requests aren't repeated. */
+  constructor(
+    client: Client,
+    { afresh = null, hasMigrated = false, now = () => Date.now() }: AuthorityOptions = {},
+  ) {
     this.#client = client;
+    this.#afresh = afresh;
     this.hasMigrated = hasMigrated;
     this.#now = now;
   }
@@ -94,7 +111,10 @@ export class RemoteAuthority implements Authority {
     let mayBeUnderWay = false;
     for (;;) {
       try {
-        await this.#client.batch(batch, 'write');
+        await this.#ask(
+          (client) => client.batch(batch, 'write'),
+          () => (mayBeUnderWay = true),
+        );
         return 'accepted';
       } catch (error) {
         const unsure = { after, group, cause: error, mayBeUnderWay };
@@ -112,7 +132,7 @@ export class RemoteAuthority implements Authority {
 
   async newest(): Promise<GroupPlace> {
     const [seq, last] = await patiently(() =>
-      this.#client.batch([POSITION_QUERY, LAST_GROUP_QUERY], 'read'),
+      this.#ask((client) => client.batch([POSITION_QUERY, LAST_GROUP_QUERY], 'read')),
     );
     const token = last?.rows[0]?.['value'];
     return {
@@ -123,7 +143,7 @@ export class RemoteAuthority implements Authority {
 
   async after({ position, token }: GroupPlace): Promise<readonly LoggedGroup[] | null> {
     const { rows } = await patiently(() =>
-      this.#client.execute({ sql: AFTER_SQL, args: [position] }),
+      this.#ask((client) => client.execute({ sql: AFTER_SQL, args: [position] })),
     );
     const groups: LoggedGroup[] = [];
     let previous = token;
@@ -138,6 +158,33 @@ export class RemoteAuthority implements Authority {
 
   close(): void {
     this.#client.close();
+    this.#afresh?.client.close();
+  }
+
+  /**
+   * The server's answer to a request that has one effect however often it arrives: a read, or a group, of which the guard
+   * lets one in. Repeats it over new connections while it stays unanswered, and calls `onRepeat` before.
+   */
+  async #ask<T>(
+    run: (client: Client) => Promise<T>,
+    onRepeat: () => void = () => undefined,
+  ): Promise<T> {
+    const afresh = this.#afresh;
+    if (!afresh) return run(this.#client);
+    const repeat = async (): Promise<T> => {
+      onRepeat();
+      return run(afresh.client);
+    };
+    const answer = await beside({
+      send: (isAgain) =>
+        answered(isAgain ? repeat() : run(this.#client), () => isAgain && afresh.renew()),
+      isThere: () => afresh.isThere(),
+      aloneMs: ALONE_MS,
+    }).catch((error: unknown) => {
+      throw error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+    });
+    if ('refusal' in answer) throw answer.refusal;
+    return answer.value;
   }
 
   #batchOf(after: GroupPlace, { token, statements }: LoggedGroup): InStatement[] {
@@ -186,7 +233,7 @@ export class RemoteAuthority implements Authority {
     for (;;) {
       try {
         const next = toStatement(TOKEN_SQL, [after.position + 1]);
-        const { rows } = await this.#client.execute(next);
+        const { rows } = await this.#ask((client) => client.execute(next));
         if (rows[0]?.['token'] === group.token) return 'accepted';
         if (rows.length > 0 || !mayBeUnderWay) return 'overtaken';
       } catch {
@@ -204,7 +251,7 @@ export class RemoteAuthority implements Authority {
     const budget = new RetryBudget();
     for (;;) {
       try {
-        await this.#client.batch(batch, 'write');
+        await this.#ask((client) => client.batch(batch, 'write'));
         return 'settled';
       } catch (error) {
         if (isGuard(error)) return this.#fate(unsure, budget);
@@ -212,6 +259,21 @@ export class RemoteAuthority implements Authority {
       }
     }
   }
+}
+
+type ServerAnswer<T> = { readonly value: T } | { readonly refusal: unknown };
+
+/** What the server said, if only that it refuses; rejects if it said nothing. */
+async function answered<T>(request: Promise<T>, onAnswer: () => void): Promise<ServerAnswer<T>> {
+  const answer = await request.then(
+    (value) => ({ value }),
+    (error: unknown) => {
+      if (isAnswer(error) || isOfStatement(error)) return { refusal: error };
+      throw error;
+    },
+  );
+  onAnswer();
+  return answer;
 }
 
 /** A group that the server may have accepted. */

@@ -1,10 +1,13 @@
 import { createClient, type Client } from '@libsql/client/http';
 import type { RemoteLocation } from '../location.ts';
 import { clientAddress } from './address.ts';
-import { fetchPipeline } from './fetch.ts';
+import { answersAfresh, fetchAfresh, fetchPipeline, renewConnections } from './fetch.ts';
 
-/** A client for one database. It holds no connections of its own: the whole thread shares them. */
-export function openClient({ url, token }: RemoteLocation): Client {
+/**
+ * A client for one database. It holds no connections of its own: the whole thread shares them, or with `isFresh` each
+ * request makes one.
+ */
+export function openClient({ url, token }: RemoteLocation, isFresh = false): Client {
   // The error about an invalid header would quote the token.
   if (token !== null && !/^[!-~]+$/.test(token)) {
     throw new Error('SVC_DATABASE_TOKEN must be printable ASCII without spaces.');
@@ -14,6 +17,24 @@ export function openClient({ url, token }: RemoteLocation): Client {
     ...(token !== null && { authToken: token }),
     // With numbers, integers beyond 2^53 would cause an error.
     intMode: 'bigint',
-    fetch: fetchPipeline,
+    fetch: isFresh ? fetchAfresh : fetchPipeline,
   });
+}
+
+/** Repeats requests over new connections: a kept one may be dead and not show it. */
+export interface Afresh {
+  readonly client: Client;
+  /** Whether the server answers there. */
+  isThere(): Promise<boolean>;
+  /** The server answered a repeat first, so kept connections are dead. */
+  renew(): void;
+}
+
+export function openAfresh(location: RemoteLocation): Afresh {
+  const url = clientAddress(location.url);
+  return {
+    client: openClient(location, true),
+    isThere: () => answersAfresh(url),
+    renew: renewConnections,
+  };
 }

@@ -1,20 +1,33 @@
-import { Agent, request as send } from 'undici';
+import { Agent, Client, request as send, type Dispatcher } from 'undici';
 import { HttpRefusal } from './failure.ts';
 
 /** How long to wait without receiving a byte. A server waits about half as long for another client's transaction. */
 const DEADLINE_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
+/** How soon a server answers that's there. */
+const AT_ONCE_MS = 400;
 /** How much to read of the answer to a refused request. */
 const REASON_CHARACTERS = 200;
 const REASON_BYTES = 16 * 1024;
 
-/** This thread's connections to all databases. Idle ones don't keep the process alive. */
-const agent = new Agent({
+const CONNECTION = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   connect: { timeout: DEADLINE_MS / 2 },
   headersTimeout: DEADLINE_MS,
   bodyTimeout: DEADLINE_MS,
-});
+};
+
+/** This thread's connections to all databases. Idle ones don't keep the process alive. */
+let agent = new Agent(CONNECTION);
+
+/**
+ * A server answered over a new connection what it didn't over a kept one: requests to come get new ones. Those under way
+ * go on.
+ */
+export function renewConnections(): void {
+  void agent.close();
+  agent = new Agent(CONNECTION);
+}
 
 /** The parts of a response that the libSQL client uses. */
 interface PlainResponse {
@@ -26,13 +39,54 @@ interface PlainResponse {
 /** `sqld` takes a database's name from this header, or from the host name, even if the path has it, too. */
 const NAMESPACE_IN_PATH = /^\/dev\/([^/]+)\//;
 
+/** By origin: a question that somebody has just asked. */
+const asking = new Map<string, Promise<boolean>>();
+
+/** Whether the server answers anything over a new connection, at once. Callers of the same moment share a question. */
+export function answersAfresh(url: string): Promise<boolean> {
+  const { origin } = new URL(url);
+  const asked = asking.get(origin) ?? ask(origin).finally(() => asking.delete(origin));
+  asking.set(origin, asked);
+  return asked;
+}
+
+async function ask(origin: string): Promise<boolean> {
+  const connection = new Client(origin, CONNECTION);
+  try {
+    const signal = AbortSignal.timeout(AT_ONCE_MS);
+    const { statusCode } = await connection.request({ method: 'GET', path: '/', signal });
+    // A proxy before it may answer for a server that's away.
+    return statusCode < 500;
+  } catch {
+    return false;
+  } finally {
+    void connection.destroy();
+  }
+}
+
 /** Replaces `fetch`, which takes about twice as long. Throws HttpRefusal for any status other than 2xx. */
-export async function fetchPipeline(request: Request): Promise<PlainResponse> {
+export function fetchPipeline(request: Request): Promise<PlainResponse> {
+  return pipeline(request, agent);
+}
+
+/** The same over a connection of its own. */
+export async function fetchAfresh(request: Request): Promise<PlainResponse> {
+  const connection = new Client(new URL(request.url).origin, CONNECTION);
+  try {
+    const response = await pipeline(request, connection);
+    const value = await response.json();
+    return { ...response, json: async () => value };
+  } finally {
+    void connection.destroy();
+  }
+}
+
+async function pipeline(request: Request, dispatcher: Dispatcher): Promise<PlainResponse> {
   const { statusCode: status, body } = await send(request.url, {
     method: 'POST',
     headers: { ...Object.fromEntries(request.headers), ...namespaceOf(request) },
     body: Buffer.from(await request.arrayBuffer()),
-    dispatcher: agent,
+    dispatcher,
   });
   if (status >= 200 && status < 300) return { ok: true, status, json: () => body.json() };
   const reason = await beginOf(body);

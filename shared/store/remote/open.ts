@@ -11,7 +11,7 @@ import { migrate, missingMigrations, NewerSchema } from '../migrate.ts';
 import { EmbeddedReader } from '../reader.ts';
 import { copyTables, MIRRORED, openCopy } from '../table-copy.ts';
 import { RemoteAuthority } from './authority.ts';
-import { openClient } from './client.ts';
+import { openAfresh, openClient } from './client.ts';
 import { isOfStatement } from './failure.ts';
 import { CREATE_LOG_SQL, LOG_TABLE } from './group-log.ts';
 import { OneSnapshot, RemoteReader } from './reader.ts';
@@ -34,7 +34,7 @@ export async function openAuthority(
   const client = openClient(location);
   try {
     const hasMigrated = await patiently(() => migrateRemote(client, family, isMade), isFinal);
-    return new RemoteAuthority(client, { hasMigrated });
+    return new RemoteAuthority(client, { afresh: openAfresh(location), hasMigrated });
   } catch (error) {
     client.close();
     throw error;
