@@ -55,6 +55,6 @@ function moved(gateways: readonly [string, string], url: string): string {
   replace('10.0.0.11:4780', gateways[0]);
   replace('10.0.0.12:4780', gateways[1]);
   replace(/bind :443 .*/, `bind ${new URL(url).host}`);
-  replace('/etc/haproxy/haproxy-503.http', ERROR_PAGE);
+  replace(/\/etc\/haproxy\/haproxy-503\.http/g, ERROR_PAGE);
   return text;
 }
