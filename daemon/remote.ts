@@ -44,8 +44,8 @@ const FIRST_WORD_MS = 1_500;
 export async function openRemote(options: RemoteOptions): Promise<Remote> {
   const { profile, log, admission } = options;
   const gateway = new URL(profile.gateway);
-  const upstream = new Upstream(gateway);
-  const copy = new CurrentCopy(options, gateway);
+  const upstream = new Upstream(gateway, { line: () => copy.replica?.contact ?? null });
+  const copy = new CurrentCopy(options, gateway, () => upstream.returned());
   const executor = new ReplicaExecutor({
     projectId: profile.project,
     replica: () => copy.replica,
@@ -81,12 +81,15 @@ class CurrentCopy {
   readonly #options: RemoteOptions;
   readonly #gateway: URL;
   readonly #stopWatching: () => void;
+  readonly #onReturn: () => void;
   #replica: Replica | null;
   /** Replaces replicas one at a time. */
   #work: Promise<void> = Promise.resolve();
 
-  constructor(options: RemoteOptions, gateway: URL) {
+  /** Calls `onReturn` when the gateway answers after a silence. */
+  constructor(options: RemoteOptions, gateway: URL, onReturn: () => void) {
     const { home, profile, log } = options;
+    this.#onReturn = onReturn;
     this.#options = options;
     this.#gateway = gateway;
     this.#replica = this.#open(profile.api_key);
@@ -163,6 +166,7 @@ class CurrentCopy {
       log,
       admission,
       ledgerHeadsFile: home.ledgerHeadsFile,
+      onReturn: this.#onReturn,
     });
   }
 }

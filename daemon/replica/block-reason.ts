@@ -3,7 +3,12 @@ import type { ReplicaState } from './status.ts';
 import { SyncError } from './sync-failure.ts';
 
 /** The gateway and the daemon use different database schemas. */
-export class UnsupportedError extends Error {}
+export class UnsupportedError extends Error {
+  constructor(gateways: number, own: number) {
+    const older = gateways > own ? 'svc here' : 'the gateway';
+    super(`The gateway uses schema ${gateways}, this release ${own}: update ${older}.`);
+  }
+}
 
 /** What a failure to follow the gateway means, and what to do about it. */
 export interface BlockReason {

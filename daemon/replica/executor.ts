@@ -15,18 +15,13 @@ import type { Replica } from './replica.ts';
 /** The parts of the replica that the executor uses. */
 export type ReadableReplica = Pick<
   Replica,
-  | 'freshness'
-  | 'info'
-  | 'keyCache'
-  | 'noteAnswer'
-  | 'noteSilence'
-  | 'noteWritten'
-  | 'now'
-  | 'pace'
-  | 'settled'
-  | 'store'
-  | 'waits'
->;
+  'freshness' | 'info' | 'keyCache' | 'noteWritten' | 'now' | 'pace' | 'settled' | 'store' | 'waits'
+> & {
+  readonly contact: Pick<
+    Replica['contact'],
+    'attend' | 'isSilent' | 'noteAnswer' | 'noteLate' | 'noteSilence'
+  >;
+};
 
 export interface ReplicaExecutorDeps {
   /** The daemon's only project. */
@@ -58,10 +53,10 @@ interface Readable {
 
 /** How long a read waits for this daemon's own writes to arrive before it goes to the gateway. */
 const SETTLE_MS = 1_000;
-/** How long a read waits for the gateway if the replica can answer instead. */
-const PATIENCE_MS = 5_000;
-/** The same, if the gateway was away a moment ago. */
-const AWAY_PATIENCE_MS = 1_000;
+/** How long a read waits for the gateway if the replica can answer in its place. */
+const PATIENCE_MS = 200;
+/** The same for a read that would miss what this daemon wrote. */
+const OWN_PATIENCE_MS = 2_000;
 /** Refusals before any commit. The gateway writes all others to the ledger, and the replica may not know them yet. */
 const UNCOMMITTED_CODES: ReadonlySet<ErrorCode> = new Set([
   'METHOD_NOT_ALLOWED',
@@ -152,25 +147,36 @@ export class ReplicaExecutor implements Executor {
     this.#held.end();
   }
 
-  /** Asks the replica if it may answer, else the gateway, else the stale replica. */
+  /**
+   * Asks the replica if it may answer, else the gateway, and the replica all the same if the gateway is late: no read
+   * waits for a connection.
+   */
   async #nearest(call: Call): Promise<Answer> {
     const startedAt = performance.now();
     const left = (): Call => shortened(call, performance.now() - startedAt);
-    const readable = await this.#readable();
-    if (readable) {
-      try {
-        return await this.#local(call, readable);
-      } catch (error) {
-        // The replica went away during the call, or is a moment behind: ask the gateway.
-        if (!isSilent(error) && (readable.stale || !mayBeBehind(error))) throw error;
-      }
-    }
+    this.#deps.replica()?.contact.attend();
+    const { readable, hasOwn } = await this.#readable();
+    const found = readable && (await this.#found(call, readable));
+    if (found) return found;
     try {
-      return await this.#ask(left(), this.#timeoutMs());
+      const timeoutMs = hasOwn ? PATIENCE_MS : OWN_PATIENCE_MS;
+      return await this.#ask(left(), this.#inItsPlace() ? timeoutMs : undefined);
     } catch (error) {
       const stale = isSilent(error) ? this.#inItsPlace() : null;
       if (!stale) throw error;
       return this.#local(left(), stale);
+    }
+  }
+
+  /** The replica's answer; null if it went away during the call, or is a moment behind: ask the gateway then. */
+  async #found(call: Call, readable: Readable): Promise<Answer | null> {
+    try {
+      return await this.#local(call, readable);
+    } catch (error) {
+      if (isSilent(error)) return null;
+      if (readable.stale || !mayBeBehind(error)) throw error;
+      if (!readable.replica.contact.isSilent) return null;
+      return this.#local(call, { ...readable, stale: true });
     }
   }
 
@@ -188,29 +194,27 @@ export class ReplicaExecutor implements Executor {
     return { value, replica: { ageMs, stale: wasStale || usable !== 'live' } };
   }
 
-  /** How long the gateway may stay silent; undefined if the replica can't answer instead. */
-  #timeoutMs(): number | undefined {
-    const inItsPlace = this.#inItsPlace();
-    if (!inItsPlace) return undefined;
-    return inItsPlace.replica.freshness().usable === 'stale' ? AWAY_PATIENCE_MS : PATIENCE_MS;
-  }
-
-  /** The replica if it may answer now. Null if it lacks this daemon's own writes: then ask the gateway first. */
-  async #readable(): Promise<Readable | null> {
+  /**
+   * The replica if it may answer now, and whether it has this daemon's own writes. Without them the gateway is asked first,
+   * unless that's silent.
+   */
+  async #readable(): Promise<{ readonly readable: Readable | null; readonly hasOwn: boolean }> {
     const replica = this.#deps.replica();
-    const { usable } = replica?.freshness() ?? { usable: 'no' };
-    if (!replica?.store || usable === 'no') return null;
-    const stale = usable === 'stale';
-    return (await replica.settled(stale ? 0 : SETTLE_MS)) ? { replica, stale } : null;
+    if (!replica?.store) return { readable: null, hasOwn: false };
+    const isLate = replica.freshness().usable === 'no';
+    const hasOwn = await replica.settled(isLate ? 0 : SETTLE_MS);
+    if (isLate) return { readable: null, hasOwn };
+    const { usable } = replica.freshness();
+    const stale = usable === 'stale' || (!hasOwn && replica.contact.isSilent);
+    return { readable: hasOwn || stale ? { replica, stale } : null, hasOwn };
   }
 
   /** The same for a key lookup, which has to wait only for writes that changed callers. */
   async #readableForKeys(): Promise<Readable | null> {
-    const replica = this.#deps.replica();
-    if (!replica?.store || replica.freshness().usable === 'no') return null;
+    const inItsPlace = this.#inItsPlace();
     const writes = this.#callerWrites;
-    if (writes === this.#callerWritesSeen) return { replica, stale: false };
-    const readable = await this.#readable();
+    if (!inItsPlace || writes === this.#callerWritesSeen) return inItsPlace;
+    const { readable } = await this.#readable();
     if (readable && !readable.stale) this.#callerWritesSeen = writes;
     return readable;
   }
@@ -262,21 +266,28 @@ export class ReplicaExecutor implements Executor {
   #ask({ operation, input, caller, signal }: Call, timeoutMs?: number): Promise<Answer> {
     const { credentials } = caller;
     const call = { operation, input, caller, credentials, signal };
+    const limited = {
+      ...call,
+      ...(timeoutMs !== undefined && operation.effect === 'read' && { timeoutMs }),
+    };
     return mayWait(operation)
-      ? this.#held.run(signal, (held) => this.#callUpstream({ ...call, signal: held }))
-      : this.#callUpstream({ ...call, ...(timeoutMs !== undefined && { timeoutMs }) });
+      ? this.#held.run(signal, (held) => this.#callUpstream({ ...limited, signal: held }))
+      : this.#callUpstream(limited);
   }
 
   /** Any answer, even an error, shows that the gateway is there. */
   async #callUpstream(call: UpstreamCall): Promise<Answer> {
     this.#deps.admission.asleep(call.credentials.requestId);
+    const contact = (): ReadableReplica['contact'] | undefined => this.#deps.replica()?.contact;
     try {
       const answer = await this.#deps.upstream.call(call);
-      this.#deps.replica()?.noteAnswer();
+      contact()?.noteAnswer();
       return answer;
     } catch (error) {
-      if (error instanceof UpstreamFailed) this.#deps.replica()?.noteSilence();
-      else if (error instanceof ServiceError) this.#deps.replica()?.noteAnswer();
+      if (!(error instanceof UpstreamFailed)) {
+        if (error instanceof ServiceError) contact()?.noteAnswer();
+      } else if (call.timeoutMs === undefined) contact()?.noteSilence();
+      else contact()?.noteLate();
       throw error;
     }
   }

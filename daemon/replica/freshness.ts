@@ -23,7 +23,7 @@ export class FreshnessJudge {
   #streaming = false;
   /** The gateway's position at the start of the stream, which doesn't announce earlier commits. */
   #beganAt = -1;
-  #reachable = true;
+  #silentSince: number | null = null;
   #isDoubted = false;
   #completeAt: number | null = null;
 
@@ -46,7 +46,7 @@ export class FreshnessJudge {
     const at = this.#clock.now();
     if (!this.#streaming) this.#beganAt = position;
     this.#streaming = true;
-    this.#reachable = true;
+    this.#silentSince = null;
     this.#isDoubted = false;
     this.#lastContact = { position, at };
     if (position <= this.#position) {
@@ -78,8 +78,19 @@ export class FreshnessJudge {
     return this.#isDoubted;
   }
 
+  /** Since when the gateway hasn't answered; null if it has. */
+  get silentSince(): number | null {
+    return this.#silentSince;
+  }
+
+  /** The gateway doesn't answer now. The stream may yet speak, so a live replica stays live. */
+  silent(): void {
+    this.#silentSince ??= this.#clock.now();
+  }
+
   reachable(yes: boolean): void {
-    this.#reachable = yes;
+    if (yes) this.#silentSince = null;
+    else this.silent();
     // From now on nobody announces commits, so the replica isn't live until there's a stream again.
     if (!yes) this.#streamEndedAt = null;
   }
@@ -106,7 +117,7 @@ export class FreshnessJudge {
     const now = this.#clock.now();
     const ageMs = this.#completeAt === null ? Infinity : Math.max(0, now - this.#completeAt);
     if (this.#completeAt !== null && this.#isLive(now)) return { usable: 'live', ageMs };
-    const isStale = !this.#reachable && ageMs <= STALE_MAX_MS;
+    const isStale = this.#silentSince !== null && ageMs <= STALE_MAX_MS;
     return { usable: isStale ? 'stale' : 'no', ageMs };
   }
 

@@ -65,10 +65,12 @@ export async function runLocally(call: LocalCall, copy: Copy): Promise<unknown> 
  */
 export async function waitLocally(
   call: LocalCall,
-  copy: Copy & Pick<Replica, 'freshness'>,
+  copy: Copy &
+    Pick<Replica, 'freshness'> & { readonly contact: Pick<Replica['contact'], 'attend'> },
 ): Promise<unknown> {
   const lost = new AbortController();
   const looking = setInterval(() => {
+    copy.contact.attend();
     if (copy.freshness().usable === 'no') lost.abort();
   }, LOOK_MS);
   const signal = AbortSignal.any([call.signal, lost.signal]);

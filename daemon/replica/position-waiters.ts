@@ -60,6 +60,13 @@ export class PositionWaiters {
     if (this.#toldCount > TOLD_MAX) this.#blur();
   }
 
+  /** The gateway is at this position. False if that's known; otherwise anything may have changed. */
+  learn(position: number): boolean {
+    if (position <= this.#target) return false;
+    this.tell({ position, changes: [], all: true });
+    return true;
+  }
+
   /** The history is a different one, so earlier positions mean nothing. */
   restart(target: number): void {
     this.#target = target;

@@ -8,6 +8,7 @@ import { Pace } from '../../shared/kernel/pace.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { PositionWaiters } from './position-waiters.ts';
+import { Contact, type Reached } from './contact.ts';
 import { logContact } from './contact-log.ts';
 import { ReplicaManager } from './replica-manager.ts';
 import { FrameNumbers } from './frame-numbers.ts';
@@ -41,6 +42,8 @@ export interface ReplicaOptions {
   /** What the daemon takes on at once. */
   readonly admission?: Admission;
   readonly clock?: Clock;
+  /** The gateway answers again after a silence: connections from before may be dead. */
+  readonly onReturn?: () => void;
   /** For tests. */
   readonly timing?: Partial<ReplicaTiming>;
 }
@@ -53,6 +56,8 @@ export class Replica {
   /** Wakes waits once the replica has the changes they wait for. */
   readonly waits: Waits;
   readonly pace: Pace;
+  /** Knows if the gateway is there. Whoever relays calls tells it what became of them. */
+  readonly contact: Contact;
   /** The replica's keys by the hash of their secret. */
   readonly keyCache = new KeyCache();
   readonly #options: ReplicaOptions;
@@ -125,11 +130,24 @@ export class Replica {
       clock: this.#clock,
       log,
     });
-    this.#written = new Written(this.#positionWaiters, async () => {
-      const { position } = await this.#source.position(this.#closing.signal);
-      this.noteAnswer();
-      return position;
+    this.contact = new Contact({
+      // First the number: what is lost meanwhile isn't covered.
+      ask: async (signal) => ({
+        lost: this.#written.lost,
+        gateway: await this.#source.position(signal),
+      }),
+      freshness: this.#freshness,
+      board: this.#board,
+      pauses: this.#pauses,
+      isFollowing: () => this.#catchUp !== null,
+      renew: () => this.#renew(),
+      onPosition: (position) => {
+        if (this.#positionWaiters.learn(position)) this.#catchUp?.wake();
+      },
+      onReturn: () => options.onReturn?.(),
     });
+    const ask = (): Promise<Reached> => this.contact.reach(this.#closing.signal);
+    this.#written = new Written(this.#positionWaiters, ask, this.#clock);
   }
 
   /** Returns at once, and never throws because of the network. */
@@ -175,8 +193,7 @@ export class Replica {
 
   /** Says if the replica may answer now. */
   freshness(): Freshness {
-    if (!this.store) return { usable: 'no', ageMs: Infinity };
-    return this.#freshness.judge();
+    return this.store ? this.#freshness.judge() : { usable: 'no', ageMs: Infinity };
   }
 
   /** The gateway's time, in milliseconds since 1970. */
@@ -190,29 +207,15 @@ export class Replica {
     return this.#positionWaiters.reached(position, withinMs);
   }
 
-  /** The gateway answered a relayed call, so it's there. */
-  noteAnswer(): void {
-    this.#freshness.reachable(true);
-    if (this.#board.shown.state === 'offline') this.#pauses.endNow();
-    if (!this.#freshness.isDoubted) return;
-    this.#isRenewed = true;
-    this.#session?.abort();
-  }
-
-  /** A relayed call got no answer. */
-  noteSilence(): void {
-    this.#freshness.doubt();
-  }
-
   /** Notes this daemon's own write: its position, or null if the answer was lost. */
   noteWritten(position: number | null): void {
     this.#written.note(position);
     this.#catchUp?.wake();
   }
 
-  /** True as soon as the replica has all noted writes; false after `withinMs`. Ask before each read. */
+  /** True as soon as the replica has all noted writes; false after `withinMs` at most. Ask before each read. */
   settled(withinMs: number): Promise<boolean> {
-    return this.#written.settled(withinMs);
+    return this.#written.settled(withinMs, this.#freshness.silentSince);
   }
 
   /** Accepts the present history as the base for later comparisons, and checks all of it. */
@@ -228,6 +231,7 @@ export class Replica {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.contact.close();
     this.waits.close();
     await this.#running;
     await this.#verifier.close();
@@ -262,7 +266,8 @@ export class Replica {
     if (!position) return;
     this.#copySchema = position.schemaVersion;
     if (position.schemaVersion !== this.#schemaVersion) {
-      this.#board.enter('unsupported', this.#otherTables(position.schemaVersion));
+      const { message } = new UnsupportedError(position.schemaVersion, this.#schemaVersion);
+      this.#board.enter('unsupported', message);
     }
     // If the process was killed, it saw more than it noted, and the gateway may have gone back since.
     if (this.store) this.#verifier.look(this.store);
@@ -275,9 +280,9 @@ export class Replica {
     const signal = AbortSignal.any([this.#closing.signal, session.signal]);
     this.#session = session;
     this.#isRenewed = false;
-    const { lost } = this.#written;
-    const gateway = await this.#source.position(signal);
+    const { gateway, lost } = await this.contact.reach(signal);
     this.#meet(gateway, lost);
+    await this.#source.renew();
     const link = await this.#relay.link(gateway.epoch);
     const [copy, positionWaiters, { log }] = [this.#copy, this.#positionWaiters, this.#options];
     try {
@@ -309,7 +314,7 @@ export class Replica {
     const isOtherHistory = this.#manager.record?.epoch !== gateway.epoch;
     this.#written.met({ position: gateway.position, isOtherHistory, lost });
     if (schemaVersion !== this.#schemaVersion) {
-      throw new UnsupportedError(this.#otherTables(schemaVersion));
+      throw new UnsupportedError(schemaVersion, this.#schemaVersion);
     }
     this.#board.enter('catching-up');
   }
@@ -323,6 +328,7 @@ export class Replica {
   }
 
   #onMessage(message: Exclude<StreamMessage, { kind: 'end' }>): void {
+    this.contact.heard();
     this.#aheadMs = message.time - this.#clock.now();
     this.#freshness.contacted(message.position);
     if (message.kind === 'change') this.#positionWaiters.tell(message);
@@ -343,7 +349,7 @@ export class Replica {
     const isOnItsWay =
       schemaVersion < this.#schemaVersion && position < this.#positionWaiters.target;
     if (schemaVersion !== this.#schemaVersion && !isOnItsWay) {
-      throw new UnsupportedError(this.#otherTables(schemaVersion));
+      throw new UnsupportedError(schemaVersion, this.#schemaVersion);
     }
     this.keyCache.clear();
     this.#freshness.has(position);
@@ -366,6 +372,11 @@ export class Replica {
     }
   }
 
+  #renew(): void {
+    this.#isRenewed = true;
+    this.#session?.abort();
+  }
+
   #spoil(reason: string): void {
     this.#manager.spoil(reason);
     this.#session?.abort();
@@ -378,7 +389,7 @@ export class Replica {
     if (isToGo) await this.#manager.erase();
     if (remedy === 'copy') this.#spoil(detail);
     if (remedy === 'repair') this.#options.log.warn({ err: error }, 'replica: will try again');
-    if (state === 'offline') this.#freshness.reachable(false);
+    if (state === 'offline') this.contact.away();
     this.#board.enter(state, detail, code);
     if (isToGo) this.waits.notifyAll();
     return remedy;
@@ -388,10 +399,5 @@ export class Replica {
   #giveUp(error: unknown): BlockReason['remedy'] {
     this.#options.log.error({ err: error }, "replica: can't change its files");
     return 'repair';
-  }
-
-  #otherTables(schemaVersion: number): string {
-    const isNewer = schemaVersion > this.#schemaVersion;
-    return `The gateway uses schema ${schemaVersion}, this release ${this.#schemaVersion}: update ${isNewer ? 'svc here' : 'the gateway'}.`;
   }
 }

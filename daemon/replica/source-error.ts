@@ -27,6 +27,11 @@ export class SourceError extends Error {
     this.code = code;
   }
 
+  /** True if the gateway itself said so: it's there. */
+  get isOfGateway(): boolean {
+    return this.code !== null;
+  }
+
   /** `details`: those in the error body, if any. */
   static ofStatus(
     status: number,

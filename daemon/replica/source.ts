@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, Client, request, type Dispatcher } from 'undici';
 import { FRAME_BYTES } from '../../shared/store/wal-layout.ts';
 import { isTlsRefusal } from '../../shared/host/tls-refusal.ts';
 import { errorCode, isObject, parseObject } from '../../shared/lib/guards.ts';
+import { CONNECT } from '../upstream/connecting.ts';
 import { reasonOf } from '../upstream/upstream-failed.ts';
 import { readEvents } from './event-stream.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from './gateway-position.ts';
 import { SourceError } from './source-error.ts';
 
-const CONNECT_MS = 5000;
 const ANSWER_MS = 30_000;
 /** The limit for answers that we read into memory. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
@@ -41,8 +41,8 @@ export type Frames = { readonly frames: Buffer } | { readonly newest: number };
 export class ReplicaSource {
   readonly #base: string;
   readonly #authorization: string;
-  readonly #agent = new Agent({ connect: { timeout: CONNECT_MS } });
   readonly #silenceMs: number;
+  #agent = new Agent({ connect: CONNECT });
   #received = 0;
 
   /** `silenceMs`: a stream that stays silent for longer is dead. */
@@ -57,10 +57,23 @@ export class ReplicaSource {
     return this.#received;
   }
 
+  /** Asks over a new connection: a kept one may be dead and not show it. */
   async position(signal: AbortSignal): Promise<GatewayPosition> {
-    const found = readPosition(await this.#json('', signal));
-    if (!found) throw new SourceError('unknown', "The gateway didn't give its position.");
-    return found;
+    const connection = new Client(new URL(this.#base).origin, { connect: CONNECT });
+    try {
+      const found = readPosition(await this.#json('', signal, connection));
+      if (!found) throw new SourceError('unknown', "The gateway didn't give its position.");
+      return found;
+    } finally {
+      void connection.destroy();
+    }
+  }
+
+  /** Breaks off all other calls, and makes new connections from now on. */
+  async renew(): Promise<void> {
+    const agent = this.#agent;
+    this.#agent = new Agent({ connect: CONNECT });
+    await agent.destroy();
   }
 
   /** The newest generation. */
@@ -120,8 +133,12 @@ export class ReplicaSource {
     await this.#agent.destroy();
   }
 
-  async #json(path: string, signal: AbortSignal): Promise<unknown> {
-    const response = await this.#get(path, signal, ANSWER_MS);
+  async #json(
+    path: string,
+    signal: AbortSignal,
+    dispatcher: Dispatcher = this.#agent,
+  ): Promise<unknown> {
+    const response = await this.#get(path, signal, ANSWER_MS, dispatcher);
     await this.#expect200(response);
     return parseObject(await this.#text(response.body));
   }
@@ -130,10 +147,11 @@ export class ReplicaSource {
     path: string,
     signal: AbortSignal,
     bodyTimeout: number,
+    dispatcher: Dispatcher = this.#agent,
   ): Promise<Dispatcher.ResponseData> {
     try {
       const response = await request(this.#base + path, {
-        dispatcher: this.#agent,
+        dispatcher,
         headers: { authorization: this.#authorization },
         headersTimeout: Math.min(bodyTimeout, ANSWER_MS),
         bodyTimeout,

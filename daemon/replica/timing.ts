@@ -17,7 +17,7 @@ export interface ReplicaTiming {
 export const TIMING: ReplicaTiming = {
   silenceMs: SILENCE_MAX_MS,
   syncSilenceMs: 30_000,
-  connect: { firstMs: 200, maxMs: 2000 },
+  connect: { firstMs: 200, maxMs: 700 },
   repair: { firstMs: 1000, maxMs: 300_000 },
   askAgainMs: 60_000,
 };

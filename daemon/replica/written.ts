@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import type { PositionWaiters } from './position-waiters.ts';
 
 interface Met {
@@ -6,32 +7,41 @@ interface Met {
   readonly lost: number;
 }
 
+interface Asked {
+  readonly gateway: { readonly position: number };
+  readonly lost: number;
+}
+
 /** This daemon's own writes through the gateway, so that its later reads see them. */
 export class Written {
   readonly #positionWaiters: PositionWaiters;
-  /** Asks the gateway for its position. */
-  readonly #ask: () => Promise<number>;
+  /** Asks the gateway for its position, which has the first `lost` lost writes. */
+  readonly #ask: () => Promise<Asked>;
   #position = 0;
   /** The number of writes with a lost answer. */
   #lost = 0;
   /** How many of them are known to be at or below `#position`. */
   #found = 0;
   #asking: Promise<void> | null = null;
+  readonly #clock: Clock;
+  /** When the newest write was noted. */
+  #notedAt = 0;
 
-  constructor(positionWaiters: PositionWaiters, ask: () => Promise<number>) {
+  constructor(positionWaiters: PositionWaiters, ask: () => Promise<Asked>, clock = systemClock()) {
     this.#positionWaiters = positionWaiters;
     this.#ask = ask;
+    this.#clock = clock;
   }
 
   /** Notes the position of a write; null if its answer was lost, so that it may or may not have happened. */
   note(position: number | null): void {
+    this.#notedAt = this.#clock.now();
     if (position === null) {
       this.#lost += 1;
       this.#findOut();
       return;
     }
-    this.#position = Math.max(this.#position, position);
-    this.#positionWaiters.aim(position);
+    this.#take(position);
   }
 
   /** The number of lost answers so far. Read it before you ask the gateway for its position, and pass it to `met`. */
@@ -45,15 +55,25 @@ export class Written {
     this.#found = Math.max(this.#found, lost);
   }
 
-  /** True as soon as the replica has all noted writes; false after `withinMs`. */
-  async settled(withinMs: number): Promise<boolean> {
-    const endsAt = performance.now() + withinMs;
+  /**
+   * True as soon as the replica has all noted writes; false after `withinMs`. While the gateway is silent (since
+   * `silentSince`), that time begins once and not with every read.
+   */
+  async settled(withinMs: number, silentSince: number | null = null): Promise<boolean> {
+    const since = silentSince === null ? Infinity : Math.max(silentSince, this.#notedAt);
+    const waitedMs = Math.max(0, this.#clock.now() - since);
+    const endsAt = performance.now() + Math.max(0, withinMs - waitedMs);
     if (this.#found < this.#lost) {
       this.#findOut();
       await before(endsAt, this.#asking);
       if (this.#found < this.#lost) return false;
     }
     return this.#positionWaiters.reached(this.#position, endsAt - performance.now());
+  }
+
+  #take(position: number): void {
+    this.#position = Math.max(this.#position, position);
+    this.#positionWaiters.aim(position);
   }
 
   #findOut(): void {
@@ -63,9 +83,9 @@ export class Written {
   }
 
   async #find(): Promise<void> {
-    const lost = this.#lost;
     try {
-      this.note(await this.#ask());
+      const { gateway, lost } = await this.#ask();
+      this.#take(gateway.position);
       this.#found = Math.max(this.#found, lost);
     } catch {
       // The next contact with the gateway answers it.

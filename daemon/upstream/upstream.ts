@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, Pool } from 'undici';
+import { Client, errors, Pool, type Dispatcher } from 'undici';
 import { requestOf, type RestRequest } from './rest-request.ts';
+import { beside } from '../../shared/lib/beside.ts';
 import { wholeOf } from '../../shared/lib/bytes.ts';
 import type { Caller } from '../../shared/kernel/context.ts';
 import type { ServiceError } from '../../shared/lib/errors.ts';
@@ -9,10 +10,10 @@ import { parseExact } from '../../shared/lib/exact-json.ts';
 import type { Answer, Credentials } from '../../shared/kernel/executor.ts';
 import { mayWait, parseInput, type Operation } from '../../shared/kernel/operation.ts';
 import { isObject } from '../../shared/lib/guards.ts';
+import { CONNECT } from './connecting.ts';
 import { relayedError } from './relayed-error.ts';
 import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
 
-const CONNECT_MS = 5_000;
 const ANSWER_MS = 30_000;
 /** Far above the largest real answer: a 1 MB file as base64, or a list with a hundred payloads. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
@@ -21,9 +22,20 @@ const WAIT_MARGIN_MS = 10_000;
 /** How long an unused connection stays open; the gateway can shorten it. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECTIONS_MAX = 256;
+/** A call without an answer for this long is sent again over a new connection, if the gateway answers there. */
+const ALONE_MS = 700;
+/** How often a wait at the gateway makes sure that the gateway is still there, and asks for what its first try waits for. */
+const ATTEND_MS = 1_000;
 const RETRY_PAUSE_MS = 100;
 /** Pauses before repeats while the first try still runs at the gateway: transactions are short. */
 const BUSY_PAUSES_MS: readonly number[] = [50, 100, 200, 400, 800, 1600];
+
+const CONNECTION = {
+  pipelining: 1,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  connect: CONNECT,
+  maxResponseSize: ANSWER_MAX_BYTES,
+};
 
 /** A call and its caller. */
 export interface UpstreamCall {
@@ -34,8 +46,23 @@ export interface UpstreamCall {
   /** The caller's own credentials, passed on unchanged. */
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
-  /** Milliseconds until the answer must begin; set if the replica can answer after that. */
+  /** Milliseconds until the answer must be there; set if the replica can answer after that. */
   readonly timeoutMs?: number;
+}
+
+/** What else is known of the connection to the gateway. */
+export interface KnownLine {
+  /** Has the gateway asked, in the background, if nothing was heard of it for long. */
+  attend(): void;
+  /** True once the gateway answers over a new connection; false if it can't be reached. */
+  answers(signal: AbortSignal): Promise<boolean>;
+}
+
+interface UpstreamOptions {
+  /** Limits an answer from its first byte on, in milliseconds (default 30 s; tests change it). */
+  readonly answerMs?: number;
+  /** Null while nothing is known. */
+  readonly line?: () => KnownLine | null;
 }
 
 interface Received {
@@ -47,23 +74,20 @@ interface Received {
 /** Calls a gateway over HTTP with the callers' own keys. */
 export class Upstream {
   readonly #base: URL;
-  readonly #pool: Pool;
   readonly #answerMs: number;
+  readonly #line: () => KnownLine | null;
+  #pool: Pool;
+  /** Those that are closing. */
+  readonly #old = new Set<Pool>();
+  /** Wake the waits for which a silence may have cost the connection. */
+  readonly #waiting = new Set<() => void>();
 
-  /**
-   * `gateway` is the base address; its path precedes every route. `answerMs` limits an answer from its first byte on
-   * (default 30 s; tests change it).
-   */
-  constructor(gateway: URL, answerMs = ANSWER_MS) {
+  /** `gateway` is the base address; its path precedes every route. */
+  constructor(gateway: URL, { answerMs = ANSWER_MS, line = () => null }: UpstreamOptions = {}) {
     this.#base = gateway;
     this.#answerMs = answerMs;
-    this.#pool = new Pool(gateway.origin, {
-      connections: CONNECTIONS_MAX,
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: { timeout: CONNECT_MS },
-      maxResponseSize: ANSWER_MAX_BYTES,
-    });
+    this.#line = line;
+    this.#pool = this.#openPool();
   }
 
   /** Scheme and host, for people. */
@@ -73,12 +97,12 @@ export class Upstream {
 
   /**
    * The gateway's answer. Throws the gateway's own error, or `UpstreamFailed` if there was no answer. Retries once
-   * after a broken connection; the Idempotency-Key makes that safe for writes.
+   * after a broken connection, and sends again beside a silent one; the Idempotency-Key makes that safe for writes.
    */
   async call(call: UpstreamCall): Promise<Answer> {
     const request = requestOf(call.operation, call.input);
     const headers = { ...headersOf(call), ...request.headers };
-    const received = await this.#tried(call, { ...request, headers });
+    const received = await this.#answered(call, { ...request, headers });
     const { status, headers: answered, text } = received;
     const value = status >= 200 && status < 300 ? jsonOf(text) : undefined;
     // A portal or proxy in between may answer with anything.
@@ -90,40 +114,107 @@ export class Upstream {
     };
   }
 
-  /** Aborts pending calls. */
-  close(): Promise<void> {
-    return this.#pool.destroy();
+  /** The gateway answers again after a silence: connections from before it may be dead, and get no more calls. */
+  returned(): void {
+    const pool = this.#pool;
+    this.#pool = this.#openPool();
+    this.#old.add(pool);
+    void pool.close().finally(() => this.#old.delete(pool));
+    for (const wake of this.#waiting) wake();
   }
 
-  async #tried(call: UpstreamCall, request: RestRequest): Promise<Received> {
+  /** Aborts pending calls. */
+  async close(): Promise<void> {
+    await Promise.all([this.#pool, ...this.#old].map((pool) => pool.destroy()));
+  }
+
+  #openPool(): Pool {
+    const { origin } = this.#base;
+    return new Pool(origin, { ...CONNECTION, connections: CONNECTIONS_MAX });
+  }
+
+  async #answered(call: UpstreamCall, request: RestRequest): Promise<Received> {
     try {
-      return await this.#send(call, request);
+      return await beside({
+        send: (isAgain, signal) =>
+          isAgain ? this.#afresh(call, request, signal) : this.#tried(call, request, signal),
+        isThere: (signal) => this.#isThere(call, signal),
+        aloneMs: ALONE_MS,
+      });
+    } catch (error) {
+      if (!(error instanceof AggregateError)) throw error;
+      const failures = error.errors as unknown[];
+      throw failures.find(isUncertain) ?? failures[0];
+    }
+  }
+
+  /** Whether to send a call again. A wait has every right to be silent, so only a silence of the gateway is a reason. */
+  async #isThere(call: UpstreamCall, signal: AbortSignal): Promise<boolean> {
+    if (call.timeoutMs !== undefined) return false;
+    if (waitSeconds(call) === 0) return (await this.#line()?.answers(signal)) ?? false;
+    return new Promise((resolve) => {
+      const attending = setInterval(() => this.#line()?.attend(), ATTEND_MS);
+      const done = (): void => {
+        clearInterval(attending);
+        this.#waiting.delete(done);
+        resolve(true);
+      };
+      this.#waiting.add(done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  async #tried(call: UpstreamCall, request: RestRequest, over: AbortSignal): Promise<Received> {
+    try {
+      return await this.#send(call, request, over, this.#pool);
     } catch (error) {
       call.signal.throwIfAborted();
       if (!isBroken(error)) throw this.#failed(error, call, !isUnsent(error));
       await sleep(RETRY_PAUSE_MS, undefined, { signal: call.signal });
-      return this.#again(call, request, !isUnsent(error));
+      return this.#again(call, request, over, !isUnsent(error));
     }
   }
 
-  /** The second try; the first one may still be running at the gateway. */
-  async #again(call: UpstreamCall, request: RestRequest, wasSent: boolean): Promise<Received> {
+  /** Sends it beside others, of which one may still be running at the gateway. Only an answer to the call itself counts. */
+  async #afresh(call: UpstreamCall, request: RestRequest, over: AbortSignal): Promise<Received> {
+    let received = await this.#again(call, request, over, true);
+    while (isBusy(received) && waitSeconds(call) > 0) {
+      await sleep(ATTEND_MS, undefined, { signal: over });
+      received = await this.#again(call, request, over, true);
+    }
+    const { status } = received;
+    if (isBusy(received) || status === 429 || status >= 500) throw this.#refusal(received, call);
+    return received;
+  }
+
+  /** Another try, over a new connection; an earlier one may still be running at the gateway. */
+  async #again(
+    call: UpstreamCall,
+    request: RestRequest,
+    over: AbortSignal,
+    wasSent: boolean,
+  ): Promise<Received> {
+    const connection = new Client(this.#base.origin, CONNECTION);
     try {
       for (const pauseMs of BUSY_PAUSES_MS) {
-        const received = await this.#send(call, request);
+        const received = await this.#send(call, request, over, connection);
         if (!isBusy(received)) return received;
-        await sleep(pauseMs, undefined, { signal: call.signal });
+        await sleep(pauseMs, undefined, { signal: AbortSignal.any([call.signal, over]) });
       }
-      return await this.#send(call, request);
+      return await this.#send(call, request, over, connection);
     } catch (error) {
       call.signal.throwIfAborted();
       throw this.#failed(error, call, wasSent || !isUnsent(error));
+    } finally {
+      void connection.destroy();
     }
   }
 
   async #send(
     call: UpstreamCall,
     { method, target, headers, body }: RestRequest,
+    over: AbortSignal,
+    dispatcher: Dispatcher,
   ): Promise<Received> {
     const timeoutMs = silenceMs(call);
     const late = new AbortController();
@@ -135,23 +226,20 @@ export class Upstream {
       call.timeoutMs === undefined
         ? null
         : endAfter(call.timeoutMs, new errors.HeadersTimeoutError());
+    // A short call runs to its end even if its client leaves; only a wait stops.
+    const leaving = mayWait(call.operation) ? [call.signal] : [];
     try {
-      const answer = await this.#pool.request({
+      const answer = await dispatcher.request({
         method,
         path: this.#base.pathname.replace(/\/+$/, '') + target,
         headers,
         body: body === null || typeof body === 'string' ? body : wholeOf(body),
         headersTimeout: timeoutMs,
         bodyTimeout: ANSWER_MS,
-        // A short call runs to its end even if its client leaves; only a wait stops.
-        signal: mayWait(call.operation) ? AbortSignal.any([call.signal, late.signal]) : late.signal,
+        signal: AbortSignal.any([...leaving, late.signal, over]),
       });
-      clearTimeout(early ?? undefined);
-      return {
-        status: answer.statusCode,
-        headers: answer.headers,
-        text: await answer.body.text(),
-      };
+      const text = await answer.body.text();
+      return { status: answer.statusCode, headers: answer.headers, text };
     } finally {
       clearTimeout(early ?? undefined);
       clearTimeout(timer);
@@ -205,12 +293,22 @@ function printable(text: string): string {
 }
 
 /** How long the gateway may stay silent, in milliseconds: a wait answers only at its end. */
-function silenceMs({ operation, input, timeoutMs }: UpstreamCall): number {
-  if (!mayWait(operation)) return timeoutMs ?? ANSWER_MS;
+function silenceMs(call: UpstreamCall): number {
+  const seconds = waitSeconds(call);
+  if (seconds === 0) return call.timeoutMs ?? ANSWER_MS;
+  return Math.max(ANSWER_MS, seconds * 1000 + WAIT_MARGIN_MS);
+}
+
+/** How long the call may wait at the gateway. */
+function waitSeconds({ operation, input }: UpstreamCall): number {
+  if (!mayWait(operation)) return 0;
   const parsed = parseInput(operation, input);
   const fields = isObject(parsed) ? parsed : {};
-  const seconds = Number(fields['timeout_seconds'] ?? fields['wait_seconds'] ?? 0);
-  return Math.max(ANSWER_MS, seconds * 1000 + WAIT_MARGIN_MS);
+  return Number(fields['timeout_seconds'] ?? fields['wait_seconds'] ?? 0);
+}
+
+function isUncertain(error: unknown): boolean {
+  return error instanceof UpstreamFailed && error.mayHaveArrived;
 }
 
 /** Undefined for invalid JSON. */

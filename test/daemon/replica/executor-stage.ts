@@ -22,7 +22,14 @@ class FakeReplica implements ReadableReplica {
   readonly keyCache = new KeyCache();
   readonly written: (number | null)[] = [];
   /** What became of calls that were passed on. */
-  readonly heard: ('answer' | 'silence')[] = [];
+  readonly heard: ('answer' | 'late' | 'silence')[] = [];
+  readonly contact = {
+    isSilent: false,
+    attend: (): void => undefined,
+    noteAnswer: (): void => void this.heard.push('answer'),
+    noteLate: (): void => void this.heard.push('late'),
+    noteSilence: (): void => void this.heard.push('silence'),
+  };
   readonly info: ReadableReplica['info'];
   store: ProjectReader | null;
   fresh: Freshness = { usable: 'live', ageMs: 5 };
@@ -48,14 +55,6 @@ class FakeReplica implements ReadableReplica {
 
   now(): number {
     return Date.now();
-  }
-
-  noteAnswer(): void {
-    this.heard.push('answer');
-  }
-
-  noteSilence(): void {
-    this.heard.push('silence');
   }
 
   noteWritten(position: number | null): void {

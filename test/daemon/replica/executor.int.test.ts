@@ -30,7 +30,8 @@ describe('a read', () => {
     stage.replica.fresh = { usable: 'no', ageMs: 9_000 };
     stage.acceptKeys('new');
     expect(await read()).toEqual({ value: 'new' });
-    expect(stage.askedNames).toEqual(['whoami', 'kv_get']);
+    // Its key is in the copy, and the gateway looks at it again.
+    expect(stage.askedNames).toEqual(['kv_get']);
   });
 
   it('goes to the gateway when the copy does not come to have what was written', async () => {
@@ -50,18 +51,20 @@ describe('a read', () => {
     expect(stage.askedNames).toEqual([]);
   });
 
-  it('after a write that the copy lacks asks first a gateway that is known to be away', async () => {
+  it('after a write that the copy lacks comes from the copy, marked, while the gateway is known to be away', async () => {
     const caller = await stage.executor.authenticate(stage.credentials());
-    stage.replica.fresh = { usable: 'stale', ageMs: 12_000 };
     stage.replica.isSettled = false;
     const again = () => stage.run('kv_get', { key: 'color' }, caller);
     expect(await again()).toEqual({ value: 'from the gateway' });
-    stage.answerOf = async () => {
-      throw silence(false);
-    };
+    stage.replica.fresh = { usable: 'stale', ageMs: 12_000 };
     expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
-    // Away a moment ago, it gets less time than one that nobody has missed yet.
-    expect(stage.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([1000, 1000]);
+    stage.replica.fresh = { usable: 'no', ageMs: 12_000 };
+    expect(await again()).toEqual({ value: 'from the gateway' });
+    // The stream has not ended yet, but questions get no answer.
+    stage.replica.fresh = { usable: 'live', ageMs: 3_000 };
+    stage.replica.contact.isSilent = true;
+    expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
+    expect(stage.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([2000, 2000]);
   });
 
   it('that goes to the gateway tells the copy whether that is there', async () => {
@@ -77,7 +80,7 @@ describe('a read', () => {
       throw new ServiceError('RATE_LIMITED', { details: { retry_after: 3 } });
     };
     await expect(again()).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    expect(stage.replica.heard).toEqual(['answer', 'silence', 'answer']);
+    expect(stage.replica.heard).toEqual(['answer', 'late', 'answer']);
   });
 
   it('comes from the copy, marked, when the gateway turns out to be away', async () => {
@@ -86,9 +89,9 @@ describe('a read', () => {
       throw silence(false);
     };
     expect(await read()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
-    expect(stage.askedNames).toEqual(['whoami', 'kv_get']);
+    expect(stage.askedNames).toEqual(['kv_get']);
     // It does not wait as long for the gateway as where only that can answer.
-    expect(stage.asked[1]?.timeoutMs).toBe(5000);
+    expect(stage.asked[0]?.timeoutMs).toBe(200);
   });
 
   it('is refused rather than answered from a copy more than a day old', async () => {
@@ -131,6 +134,20 @@ describe('a read', () => {
     expect(await stage.run('inbox_wait', { after, timeout_seconds: 1 })).toEqual({
       value: 'from the gateway',
     });
+  });
+
+  it('of an id that the copy does not have is refused by it, marked, where questions to the gateway get no answer', async () => {
+    const caller = await stage.executor.authenticate(stage.credentials());
+    stage.replica.contact.isSilent = true;
+    const request_id = 'req_01j9z3k4m5n6p7q8r9s0t1v2w3';
+    const error = await stage
+      .run('request_status', { request_id }, caller)
+      .catch((thrown: unknown) => asServiceError(thrown));
+    expect(error).toMatchObject({ code: 'NOT_FOUND' });
+    expect(error instanceof ServiceError && error.headers()).toMatchObject({
+      'X-Service-Stale': 'true',
+    });
+    expect(stage.askedNames).toEqual([]);
   });
 
   it('of an id that nobody knows is refused also by the copy of a gateway that is away', async () => {

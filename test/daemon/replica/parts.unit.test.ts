@@ -7,7 +7,6 @@ import { readMessage, readPosition } from '../../../daemon/replica/gateway-posit
 import { SourceError } from '../../../daemon/replica/source-error.ts';
 import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
 import { TIMING } from '../../../daemon/replica/timing.ts';
-import { Written } from '../../../daemon/replica/written.ts';
 import type { Change } from '../../../shared/kernel/context.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
 
@@ -21,10 +20,10 @@ describe('backoff', () => {
     expect(new Backoff({ firstMs: 200, maxMs: 15_000 }, () => 0).nextMs()).toBe(0);
   });
 
-  it('the daemon asks again for a gateway that is away every two seconds at the latest', () => {
+  it('the daemon asks again for a gateway that is away every second at the latest', () => {
     const backoff = new Backoff(TIMING.connect, () => 1);
     const pauses = Array.from({ length: 100 }, () => backoff.nextMs());
-    expect(Math.max(...pauses)).toBe(2000);
+    expect(Math.max(...pauses)).toBe(700);
   });
 
   it('never overflows', () => {
@@ -346,54 +345,5 @@ describe('arrivals that are told of faster than the copy has them', () => {
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort();
     expect(looks() - before).toBe(0);
-  });
-});
-
-describe('what was written', () => {
-  it('is settled when the copy has it', async () => {
-    const positionWaiters = new PositionWaiters(new Waits());
-    const written = new Written(positionWaiters, () => Promise.reject(new Error('Not asked.')));
-    positionWaiters.has(5);
-    expect(await written.settled(0)).toBe(true);
-    written.note(7);
-    expect(positionWaiters.target).toBe(7);
-    expect(await written.settled(1)).toBe(false);
-    positionWaiters.has(7);
-    expect(await written.settled(0)).toBe(true);
-  });
-
-  it('is asked for when an answer was lost, and asked for again until it is known', async () => {
-    const positionWaiters = new PositionWaiters(new Waits());
-    positionWaiters.has(5);
-    const answers = [Promise.reject(new Error('Gone.')), Promise.resolve(6)];
-    const written = new Written(positionWaiters, () => answers.shift() ?? Promise.resolve(6));
-    written.note(null);
-    expect(await written.settled(1000)).toBe(false);
-    const settled = written.settled(20_000);
-    setImmediate(() => positionWaiters.has(6));
-    expect(await settled).toBe(true);
-    expect(answers).toEqual([]);
-  });
-
-  it('is what it is in another history', async () => {
-    const positionWaiters = new PositionWaiters(new Waits());
-    const written = new Written(positionWaiters, () => Promise.resolve(0));
-    written.note(100);
-    written.met({ position: 3, isOtherHistory: true, lost: 0 });
-    positionWaiters.has(3);
-    expect(await written.settled(0)).toBe(true);
-  });
-
-  it('and lost while the gateway is asked how far it is, is still to be asked for', async () => {
-    const positionWaiters = new PositionWaiters(new Waits());
-    const written = new Written(positionWaiters, () => Promise.reject(new Error('Gone.')));
-    positionWaiters.has(9);
-    written.note(null);
-    const { lost } = written;
-    written.note(null);
-    written.met({ position: 5, isOtherHistory: false, lost });
-    expect(await written.settled(50)).toBe(false);
-    written.met({ position: 9, isOtherHistory: false, lost: written.lost });
-    expect(await written.settled(50)).toBe(true);
   });
 });

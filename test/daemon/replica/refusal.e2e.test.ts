@@ -103,7 +103,7 @@ describe('a gateway that is gone', () => {
     const patient = stage.replica({ timing: { connect: hour } });
     await untilState(patient, 'offline');
     await stage.door.reopen();
-    patient.noteAnswer();
+    patient.contact.noteAnswer();
     expect(patient.freshness().usable).not.toBe('stale');
     await caughtUp(patient, await stage.write('b'));
   });
@@ -157,10 +157,10 @@ describe('a gateway that is gone', () => {
     await caughtUp(replica, await stage.write('a'));
     const streams = () => stage.door.asked.filter((path) => path.endsWith('/changes')).length;
     const before = streams();
-    replica.noteAnswer();
-    replica.noteSilence();
+    replica.contact.noteAnswer();
+    replica.contact.noteSilence();
     expect(streams()).toBe(before);
-    replica.noteAnswer();
+    replica.contact.noteAnswer();
     await until(streams, (count) => count > before);
     await caughtUp(replica, await stage.write('b'));
     expect(await valueOf(replica, 'b')).toBe('"b"');

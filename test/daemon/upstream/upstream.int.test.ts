@@ -354,7 +354,7 @@ describe('a gateway that does not come to an end', () => {
       const dripping = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(dripping));
     });
-    const other = new Upstream(new URL(urlOf(server)), 100);
+    const other = new Upstream(new URL(urlOf(server)), { answerMs: 100 });
     const asking = call('kv_list', {}, { upstream: other, timeoutMs: 2000 });
     expect(await refusal(asking)).toMatchObject({
       code: 'UNAVAILABLE',

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { PositionWaiters } from '../../../daemon/replica/position-waiters.ts';
+import { Written } from '../../../daemon/replica/written.ts';
+import { Waits } from '../../../shared/kernel/waits.ts';
+import { FakeClock } from '../../helpers/gateway.ts';
+
+const never = new Promise<never>(() => undefined);
+
+describe('what was written', () => {
+  it('is settled when the copy has it', async () => {
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.reject(new Error('Not asked.')));
+    positionWaiters.has(5);
+    expect(await written.settled(0)).toBe(true);
+    written.note(7);
+    expect(positionWaiters.target).toBe(7);
+    expect(await written.settled(1)).toBe(false);
+    positionWaiters.has(7);
+    expect(await written.settled(0)).toBe(true);
+  });
+
+  it('is asked for when an answer was lost, and asked for again until it is known', async () => {
+    const positionWaiters = new PositionWaiters(new Waits());
+    positionWaiters.has(5);
+    const there = { gateway: { position: 6 }, lost: 1 };
+    const answers = [Promise.reject(new Error('Gone.')), Promise.resolve(there)];
+    const written = new Written(
+      positionWaiters,
+      () => answers.shift() ?? Promise.reject(new Error('Asked too often.')),
+    );
+    written.note(null);
+    expect(await written.settled(1000)).toBe(false);
+    const settled = written.settled(20_000);
+    setImmediate(() => positionWaiters.has(6));
+    expect(await settled).toBe(true);
+    expect(answers).toEqual([]);
+  });
+
+  it('is waited for once in a silence of the gateway, and not by every read', async () => {
+    const positionWaiters = new PositionWaiters(new Waits());
+    const clock = new FakeClock();
+    const written = new Written(positionWaiters, () => never, clock);
+    positionWaiters.has(5);
+    written.note(7);
+    const silentSince = clock.now();
+    let isOver = false;
+    const first = written.settled(600_000, silentSince).finally(() => (isOver = true));
+    clock.advance(600_000);
+    expect(await written.settled(600_000, silentSince)).toBe(false);
+    expect(isOver).toBe(false);
+    positionWaiters.has(7);
+    expect(await first).toBe(true);
+  });
+
+  it('is what it is in another history', async () => {
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.reject(new Error('Gone.')));
+    written.note(100);
+    written.met({ position: 3, isOtherHistory: true, lost: 0 });
+    positionWaiters.has(3);
+    expect(await written.settled(0)).toBe(true);
+  });
+
+  it('and lost while the gateway is asked how far it is, is still to be asked for', async () => {
+    const positionWaiters = new PositionWaiters(new Waits());
+    const written = new Written(positionWaiters, () => Promise.reject(new Error('Gone.')));
+    positionWaiters.has(9);
+    written.note(null);
+    const { lost } = written;
+    written.note(null);
+    written.met({ position: 5, isOtherHistory: false, lost });
+    expect(await written.settled(50)).toBe(false);
+    written.met({ position: 9, isOtherHistory: false, lost: written.lost });
+    expect(await written.settled(50)).toBe(true);
+  });
+});
