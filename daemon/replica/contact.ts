@@ -15,7 +15,10 @@ export interface Reached {
 }
 
 export interface ContactDeps {
-  /** Asks the gateway over a new connection. Rejects with `SourceError`, or with the abort reason. */
+  /**
+   * Asks the gateway over a new connection, and counts lost answers before that. Rejects with `SourceError`, or with the
+   * abort reason.
+   */
   readonly ask: (signal: AbortSignal) => Promise<Reached>;
   readonly freshness: FreshnessJudge;
   readonly board: Pick<StatusBoard, 'enter' | 'shown'>;
@@ -61,7 +64,7 @@ export class Contact {
   }
 
   /** The gateway's answer to the question of the moment. Rejects with `SourceError`, or with the signal's reason. */
-  reach(signal: AbortSignal): Promise<Reached> {
+  reach(signal = this.#closing.signal): Promise<Reached> {
     return this.#line.reach(signal);
   }
 

@@ -60,11 +60,9 @@ export class PositionWaiters {
     if (this.#toldCount > TOLD_MAX) this.#blur();
   }
 
-  /** The gateway is at this position. False if that's known; otherwise anything may have changed. */
-  learn(position: number): boolean {
-    if (position <= this.#target) return false;
-    this.tell({ position, changes: [], all: true });
-    return true;
+  /** The gateway has reached this position. If nobody announced it, anything may have changed. */
+  learn(position: number): void {
+    if (position > this.#target) this.tell({ position, changes: [], all: true });
   }
 
   /** The history is a different one, so earlier positions mean nothing. */

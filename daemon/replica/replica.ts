@@ -8,7 +8,7 @@ import { Pace } from '../../shared/kernel/pace.ts';
 import { Waits } from '../../shared/kernel/waits.ts';
 import { rememberHead } from '../ledger-heads.ts';
 import { PositionWaiters } from './position-waiters.ts';
-import { Contact, type Reached } from './contact.ts';
+import { Contact } from './contact.ts';
 import { logContact } from './contact-log.ts';
 import { ReplicaManager } from './replica-manager.ts';
 import { FrameNumbers } from './frame-numbers.ts';
@@ -131,7 +131,6 @@ export class Replica {
       log,
     });
     this.contact = new Contact({
-      // First the number: what is lost meanwhile isn't covered.
       ask: async (signal) => ({
         lost: this.#written.lost,
         gateway: await this.#source.position(signal),
@@ -141,13 +140,10 @@ export class Replica {
       pauses: this.#pauses,
       isFollowing: () => this.#catchUp !== null,
       renew: () => this.#renew(),
-      onPosition: (position) => {
-        if (this.#positionWaiters.learn(position)) this.#catchUp?.wake();
-      },
+      onPosition: (position) => this.#aim(position),
       onReturn: () => options.onReturn?.(),
     });
-    const ask = (): Promise<Reached> => this.contact.reach(this.#closing.signal);
-    this.#written = new Written(this.#positionWaiters, ask, this.#clock);
+    this.#written = new Written(this.#positionWaiters, () => this.contact.reach(), this.#clock);
   }
 
   /** Returns at once, and never throws because of the network. */
@@ -338,7 +334,7 @@ export class Replica {
   }
 
   #aim(position: number): void {
-    this.#positionWaiters.aim(position);
+    this.#positionWaiters.learn(position);
     this.#catchUp?.wake();
   }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { FollowedLog, Reader, Writer } from '../../shared/store/driver.ts';
 import type { RemoteLocation } from '../../shared/store/location.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
-import { openAfresh, openClient } from '../../shared/store/remote/client.ts';
+import { openClient } from '../../shared/store/remote/client.ts';
 import { CREATE_LOG_SQL } from '../../shared/store/remote/group-log.ts';
 import { RemoteReader } from '../../shared/store/remote/reader.ts';
 import type { MirrorOptions } from '../../shared/store/mirror.ts';
@@ -113,7 +113,7 @@ function mirrorWriter(
     ...options
   }: MirrorWriterOptions,
 ): EmbeddedWriter {
-  const authority = new RemoteAuthority(openClient(location), { afresh: openAfresh(location) });
+  const authority = new RemoteAuthority(openClient(location));
   const mirror = { authority, onForeign, onUndone, onUncertain, onOutdated };
   return new EmbeddedWriter(path, { onFatal: nothing, ...options, mirror }, makeItems);
 }
