@@ -46,7 +46,24 @@ export async function readFile(
   }
   const response = await fetch(url ?? '', { signal: options?.signal ?? null });
   if (!response.ok) throw broken(path, 'download', response.status);
-  return new Uint8Array(await response.arrayBuffer());
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  await refuseOthers(path, bytes, found.sha256);
+  return bytes;
+}
+
+/** A browser page over plain http has no digests to check with. */
+async function refuseOthers(
+  path: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  sha256: string,
+): Promise<void> {
+  const { subtle } = globalThis.crypto as Partial<typeof globalThis.crypto>;
+  if (!subtle) return;
+  const sum = new Uint8Array(await subtle.digest('SHA-256', bytes));
+  const hex = Array.from(sum, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  if (hex === sha256) return;
+  const message = `The download of ${path} isn't what was saved.`;
+  throw new SvcError({ code: 'TRANSFER_BROKEN', message });
 }
 
 /** Saves a file of up to 100 MB. */

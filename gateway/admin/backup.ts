@@ -7,7 +7,7 @@ import { snapshot } from '../store/snapshot.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { folderTarget, type BlobTarget } from './blob-target.ts';
-import { databaseDamage } from './check-database.ts';
+import { databaseDamage, isSpare } from './check-database.ts';
 import { blobFile, copyTo, databaseFile, stored } from './copies.ts';
 import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
@@ -133,7 +133,7 @@ async function copyProject(
     if (state === 'moved' || state === 'deleting') return emptyEntry(record);
     return withoutDatabase(record, 'is missing');
   }
-  const problem = await databaseProblem(join(dataFolder, databaseFile(id)));
+  const problem = await databaseProblem(dataFolder, id);
   if (problem !== null) return withoutDatabase(record, problem);
   const place = folderTarget(dataFolder, id);
   const troubles = new BlobTroubles();
@@ -160,8 +160,11 @@ function withoutDatabase(record: ProjectRecord, problem: string): ProjectEntry {
 }
 
 /** What is wrong with a database, as for a `Finding`; null if nothing is. */
-async function databaseProblem(path: string): Promise<string | null> {
-  for await (const { problem } of databaseDamage(path)) return problem;
+async function databaseProblem(dataFolder: string, project: string): Promise<string | null> {
+  const path = join(dataFolder, databaseFile(project));
+  for await (const { file, what, problem } of databaseDamage(path, { dataFolder, project })) {
+    if (!isSpare(file)) return what === 'database' ? problem : `is damaged: ${what} ${problem}`;
+  }
   return null;
 }
 

@@ -4,6 +4,8 @@ import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 
 const EXIT_DAMAGE = 1;
+/** Lines for each file. */
+const SHOWN_MAX = 3;
 
 /** `check`: exit code 1 if something is damaged. */
 export async function runCheck({
@@ -26,12 +28,23 @@ function linesOf(report: CheckReport): string {
   ].join(', ');
   const lines = [`Checked ${data}: ${looked}.`];
   if (damage.length === 0) return `${lines.join('\n')} All of it is as it was written.\n`;
-  lines.push(`${pluralize(damage.length, 'object')} damaged:`, ...damage.map(lineOf));
+  lines.push(`${pluralize(damage.length, 'object')} damaged:`, ...damageLines(damage));
   return `${[...lines, ...nextSteps(report)].join('\n')}\n`;
 }
 
+/** A line each, but of the pages of one file the first few only. */
+export function damageLines(damage: readonly Finding[]): string[] {
+  const files = [...new Set(damage.map(({ file }) => file))];
+  return files.flatMap((file) => {
+    const found = damage.filter((one) => one.file === file);
+    const more = found.length - SHOWN_MAX;
+    const lines = found.slice(0, SHOWN_MAX).map(lineOf);
+    return more > 0 ? [...lines, `  ${file}: ${more} more`] : lines;
+  });
+}
+
 /** `  projects/…/ab12… (blob) doesn't match its digest` */
-export function lineOf({ file, what, problem }: Finding): string {
+function lineOf({ file, what, problem }: Finding): string {
   return `  ${file} (${what}) ${problem}`;
 }
 

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDatabase } from '../store/check-database.ts';
 import { structureProblems } from '../store/snapshot.ts';
 
 /** What is wrong with a database. */
@@ -11,12 +13,34 @@ interface DatabaseFinding {
   readonly isFatal: boolean;
 }
 
-/** Looks at a database that another process may use. */
-export async function* databaseDamage(path: string): AsyncGenerator<DatabaseFinding> {
+interface DatabaseOwner {
+  readonly dataFolder: string;
+  /** Null for the control database. */
+  readonly project: string | null;
+}
+
+/** Whether a file is made anew when it's missing: archived logs, which replicas use, and sums. */
+export function isSpare(file: string): boolean {
+  return /(\/generations\/[^/]+|-sums)$/.test(file);
+}
+
+/**
+ * Looks at a database that another process may use: at its pages and logs, by their sums, and at its structure. This
+ * process must not have it open.
+ */
+export async function* databaseDamage(
+  path: string,
+  owner: DatabaseOwner,
+): AsyncGenerator<DatabaseFinding> {
   const damaged = { file: path, what: 'database', isFatal: true };
   if (!existsSync(path)) {
     yield { ...damaged, problem: 'is missing' };
     return;
+  }
+  for await (const step of checkDatabase(path, owner)) {
+    if (!('what' in step)) continue;
+    const file = join(owner.dataFolder, step.file);
+    yield { file, what: step.what, problem: "doesn't match its sum", isFatal: false };
   }
   try {
     const [problem] = structureProblems(path);

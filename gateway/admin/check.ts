@@ -168,7 +168,8 @@ class DataCheck {
     if (place.kind === 'remote') return true;
     this.databases += 1;
     let isReadable = true;
-    for await (const found of databaseDamage(place.path)) {
+    const { dataFolder } = this.#options.settings;
+    for await (const found of databaseDamage(place.path, { dataFolder, project })) {
       this.#found(project, found.file, found.what, found.problem);
       isReadable &&= !found.isFatal;
     }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { S3Config } from '../blobs/blobs-config.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 import { AdminError } from './admin-error.ts';
-import { lineOf } from './check-command.ts';
+import { damageLines } from './check-command.ts';
 import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 import { repairData, type Repaired, type RepairReport } from './repair.ts';
@@ -53,7 +53,7 @@ function linesOf({ data, done, repaired, damage }: RepairReport): string {
   } else if (damage.length > 0) {
     lines.push(
       `${pluralize(damage.length, 'object')} damaged still, because no copy was found:`,
-      ...damage.map(lineOf),
+      ...damageLines(damage),
     );
   } else lines.push(`All of ${data} is as it was written.`);
   return `${lines.join('\n')}\n`;

@@ -5,6 +5,7 @@ import type { Lock } from '../../shared/store/lock.ts';
 import { claimWhosever } from '../lib/data-folder.ts';
 import { AdminError } from './admin-error.ts';
 import { checkData, type CheckOptions, type Finding } from './check.ts';
+import { isSpare } from './check-database.ts';
 import { databaseSources, type DatabaseSource } from './database-sources.ts';
 import { BlobRepair, type BlobSources } from './repair-blobs.ts';
 import { dropFile, headIn, putDatabase, wakeProjects, type LedgerHead } from './repair-database.ts';
@@ -87,7 +88,7 @@ class Repair {
 
   async run(): Promise<RepairReport> {
     let { damage } = await checkData(this.#options);
-    const spares = damage.filter(isSpare);
+    const spares = damage.filter(({ file }) => isSpare(file));
     const broken = brokenIn(damage);
     const sources = await databaseSources(
       this.#options,
@@ -198,17 +199,12 @@ function nothing({ file, what }: Finding): Repaired {
   };
 }
 
-/** Files that are made anew when they are missing: archived logs, which replicas use, and sums. */
-function isSpare({ file }: Finding): boolean {
-  return /(\/generations\/[^/]+|-sums)$/.test(file);
-}
-
 /** One entry for each damaged database. */
 function brokenIn(damage: readonly Finding[]): Broken[] {
   const found = new Map<string | null, Broken>();
   for (const finding of damage) {
     const { project, what } = finding;
-    if (what === 'blob' || what === 'master key' || isSpare(finding)) continue;
+    if (what === 'blob' || what === 'master key' || isSpare(finding.file)) continue;
     if (!found.has(project)) found.set(project, { project, finding });
   }
   return [...found.values()];

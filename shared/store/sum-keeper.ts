@@ -23,6 +23,9 @@ export interface FileDamage {
 
 /** A group of jobs changes the row of the position and the pages of what it wrote. */
 const CHANGED_BY_A_GROUP = 2;
+/** In the first page: the version that a writer of the file must know (the SQLite file format, section 1.3). */
+const FORMAT_OFFSET = 18;
+const FORMAT_WITH_LOG = 2;
 
 /**
  * Keeps the sums of a database's pages. They are computed from the log, which has its own checksums, and are on the
@@ -172,7 +175,11 @@ class FileAlone {
   sumOf(page: number): number {
     try {
       const row = this.#connection.get('SELECT data FROM sqlite_dbpage WHERE pgno = ?', [page]);
-      return row?.['data'] instanceof Uint8Array ? pageSum(row['data']) : 0;
+      const data = row?.['data'];
+      if (!(data instanceof Uint8Array)) return 0;
+      // A copy has no log yet; opening it for writing changes this page, past the log.
+      if (page === 1 && data[FORMAT_OFFSET] !== FORMAT_WITH_LOG) return 0;
+      return pageSum(data);
     } catch {
       return 0;
     }

@@ -177,7 +177,7 @@ describe('svc gateway check', () => {
     writeFileSync(join(data, 'control.db'), randomBytes(8192));
     rmSync(join(data, 'control.db-wal'), { force: true });
     const { damage } = await check();
-    expect(damage.map(({ file }) => file)).toEqual(['control.db', nameOf(bytes)]);
+    expect([...new Set(damage.map(({ file }) => file))]).toEqual(['control.db', nameOf(bytes)]);
   });
 });
 

@@ -11,6 +11,7 @@ let folder: ReturnType<typeof temporaryFolder>;
 let server: HttpServer;
 let phase: Phase;
 let isServerSilent: boolean | null;
+let damaged: number;
 let telegram: { readonly trouble: string | null } | null;
 
 beforeEach(async () => {
@@ -18,6 +19,7 @@ beforeEach(async () => {
   phase = 'opening';
   telegram = null;
   isServerSilent = null;
+  damaged = 0;
   const metrics = new PrometheusMetrics();
   const disk = new DiskProbe(folder.path);
   const probes = new Probes({
@@ -25,6 +27,7 @@ beforeEach(async () => {
     disk,
     isServerSilent: () => isServerSilent,
     telegram: () => telegram,
+    damaged: () => damaged,
     metrics,
     metricsToken: null,
   });
@@ -64,6 +67,15 @@ it('a database server that is silent makes /readyz 503', async () => {
   expect(await ask('/readyz')).toMatchObject({
     status: 503,
     body: { status: 'not_ready', checks: { database_server: 'silent' } },
+  });
+});
+
+it('damage on the disk is named by /readyz, which stays 200', async () => {
+  phase = 'open';
+  damaged = 2;
+  expect(await ask('/readyz')).toMatchObject({
+    status: 200,
+    body: { status: 'ready', checks: { damage: '2 objects: see svc gateway check' } },
   });
 });
 
