@@ -1,7 +1,7 @@
 import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { EventRow, NewEvent } from './events.ts';
 
-/** The sums of an event's content; null in rows of earlier releases, and once the payload is purged. */
+/** The sums of an event's content; null in rows of earlier releases. They mean nothing once the payload is purged. */
 interface EventSums {
   head_sum: number | null;
   body_sum: number | null;
@@ -9,7 +9,7 @@ interface EventSums {
 
 export type SummedEventRow = EventRow & EventSums;
 
-export const SUM_COLUMNS = 'c.head_sum, c.body_sum';
+export const SUM_COLUMNS = 'e.head_sum, e.body_sum';
 
 /** What an event says and never changes, besides its body. */
 type EventHead = Pick<

@@ -251,8 +251,8 @@ export class EventRepository {
     const sums = newEventSums(event);
     await this.#tx.put(
       `INSERT INTO event (seq, id, source_id, source, channel, type, received_at, verified, trust, suspected_replay,
-         size_bytes, provider_id, body_hash, reply_to, thread_id, asker_key_id, status)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+         size_bytes, provider_id, body_hash, reply_to, thread_id, asker_key_id, head_sum, body_sum, status)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
       [
         seq,
         event.id,
@@ -270,20 +270,13 @@ export class EventRepository {
         event.replyTo ?? null,
         event.threadId ?? null,
         event.askerKeyId ?? null,
-      ],
-    );
-    await this.#tx.put(
-      'INSERT INTO event_content (seq, headers, content_type, kind, body, blob, head_sum, body_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      [
-        seq,
-        content.headers,
-        content.contentType,
-        content.kind,
-        content.body,
-        content.blob,
         sums.head_sum,
         sums.body_sum,
       ],
+    );
+    await this.#tx.put(
+      'INSERT INTO event_content (seq, headers, content_type, kind, body, blob) VALUES (?, ?, ?, ?, ?, ?)',
+      [seq, content.headers, content.contentType, content.kind, content.body, content.blob],
     );
     this.#carry(event, seq);
   }
@@ -383,11 +376,15 @@ export class EventRepository {
       range,
     );
     await this.#tx.put(
+      `UPDATE event SET head_sum = 0, body_sum = NULL WHERE seq BETWEEN ?1 AND ?2 AND seq ${free}`,
+      range,
+    );
+    await this.#tx.put(
       `DELETE FROM event_file WHERE event_seq BETWEEN ?1 AND ?2 AND event_seq ${free}`,
       range,
     );
     const count = await this.#tx.run(
-      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL, head_sum = NULL, body_sum = NULL,
+      `UPDATE event_content SET kind = NULL, body = NULL, blob = NULL,
          headers = CASE (SELECT channel FROM event e WHERE e.seq = event_content.seq) WHEN 'email' THEN '{}' ELSE headers END
        WHERE seq BETWEEN ?1 AND ?2 AND seq ${free}`,
       range,

@@ -17,8 +17,8 @@ import {
 const CHUNK_FRAMES = 256;
 const IS_BIG_ENDIAN_HERE = endianness() === 'BE';
 
-/** SQLite's checksum of a log: two numbers, each frame's computed from those of the frame before it. */
-type Check = readonly [number, number];
+/** Salts, or SQLite's checksum of a log: each frame's is computed from that of the frame before it. */
+type Pair = readonly [number, number];
 
 /** What a log has, from its first frame to the last one with the salts of its header. */
 export interface LogContent {
@@ -66,10 +66,9 @@ export function scanLog(file: number | null, options: ScanOptions = {}): LogCont
   for (let at = LOG_HEADER_BYTES; scan.frames < upTo;) {
     const read = readSync(file, chunk, 0, chunk.length, at);
     const whole = Math.min(Math.floor(read / FRAME_BYTES), upTo - scan.frames);
+    const words = wordsOf(chunk, log.isBigEndian);
     for (let index = 0; index < whole; index += 1) {
-      if (!scan.add(chunk.subarray(index * FRAME_BYTES, (index + 1) * FRAME_BYTES))) {
-        return scan.content(isWhole);
-      }
+      if (!scan.add(chunk, words, index * FRAME_BYTES)) return scan.content(isWhole);
     }
     if (read < chunk.length) break;
     at += read;
@@ -79,7 +78,8 @@ export function scanLog(file: number | null, options: ScanOptions = {}): LogCont
 
 interface LogHeader {
   readonly salts: string;
-  readonly check: Check;
+  readonly saltNumbers: Pair;
+  readonly check: Pair;
   readonly isBigEndian: boolean;
 }
 
@@ -88,9 +88,11 @@ function headerOf(header: Buffer): LogHeader | null {
   const magic = header.readUInt32BE(0);
   if ((magic & ~1) !== LOG_MAGIC) return null;
   const isBigEndian = (magic & 1) === 1;
-  const check = checksum([0, 0], header.subarray(0, LOG_CHECK_AT), isBigEndian);
-  if (!isSame(check, header, LOG_CHECK_AT)) return null;
-  return { salts: saltsAt(header, LOG_SALTS_AT), check, isBigEndian };
+  const check = checksum([0, 0], wordsOf(header, isBigEndian), { from: 0, to: LOG_CHECK_AT });
+  if (!isSame(check, storedAt(header, LOG_CHECK_AT))) return null;
+  const salts = header.toString('hex', LOG_SALTS_AT, LOG_SALTS_AT + SALTS_BYTES);
+  const saltNumbers = storedAt(header, LOG_SALTS_AT);
+  return { salts, saltNumbers, check, isBigEndian };
 }
 
 class Scan {
@@ -103,33 +105,37 @@ class Scan {
   #open = new Map<number, number>();
   #openBroken: number[] = [];
   #databasePages = 0;
-  #check: Check;
+  #check: Pair;
 
   constructor(log: LogHeader) {
     this.#log = log;
     this.#check = log.check;
   }
 
-  /** False for a frame of an earlier log. */
-  add(frame: Buffer): boolean {
-    if (saltsAt(frame, FRAME_SALTS_AT) !== this.#log.salts) return false;
+  /** Adds the frame at a place in a chunk, whose words these are. False for a frame of an earlier log. */
+  add(chunk: Buffer, words: Uint32Array, at: number): boolean {
+    const [salt1, salt2] = this.#log.saltNumbers;
+    const saltsAt = at + FRAME_SALTS_AT;
+    if (chunk.readUInt32BE(saltsAt) !== salt1 || chunk.readUInt32BE(saltsAt + 4) !== salt2) {
+      return false;
+    }
     if (this.#open.size === 0 && this.#openBroken.length > 0) {
       // Another transaction follows, so the one before was on the disk.
       this.#broken.push(...this.#openBroken);
       this.#openBroken = [];
     }
     this.frames += 1;
-    const page = frame.readUInt32BE(0);
-    const check = frameChecksum(this.#check, frame, this.#log.isBigEndian);
-    const isSound = isSame(check, frame, FRAME_CHECK_AT);
+    const page = chunk.readUInt32BE(at);
+    const stored = storedAt(chunk, at + FRAME_CHECK_AT);
+    const isSound = isSame(frameChecksum(this.#check, words, at), stored);
     if (!isSound) this.#openBroken.push(this.frames);
     // The next frame's checksum continues the stored one, so one broken frame doesn't break all after it.
-    this.#check = [frame.readUInt32BE(FRAME_CHECK_AT), frame.readUInt32BE(FRAME_CHECK_AT + 4)];
+    this.#check = stored;
     this.#touched.add(page);
-    const crc = crc32(frame.subarray(FRAME_HEADER_BYTES));
+    const crc = crc32(chunk.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES));
     // Nobody knows what a broken frame should hold, so its page keeps a sum that it doesn't have.
     this.#open.set(page, isSound ? crc : ~crc >>> 0);
-    const databasePages = frame.readUInt32BE(COMMIT_AT);
+    const databasePages = chunk.readUInt32BE(at + COMMIT_AT);
     if (databasePages > 0) this.#commit(databasePages);
     return true;
   }
@@ -157,35 +163,38 @@ class Scan {
  * that frame's header, or the header of the log.
  */
 export function areSound(frames: Buffer, before: Buffer, log: Buffer): boolean {
-  const isBigEndian = (log.readUInt32BE(0) & 1) === 1;
+  const words = wordsOf(frames, (log.readUInt32BE(0) & 1) === 1);
   const at = before.length === LOG_HEADER_BYTES ? LOG_CHECK_AT : FRAME_CHECK_AT;
-  let check: Check = [before.readUInt32BE(at), before.readUInt32BE(at + 4)];
+  let check = storedAt(before, at);
   for (let start = 0; start < frames.length; start += FRAME_BYTES) {
-    const frame = frames.subarray(start, start + FRAME_BYTES);
-    check = frameChecksum(check, frame, isBigEndian);
-    if (!isSame(check, frame, FRAME_CHECK_AT)) return false;
+    check = frameChecksum(check, words, start);
+    if (!isSame(check, storedAt(frames, start + FRAME_CHECK_AT))) return false;
   }
   return true;
 }
 
-function saltsAt(bytes: Buffer, at: number): string {
-  return bytes.toString('hex', at, at + SALTS_BYTES);
+function storedAt(bytes: Buffer, at: number): Pair {
+  return [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 4)];
 }
 
-function isSame([first, second]: Check, bytes: Buffer, at: number): boolean {
-  return bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
+function isSame([one, two]: Pair, [first, second]: Pair): boolean {
+  return one === first && two === second;
 }
 
-/** Of the first 8 bytes of a frame's header and its page. */
-function frameChecksum(before: Check, frame: Buffer, isBigEndian: boolean): Check {
-  const ofHeader = checksum(before, frame.subarray(0, FRAME_SALTS_AT), isBigEndian);
-  return checksum(ofHeader, frame.subarray(FRAME_HEADER_BYTES), isBigEndian);
+/** Of the first 8 bytes of a frame's header and its page. `at` is in bytes. */
+function frameChecksum(before: Pair, words: Uint32Array, at: number): Pair {
+  const ofHeader = checksum(before, words, { from: at, to: at + FRAME_SALTS_AT });
+  return checksum(ofHeader, words, { from: at + FRAME_HEADER_BYTES, to: at + FRAME_BYTES });
 }
 
-function checksum([first, second]: Check, bytes: Buffer, isBigEndian: boolean): Check {
+/** The range is in bytes. */
+function checksum(
+  [first, second]: Pair,
+  words: Uint32Array,
+  { from, to }: { readonly from: number; readonly to: number },
+): Pair {
   let [one, two] = [first, second];
-  const words = wordsOf(bytes, isBigEndian);
-  for (let index = 0; index < words.length; index += 2) {
+  for (let index = from / 4; index < to / 4; index += 2) {
     one = (one + (words[index] ?? 0) + two) | 0;
     two = (two + (words[index + 1] ?? 0) + one) | 0;
   }

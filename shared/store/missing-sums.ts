@@ -33,8 +33,6 @@ function ofValues(table: 'kv' | 'state_version', id: 'id' | 'version'): Family {
   };
 }
 
-const EVENTS = 'head_sum IS NULL AND kind IS NOT NULL';
-
 const FAMILIES: readonly Family[] = [
   ofValues('kv', 'id'),
   ofValues('state_version', 'version'),
@@ -56,12 +54,12 @@ const FAMILIES: readonly Family[] = [
     ],
   },
   {
-    missing: `event_content WHERE ${EVENTS}`,
+    missing: 'event WHERE head_sum IS NULL',
     select: `SELECT e.seq, e.id, e.source, e.channel, e.type, e.received_at, e.verified, e.trust, e.size_bytes, c.headers,
         c.content_type, c.kind, c.blob, c.body
-      FROM (SELECT seq FROM event_content WHERE ${EVENTS} ORDER BY seq LIMIT ?) AS candidate
-      CROSS JOIN event_content c ON c.seq = candidate.seq CROSS JOIN event e ON e.seq = c.seq`,
-    update: 'UPDATE event_content SET head_sum = ?, body_sum = ? WHERE seq = ?',
+      FROM (SELECT seq FROM event WHERE head_sum IS NULL ORDER BY seq LIMIT ?) AS candidate
+      CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq`,
+    update: 'UPDATE event SET head_sum = ?, body_sum = ? WHERE seq = ?',
     values: (row: EventRow) => {
       const { head_sum, body_sum } = eventSums(row);
       return [head_sum, body_sum, row.seq];

@@ -326,7 +326,7 @@ CREATE TABLE event (
   reason TEXT,
   result TEXT,
   finished_at TEXT
-, asker_key_id TEXT, thread_id TEXT) STRICT;
+, asker_key_id TEXT, thread_id TEXT, head_sum INTEGER, body_sum INTEGER) STRICT;
 
 CREATE TABLE event_content (
   seq INTEGER PRIMARY KEY,
@@ -335,7 +335,7 @@ CREATE TABLE event_content (
   kind TEXT,
   body BLOB,
   blob TEXT
-, head_sum INTEGER, body_sum INTEGER) STRICT;
+) STRICT;
 
 CREATE TABLE event_file (
   event_seq INTEGER NOT NULL,
@@ -671,8 +671,6 @@ CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS 
 
 CREATE INDEX event_content_blob ON event_content (blob) WHERE blob IS NOT NULL;
 
-CREATE INDEX event_content_unsummed ON event_content (seq) WHERE head_sum IS NULL AND kind IS NOT NULL;
-
 CREATE INDEX event_due ON event (due_at) WHERE due_at IS NOT NULL;
 
 CREATE INDEX event_finished ON event (finished_at) WHERE finished_at IS NOT NULL;
@@ -692,6 +690,8 @@ CREATE INDEX event_status_type ON event (status, type);
 CREATE INDEX event_thread ON event (thread_id, status) WHERE thread_id IS NOT NULL;
 
 CREATE INDEX event_thread_time ON event (thread_id, received_at) WHERE thread_id IS NOT NULL;
+
+CREATE INDEX event_unsummed ON event (seq) WHERE head_sum IS NULL;
 
 CREATE INDEX file_link_expiry ON file_link (expires_at);
 

@@ -135,11 +135,11 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
-  DROP INDEX event_content_unsummed;
+  DROP INDEX event_unsummed;
   DROP INDEX file_unsummed;
   DROP INDEX kv_unsummed;
-  ALTER TABLE event_content DROP COLUMN head_sum;
-  ALTER TABLE event_content DROP COLUMN body_sum;
+  ALTER TABLE event DROP COLUMN head_sum;
+  ALTER TABLE event DROP COLUMN body_sum;
   ALTER TABLE file DROP COLUMN sum;
   ALTER TABLE kv DROP COLUMN sum;
   DROP INDEX ledger_actor;

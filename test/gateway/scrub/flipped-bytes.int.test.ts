@@ -150,11 +150,11 @@ describe.each(KINDS)('a flipped byte in $kind', ({ write, text, path, what }) =>
 });
 
 function sumOf(table: string): string {
-  return table === 'event_content' ? 'head_sum' : 'sum';
+  return table === 'event' ? 'head_sum' : 'sum';
 }
 
 describe('rows of an earlier release', () => {
-  const TABLES = ['event_content', 'file', 'kv', 'park', 'state_version'];
+  const TABLES = ['event', 'file', 'kv', 'park', 'state_version'];
 
   it('are served as they are, and get the sums that they would have had', async () => {
     for (const { write } of KINDS) await write();
@@ -166,7 +166,7 @@ describe('rows of an earlier release', () => {
     const sums = withRawDatabase(databasePath(), (raw) => {
       const before = stored.map((sql) => raw.all(sql));
       for (const table of TABLES) raw.exec(`UPDATE ${table} SET ${sumOf(table)} = NULL`);
-      raw.exec('UPDATE event_content SET body_sum = NULL');
+      raw.exec('UPDATE event SET body_sum = NULL');
       return before;
     });
     expect(sums.flat().length).toBeGreaterThan(TABLES.length);
