@@ -105,7 +105,7 @@ class Scrub {
   /** What an earlier look found and this one didn't was written anew since. */
   #forget(file: string, found: ReadonlySet<string>): void {
     for (const damage of this.#register.list()) {
-      const isOurs = damage.file === file && damage.what.startsWith('page ');
+      const isOurs = damage.file === file && /^(page \d+|its length)$/.test(damage.what);
       const isBeside = damage.file === `${file}-sums` || damage.file === `${file}-wal`;
       if (!isOurs && !isBeside) continue;
       if (!found.has(`${damage.file}\n${damage.what}`)) {

@@ -93,7 +93,10 @@ async function* pageDamage(
     for (let done = Math.floor((options.fromByte ?? 0) / PAGE_BYTES); done < pages;) {
       const chunk = await readPages(file, done + 1, Math.min(CHUNK_PAGES, pages - done));
       const suspects = suspectsIn(chunk, done + 1, sums);
-      for (const page of await damagedOf(path, file, suspects)) yield { what: `page ${page}` };
+      for (const page of await damagedOf(path, file, suspects)) {
+        if (page * PAGE_BYTES <= size) yield { what: `page ${page}` };
+        else return yield { what: 'its length' };
+      }
       if (suspects.length > 0) sums = newestOf(path) ?? sums;
       done += chunk.length;
       yield { doneBytes: done * PAGE_BYTES, totalBytes: pages * PAGE_BYTES };

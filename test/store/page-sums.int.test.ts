@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../gateway/store/check-database.ts';
@@ -209,6 +209,22 @@ describe('a database that is open', () => {
     expect(await check()).toEqual(['test.db-sums its sums']);
     writer = open();
     expect(reported).toEqual([{ path: `${path}-sums`, what: 'its sums' }]);
+    await put('more');
+    await reopen();
+    expect(await check()).toEqual([]);
+    expect(unknownPages()).toBe(0);
+  });
+});
+
+describe('a copy that never had a log', () => {
+  it('gets sums that stay true when it is opened', async () => {
+    await fill(30);
+    await writer.close();
+    rmSync(`${path}-sums`);
+    withRawDatabase(path, (raw) => raw.exec(`VACUUM INTO '${path}.copy'`));
+    renameSync(`${path}.copy`, path);
+    writer = open();
+    expect(await check()).toEqual([]);
     await put('more');
     await reopen();
     expect(await check()).toEqual([]);
