@@ -24,8 +24,6 @@ export class Written {
   #found = 0;
   #asking: Promise<void> | null = null;
   readonly #clock: Clock;
-  /** When the newest write was noted. */
-  #notedAt = 0;
 
   constructor(positionWaiters: PositionWaiters, ask: () => Promise<Asked>, clock = systemClock()) {
     this.#positionWaiters = positionWaiters;
@@ -35,7 +33,6 @@ export class Written {
 
   /** Notes the position of a write; null if its answer was lost, so that it may or may not have happened. */
   note(position: number | null): void {
-    this.#notedAt = this.#clock.now();
     if (position === null) {
       this.#lost += 1;
       this.#findOut();
@@ -60,8 +57,7 @@ export class Written {
    * `silentSince`), that time begins once and not with every read.
    */
   async settled(withinMs: number, silentSince: number | null = null): Promise<boolean> {
-    const since = silentSince === null ? Infinity : Math.max(silentSince, this.#notedAt);
-    const waitedMs = Math.max(0, this.#clock.now() - since);
+    const waitedMs = silentSince === null ? 0 : Math.max(0, this.#clock.now() - silentSince);
     const endsAt = performance.now() + Math.max(0, withinMs - waitedMs);
     if (this.#found < this.#lost) {
       this.#findOut();
