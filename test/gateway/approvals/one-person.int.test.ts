@@ -1,12 +1,11 @@
 /* oxlint-disable unicorn/no-thenable -- the field has this name */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import type { Choice } from '../../../gateway/lib/approvals.ts';
-import { FakeTelegram } from '../../helpers/fake-telegram.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
+import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import type { FakePerson } from '../../helpers/telegram-person.ts';
-import { TestPeople } from './people.ts';
+import { startWithBot, TestPeople } from './people.ts';
 
 const SOON = { interval: 5, timeout: 60_000 } as const;
 const approve = { verb: 'approve' } as const;
@@ -22,12 +21,7 @@ let owner: string;
 
 beforeEach(async () => {
   clock = new FakeClock();
-  telegram = await FakeTelegram.start();
-  const { token, url: apiRoot } = telegram;
-  test = await TestGateway.start({
-    clock,
-    messaging: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
-  });
+  ({ test, telegram } = await startWithBot(clock));
   await test.gateway.setOwner(test.projectId, 'owner@example.com');
   people = await TestPeople.of(test, clock);
   owner = await people.owner();
@@ -39,16 +33,7 @@ afterEach(async () => {
 
 /** A person's chat, let in by the owner with these words. */
 async function chat(person: FakePerson, said: Choice): Promise<string> {
-  let added = { status: 503, body: { channel: { id: '' }, start_url: '' } };
-  const add = async () => {
-    added = await test.call('POST', '/v1/channels', { body: { kind: 'telegram' } });
-    return added.status;
-  };
-  await expect.poll(add, SOON).toBe(201);
-  person.says(`/start ${new URL(added.body.start_url).searchParams.get('start') ?? ''}`);
-  await expect.poll(() => people.askedToLetIn(), SOON).not.toBe('');
-  await people.decide(await people.askedToLetIn(), said);
-  const { id } = added.body.channel;
+  const id = await people.chat(person, said);
   expect((await people.channels()).find((one) => one.id === id)?.status).toBe('active');
   return id;
 }

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Choice, Decided } from '../../../gateway/lib/approvals.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { TestGateway } from '../../helpers/gateway.ts';
+import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
+import { FakeTelegram } from '../../helpers/fake-telegram.ts';
+import { TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
+import type { FakePerson } from '../../helpers/telegram-person.ts';
 
 const PATIENCE_MS = 60_000;
 
@@ -37,6 +41,19 @@ export interface Channel {
 interface Link {
   readonly requestId: string;
   readonly channelId: string;
+}
+
+/** A gateway with a bot, which reads its chats. */
+export async function startWithBot(
+  clock: Clock,
+): Promise<{ readonly test: TestGateway; readonly telegram: FakeTelegram }> {
+  const telegram = await FakeTelegram.start();
+  const { token, url: apiRoot } = telegram;
+  const messaging = {
+    mail: readMailConfig({}),
+    telegram: { token, apiRoot, mode: 'poll' } as const,
+  };
+  return { test: await TestGateway.start({ clock, messaging }), telegram };
 }
 
 /** The people of a gateway's project: what they are mailed, and what they decide. */
@@ -151,6 +168,27 @@ export class TestPeople {
     await this.gateway.gateway.approvals.verifyEmail(token);
     await this.decide(await this.askedToLetIn(), said);
     return body.channel.id;
+  }
+
+  /** A Telegram chat through all its steps: added, started by the person, let in by the owner with these words. */
+  async chat(person: FakePerson, said: Choice, label?: string): Promise<string> {
+    const body = { kind: 'telegram', ...(label !== undefined && { label }) };
+    const add = () =>
+      this.gateway.call<{ channel: Channel; start_url: string }>('POST', '/v1/channels', { body });
+    let added = await add();
+    // Until the bot knows its own name.
+    while (added.status !== 201) {
+      await sleep(5);
+      added = await add();
+    }
+    person.says(`/start ${new URL(added.body.start_url).searchParams.get('start') ?? ''}`);
+    let asked = await this.askedToLetIn();
+    while (asked === '') {
+      await sleep(5);
+      asked = await this.askedToLetIn();
+    }
+    await this.decide(asked, said);
+    return added.body.channel.id;
   }
 
   /** The newest link that confirms an address, once there are more than so many. */

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
-import { FakeTelegram } from '../../helpers/fake-telegram.ts';
+import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import type { FakeMessage, FakePerson } from '../../helpers/telegram-person.ts';
 import { parsedMail } from '../mail/parsed-mail.ts';
 import { pathOf, WebVisitor } from '../web/inbox/web-visitor.ts';
-import { TestPeople } from './people.ts';
+import { startWithBot, TestPeople } from './people.ts';
 
 const SOON = { interval: 5, timeout: 60_000 } as const;
 const MINUTE_MS = 60_000;
@@ -30,11 +29,6 @@ const page = async (url: string) => (await fetch(url)).text();
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
 const reads = async (url: string) => textOf(await page(url));
 
-const add = (label: string) =>
-  test.call<{ channel: { id: string }; start_url: string }>('POST', '/v1/channels', {
-    body: { kind: 'telegram', label },
-  });
-
 async function asking(person: FakePerson): Promise<FakeMessage> {
   const found = () =>
     person.received.find(({ shown }) => shown.text.startsWith('Approval requested'));
@@ -50,20 +44,9 @@ async function shows(message: FakeMessage, words: RegExp): Promise<void> {
 
 const labels = (message: FakeMessage) => message.buttons.flat().map(({ text }) => text);
 
-/** A person's chat, added and accepted by the owner. */
-async function channelOf(person: FakePerson, label: string): Promise<string> {
-  let added = await add(label);
-  // Until the bot knows its own name.
-  await expect
-    .poll(async () => (added.status === 201 ? added : (added = await add(label))).status, SOON)
-    .toBe(201);
-  const start = new URL(added.body.start_url).searchParams.get('start') ?? '';
-  person.says(`/start ${start}`);
-  await expect.poll(() => people.askedToLetIn(), SOON).not.toBe('');
-  // A person whom no other channel reaches.
-  await people.decide(await people.askedToLetIn(), { verb: 'option', index: 1 });
-  return added.body.channel.id;
-}
+/** The chat of a person whom no other channel reaches. */
+const channelOf = (person: FakePerson, label: string): Promise<string> =>
+  people.chat(person, { verb: 'option', index: 1 }, label);
 
 describe('by mail and on pages', () => {
   let owner: string;
@@ -170,12 +153,7 @@ describe('by Telegram', () => {
   let ben: FakePerson;
   beforeEach(async () => {
     clock = new FakeClock();
-    telegram = await FakeTelegram.start();
-    const { token, url: apiRoot } = telegram;
-    test = await TestGateway.start({
-      clock,
-      messaging: { mail: readMailConfig({}), telegram: { token, apiRoot, mode: 'poll' } },
-    });
+    ({ test, telegram } = await startWithBot(clock));
     people = await TestPeople.of(test, clock);
     ana = telegram.person(4711, 'Ana');
     ben = telegram.person(4712, 'Ben');
