@@ -28,10 +28,9 @@ export function troubleOf(error: unknown): WriteTrouble | null {
   const code = errorCode(error) ?? '';
   if (!OF_WRITES.includes(code) || !isObject(error)) return null;
   // Two names: the second is the one to be made. Of a socket, the error has the address.
-  const place = [error['dest'], error['path'], error['address']].find(
-    (one) => typeof one === 'string' && one.startsWith('/'),
-  );
-  return place === undefined ? null : troubleWith(String(place), code);
+  const places = [error['dest'], error['path'], error['address']];
+  const place = places.filter((one) => typeof one === 'string').find((one) => one.startsWith('/'));
+  return place === undefined ? null : troubleWith(place, code);
 }
 
 /** Whether a database couldn't be opened, read or written. */

@@ -9,12 +9,14 @@ import { required } from '../helpers/require.ts';
 const folder = temporaryFolder();
 const ballast = (nth: number) => join(folder.path, `ballast-${nth}`);
 
+function run(program: string, ...args: string[]): void {
+  execFileSync(program, args, { stdio: 'ignore' });
+}
+
 function mounted(): boolean {
   const options = 'size=20m,nr_inodes=60,mode=0700';
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder.path], {
-      stdio: 'ignore',
-    });
+    run('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', folder.path);
     return true;
   } catch {
     return false;
@@ -26,7 +28,7 @@ const ready = required('no more files', mounted(), 'a tmpfs cannot be mounted he
 afterAll(async () => {
   if (ready) {
     await svc(folder.path, ['down']).catch(() => undefined);
-    execFileSync('umount', ['--lazy', folder.path]);
+    run('umount', '--lazy', folder.path);
   }
   folder.remove();
 });
