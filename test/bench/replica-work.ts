@@ -58,13 +58,13 @@ export class TeamWork {
 
   async run({ commitsASecond, seconds }: WorkOptions): Promise<Worked> {
     const endsAt = performance.now() + seconds * 1000;
-    const reading = this.#members.map((member) => this.#read(member, endsAt));
+    const reading = this.#members.map((member) => heldBack(this.#read(member, endsAt)));
     const apartMs = (1000 * COMMITS_AN_EVENT) / commitsASecond;
     const handling: Promise<Sent[]>[] = [];
     const start = performance.now();
     for (let n = 0; start + n * apartMs < endsAt; n += 1) {
       await sleep(Math.max(0, start + n * apartMs - performance.now()));
-      handling.push(this.#handle());
+      handling.push(heldBack(this.#handle()));
     }
     const sent = await Promise.all(handling);
     const reads = (await Promise.all(reading)).flat();
@@ -123,8 +123,18 @@ export class TeamWork {
           else resolve({ headers: answer.headers, body: JSON.parse(text) });
         });
       });
-      sent.on('error', reject);
+      sent.on('error', (error) => {
+        // The other side may close an idle connection at the moment we use it again.
+        if (sent.reusedSocket) resolve(this.#call(method, url, body));
+        else reject(error);
+      });
       sent.end(body && JSON.stringify(body));
     });
   }
+}
+
+/** A failure is for whoever awaits it later, and doesn't end the process before. */
+function heldBack<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
 }
