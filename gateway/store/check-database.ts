@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from '../../shared/lib/guards.ts';
 import type { Damage } from '../../shared/store/damage.ts';
-import { contentOf } from '../../shared/store/sum-keeper.ts';
+import { contentOf, isNewerThan } from '../../shared/store/sum-keeper.ts';
 import { pageSum, readSums, sumsPath, type PageSums } from '../../shared/store/page-sums.ts';
 import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 
@@ -32,7 +32,8 @@ export interface CheckOptions {
 /**
  * Compares everything of a database with its sums: its pages, its log and the archived logs. Run it in a process that
  * has no connection to the database, because closing a file ends all locks that the process holds on it. Another process
- * may write meanwhile. A database of an earlier release has no sums until it has been opened.
+ * may write meanwhile. A database of an earlier release has no sums until it has been opened, and one that another program
+ * wrote to has none that count.
  */
 export async function* checkDatabase(
   path: string,
@@ -48,7 +49,7 @@ export async function* checkDatabase(
   for await (const { path: file, whats } of logDamage(path)) {
     for (const what of whats) yield damage(file, what);
   }
-  const sums = readSums(path);
+  const sums = await currentSums(path);
   if (sums === 'damaged') {
     yield damage(sumsPath(path), 'its sums');
     return;
@@ -57,6 +58,14 @@ export async function* checkDatabase(
     if ('what' in step) yield damage(path, step.what);
     else yield step;
   }
+}
+
+/** Null as well if another program has written to the file: its pages get new sums when it's opened. */
+async function currentSums(path: string): Promise<PageSums | 'damaged' | null> {
+  const before = await marksOf(sumsPath(path));
+  const sums = readSums(path);
+  if (sums === 'damaged' || sums === null || !isNewerThan(path, sums)) return sums;
+  return before === (await marksOf(sumsPath(path))) ? null : newestOf(path);
 }
 
 /** Damage of the current log, which may be written to meanwhile, and of the archived ones. */

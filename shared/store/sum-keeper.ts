@@ -55,7 +55,7 @@ export class SumKeeper {
     const sizeBytes = statSync(this.#path, { throwIfNoEntry: false })?.size;
     if (sizeBytes === undefined) return;
     // While the log is the one that was noted last, a checkpoint may have been interrupted anywhere.
-    const isFolded = sums !== null && (log.frames === 0 || log.salts !== sums.salts);
+    const isFolded = sums !== null && isFoldedSince(sums, log);
     const pages = Math.floor(sizeBytes / PAGE_BYTES);
     if (pages === 0) return isFolded ? this.#refuseCut(pages, sums) : undefined;
     withFileAlone(this.#path, (file) => {
@@ -123,6 +123,19 @@ export class SumKeeper {
     const what = frame === 0 ? 'its header' : `frame ${frame}`;
     this.#report({ path: this.#logPath, what });
   }
+}
+
+/** Whether all that the sums know of has arrived in the file, so that it must have them. */
+function isFoldedSince({ salts }: PageSums, log: LogContent): boolean {
+  return log.frames === 0 || log.salts !== salts;
+}
+
+/** Whether the file has commits that its sums don't know: another program has folded a log in, or written. */
+export function isNewerThan(path: string, sums: PageSums): boolean {
+  if (!isFoldedSince(sums, contentOf(`${path}-wal`))) return false;
+  let isNewer = false;
+  withFileAlone(path, (file) => (isNewer = file.isAnother(sums)));
+  return isNewer;
 }
 
 function resized(sums: Uint32Array | undefined, pages: number): Uint32Array {
