@@ -72,7 +72,10 @@ async function linkTo(path: string): Promise<string> {
 async function wholeOf(url: string, headers: Record<string, string> = {}): Promise<Buffer | null> {
   const response = await fetch(url, { headers });
   expect([200, 206]).toContain(response.status);
-  return response.arrayBuffer().then(Buffer.from, () => null);
+  return response.arrayBuffer().then(
+    (bytes) => Buffer.from(bytes),
+    () => null,
+  );
 }
 
 function expectReported(bytes: Uint8Array): void {
