@@ -84,21 +84,36 @@ async function copyProjects(
   tell();
   for (const record of records) {
     signal.throwIfAborted();
-    const { id } = record;
-    const entry = await copyProject({ ...options, onBlob: tell }, to, record).catch(
-      async (error: unknown) => {
-        if (!(await isDeleted(options.dataFolder, id))) throw error;
-        await rm(join(to, 'projects', id), { recursive: true, force: true });
-        deleted.push(id);
-        return emptyEntry(record);
-      },
-    );
-    projects.push(entry);
-    blobs += entry.blobs.count;
+    const entry = await copyUnlessDeleted({ ...options, onBlob: tell }, to, record);
+    if (entry === 'deleted') deleted.push(record.id);
+    const kept = entry === 'deleted' ? emptyEntry(record) : entry;
+    projects.push(kept);
+    blobs += kept.blobs.count;
     tell();
   }
   if (deleted.length > 0) await noteDeleted(join(to, 'control.db'), deleted);
   return projects;
+}
+
+/** What goes wrong with a project is its deletion's doing, if it has been deleted meanwhile. */
+async function copyUnlessDeleted(
+  options: ProjectOptions,
+  to: string,
+  record: ProjectRecord,
+): Promise<ProjectEntry | 'deleted'> {
+  const isDeletedNow = async (): Promise<boolean> => {
+    if (!(await isDeleted(options.dataFolder, record.id))) return false;
+    await rm(join(to, 'projects', record.id), { recursive: true, force: true });
+    return true;
+  };
+  try {
+    const entry = await copyProject(options, to, record);
+    const isWhole = entry.database !== null || record.state !== 'active';
+    return isWhole || !(await isDeletedNow()) ? entry : 'deleted';
+  } catch (error) {
+    if (await isDeletedNow()) return 'deleted';
+    throw error;
+  }
 }
 
 /** Whether the project has been deleted since the backup began, or is being deleted. */

@@ -56,6 +56,7 @@ describe.runIf(installed)('the package from npm', () => {
       'mail-reader.js',
       'migrations',
       'replica-child.js',
+      'scrub.js',
       'svc.cjs',
       'writer.js',
     ]);
