@@ -83,6 +83,7 @@ describe('the program', () => {
       'clients/typescript/build.mjs',
       'daemon/launch.ts',
       'daemon/replica/sync-process.ts',
+      'gateway/scrub/scrubber.ts',
       'shared/store/log-files.ts',
     ]);
   });
