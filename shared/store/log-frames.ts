@@ -46,15 +46,13 @@ const NOTHING: LogContent = {
 };
 
 interface ScanOptions {
-  /** Reads no further than this frame. */
-  readonly upTo?: number;
   /** The last transaction is known to be committed, so that a broken frame in it is damage as well. */
   readonly isWhole?: boolean;
 }
 
 /** Reads a log from an open file, if there is one, and compares all checksums. */
 export function scanLog(file: number | null, options: ScanOptions = {}): LogContent {
-  const { upTo = Infinity, isWhole = false } = options;
+  const { isWhole = false } = options;
   if (file === null) return NOTHING;
   const header = Buffer.alloc(LOG_HEADER_BYTES);
   if (readSync(file, header, 0, LOG_HEADER_BYTES, 0) < LOG_HEADER_BYTES) return NOTHING;
@@ -63,9 +61,9 @@ export function scanLog(file: number | null, options: ScanOptions = {}): LogCont
   if (!log) return header.every((byte) => byte === 0) ? NOTHING : { ...NOTHING, broken: [0] };
   const scan = new Scan(log);
   const chunk = Buffer.alloc(CHUNK_FRAMES * FRAME_BYTES);
-  for (let at = LOG_HEADER_BYTES; scan.frames < upTo;) {
+  for (let at = LOG_HEADER_BYTES; ;) {
     const read = readSync(file, chunk, 0, chunk.length, at);
-    const whole = Math.min(Math.floor(read / FRAME_BYTES), upTo - scan.frames);
+    const whole = Math.floor(read / FRAME_BYTES);
     const words = wordsOf(chunk, log.isBigEndian);
     for (let index = 0; index < whole; index += 1) {
       if (!scan.add(chunk, words, index * FRAME_BYTES)) return scan.content(isWhole);
@@ -74,6 +72,53 @@ export function scanLog(file: number | null, options: ScanOptions = {}): LogCont
     at += read;
   }
   return scan.content(isWhole);
+}
+
+/**
+ * The pages of a log's first frames, all of which are committed. Goes from the last frame back and looks at each page's
+ * newest frame alone, because a busy log has the same pages many times.
+ */
+export function scanNewest(
+  file: number,
+  frames: number,
+): Pick<LogContent, 'salts' | 'pages' | 'databasePages' | 'broken'> {
+  const header = Buffer.alloc(LOG_HEADER_BYTES);
+  readSync(file, header, 0, LOG_HEADER_BYTES, 0);
+  const log = headerOf(header);
+  if (!log) return { ...NOTHING, broken: [0] };
+  const pages = new Map<number, number>();
+  const broken: number[] = [];
+  let databasePages = 0;
+  // The frame before a chunk is read along, for its checksum.
+  const chunk = Buffer.alloc((1 + CHUNK_FRAMES) * FRAME_BYTES);
+  for (let end = frames; end > 0; end -= CHUNK_FRAMES) {
+    const first = Math.max(0, end - CHUNK_FRAMES);
+    const from = Math.max(0, first - 1);
+    const bytes = chunk.subarray(0, (end - from) * FRAME_BYTES);
+    const read = readSync(file, bytes, 0, bytes.length, LOG_HEADER_BYTES + from * FRAME_BYTES);
+    if (read < bytes.length) throw new Error(`The log has fewer than ${end} frames.`);
+    const words = wordsOf(bytes, log.isBigEndian);
+    if (databasePages === 0) databasePages = bytes.readUInt32BE(read - FRAME_BYTES + COMMIT_AT);
+    for (let frame = end; frame > first; frame -= 1) {
+      const at = (frame - 1 - from) * FRAME_BYTES;
+      const page = bytes.readUInt32BE(at);
+      if (pages.has(page)) continue;
+      const before = frame === 1 ? log.check : storedAt(bytes, at - FRAME_BYTES + FRAME_CHECK_AT);
+      const stored = storedAt(bytes, at + FRAME_CHECK_AT);
+      const isSound =
+        isSame(storedAt(bytes, at + FRAME_SALTS_AT), log.saltNumbers) &&
+        isSame(frameChecksum(before, words, at), stored);
+      if (!isSound) broken.push(frame);
+      pages.set(page, pageCrc(bytes, at, isSound));
+    }
+  }
+  return { salts: log.salts, pages, databasePages, broken: broken.toReversed() };
+}
+
+/** Nobody knows what a broken frame should hold, so its page gets a sum that it doesn't have. */
+function pageCrc(bytes: Buffer, at: number, isSound: boolean): number {
+  const crc = crc32(bytes.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES));
+  return isSound ? crc : ~crc >>> 0;
 }
 
 interface LogHeader {
@@ -132,9 +177,7 @@ class Scan {
     // The next frame's checksum continues the stored one, so one broken frame doesn't break all after it.
     this.#check = stored;
     this.#touched.add(page);
-    const crc = crc32(chunk.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES));
-    // Nobody knows what a broken frame should hold, so its page keeps a sum that it doesn't have.
-    this.#open.set(page, isSound ? crc : ~crc >>> 0);
+    this.#open.set(page, pageCrc(chunk, at, isSound));
     const databasePages = chunk.readUInt32BE(at + COMMIT_AT);
     if (databasePages > 0) this.#commit(databasePages);
     return true;

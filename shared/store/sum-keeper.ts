@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { errorCode } from '../lib/guards.ts';
 import { DamagedDatabase } from '../host/start-refused.ts';
 import { Connection, fileAloneAddress } from './connection.ts';
-import { scanLog, type LogContent } from './log-frames.ts';
+import { scanLog, scanNewest, type LogContent } from './log-frames.ts';
 import {
   dropSums,
   knownSum,
@@ -93,7 +93,7 @@ export class SumKeeper {
   /** Notes the log's pages, before a checkpoint. `frames`: the committed ones. */
   note(frames: number, position: number): void {
     if (frames === 0) return;
-    const log = contentOf(this.#logPath, { upTo: frames, isWhole: true });
+    const log = newestOf(this.#logPath, frames);
     for (const frame of log.broken) this.#reportFrame(frame);
     if (log.salts === null) return dropSums(this.#path);
     const sums = resized(this.#known()?.sums, log.databasePages);
@@ -155,6 +155,15 @@ export function contentOf(path: string, options?: Parameters<typeof scanLog>[1])
   }
   try {
     return scanLog(file, options);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function newestOf(path: string, frames: number): ReturnType<typeof scanNewest> {
+  const file = openSync(path, 'r');
+  try {
+    return scanNewest(file, frames);
   } finally {
     closeSync(file);
   }
