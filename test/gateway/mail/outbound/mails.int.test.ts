@@ -182,12 +182,12 @@ describe('a mail that cannot be made', () => {
     await tried();
     expect(handed.map(({ to }) => to)).toEqual(['ana@example.com']);
     expect(await message()).toMatchObject({ status: 'sent' });
-    expect(failures).toMatchObject([{ code: 'ENOENT' }]);
+    expect(failures).toMatchObject([{ name: 'DamageError', what: 'blob' }]);
     const [other] = (await sending.status(body.batch_id)).messages;
     expect(await sending.message(other?.message_id ?? '')).toMatchObject({
       status: 'queued',
       attempts: 1,
-      reason: 'It could not be made (Error).',
+      reason: 'It could not be made (DamageError).',
     });
   });
 });
