@@ -2,7 +2,7 @@ import { SourceError } from './source-error.ts';
 
 /** Reads no longer wait for a gateway that has been silent for this long. */
 const QUIET_MS = 200;
-/** A try that is silent for this long gets another one beside it, over a connection of its own. */
+/** If a try gets no answer for this long, another one starts beside it over its own connection. */
 const BESIDE_MS = 500;
 /** How long each of these lasts. The first one stays, because a slow gateway may yet answer it. */
 const BESIDE_LASTS_MS = 5_000;
@@ -22,7 +22,7 @@ export interface LineOptions<T> {
 
 /**
  * Finds out if the gateway is there: one question for everybody who wants to know. A connection that stays silent may be
- * dead although the line works again, so each silent try gets another one beside it.
+ * dead although the line works again, so another try starts beside each one that gets no answer.
  */
 export class Line<T> {
   readonly #options: LineOptions<T>;

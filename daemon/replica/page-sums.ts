@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { readSummed, sumNumbers } from '../../shared/lib/summed-numbers.ts';
 import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 
 /** Two numbers precede the page checksums: a checksum of everything after it, and the generation. */
@@ -21,21 +22,14 @@ export function encodeSums({ generation, sums }: PageSums): Uint8Array {
   const numbers = new Uint32Array(HEADER_NUMBERS + sums.length);
   numbers[1] = generation;
   numbers.set(sums, HEADER_NUMBERS);
-  numbers[0] = crc32(bytesOf(numbers.subarray(1)));
-  return bytesOf(numbers);
+  return sumNumbers(numbers);
 }
 
 /** Null for bytes that don't come from `encodeSums`. */
 export function decodeSums(bytes: Uint8Array): PageSums | null {
-  if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_NUMBERS * 4) return null;
-  const numbers = new Uint32Array(bytes.byteLength / 4);
-  bytesOf(numbers).set(bytes);
-  if (numbers[0] !== crc32(bytesOf(numbers.subarray(1)))) return null;
+  const numbers = readSummed(bytes, HEADER_NUMBERS);
+  if (numbers === null) return null;
   return { generation: numbers[1] ?? 0, sums: numbers.subarray(HEADER_NUMBERS) };
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** Computes the page checksums of a file as it arrives, in chunks of any length. */

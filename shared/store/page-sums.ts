@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errorCode } from '../lib/guards.ts';
+import { readSummed, sumNumbers } from '../lib/summed-numbers.ts';
 import { syncFolder, writeDurably } from './log-files.ts';
 
 /** Before the sums: a CRC-32 of all that follows, the version of the format, two numbers of salts, two of the position. */
@@ -70,24 +71,18 @@ function encode({ salts, position, sums }: PageSums): Uint8Array {
   numbers[4] = position % HIGH;
   numbers[5] = Math.floor(position / HIGH);
   numbers.set(sums, HEADER_NUMBERS);
-  numbers[0] = crc32(bytesOf(numbers.subarray(1)));
-  return bytesOf(numbers);
+  return sumNumbers(numbers);
 }
 
 function decode(bytes: Uint8Array): PageSums | null {
-  if (bytes.byteLength % 4 !== 0 || bytes.byteLength < HEADER_NUMBERS * 4) return null;
-  const numbers = new Uint32Array(bytes.byteLength / 4);
-  bytesOf(numbers).set(bytes);
-  const [sum, version, ...header] = numbers.subarray(0, HEADER_NUMBERS);
-  if (sum !== crc32(bytesOf(numbers.subarray(1))) || version !== VERSION) return null;
+  const numbers = readSummed(bytes, HEADER_NUMBERS);
+  if (numbers === null) return null;
+  const [, version, ...header] = numbers.subarray(0, HEADER_NUMBERS);
+  if (version !== VERSION) return null;
   const [salt1 = 0, salt2 = 0, low = 0, high = 0] = header;
   return {
     salts: [salt1, salt2].map((salt) => salt.toString(16).padStart(8, '0')).join(''),
     position: low + high * HIGH,
     sums: numbers.subarray(HEADER_NUMBERS),
   };
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
