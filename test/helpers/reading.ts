@@ -39,5 +39,10 @@ export function beginOnePageEarlier(clock: Clock): void {
 export async function readPage(url: string): Promise<void> {
   const clock = clocks.get(new URL(url).origin);
   if (clock) clock.advance(READING_MS);
-  else await pause(READING_MS);
+  else await timeOfDay(Date.now() + READING_MS);
+}
+
+/** A timer may end a moment before the time of day that the gateway looks at has come. */
+async function timeOfDay(ms: number): Promise<void> {
+  while (Date.now() < ms) await pause(Math.max(1, ms - Date.now()));
 }
