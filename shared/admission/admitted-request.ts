@@ -29,13 +29,20 @@ export class AdmittedRequest {
 
   /** Its request id, by which waits find it. */
   set id(id: string) {
-    this.ended();
+    this.#forgetId();
     this.#id = id;
     this.#admission.requests.set(id, this);
   }
 
   /** Its answer was sent, or its client left. */
   ended(): void {
+    this.#forgetId();
+    // The map of requests keeps tables that it has outgrown, and they would keep the whole request in memory.
+    this.#place = null;
+    this.#onProved = null;
+  }
+
+  #forgetId(): void {
     if (this.#id !== null) this.#admission.requests.delete(this.#id);
     this.#id = null;
   }
