@@ -79,6 +79,23 @@ it.each(allPages())('names only commands and flags that there are: %s', (path) =
   expect(problems).toEqual([]);
 });
 
+/** Commands with a comment behind them: a zsh that somebody types into takes it as arguments. */
+function commented(page: string): string[] {
+  const blocks = [...page.matchAll(/^ *```(?:sh|console)\n([\s\S]*?)^ *```$/gm)];
+  return blocks
+    .flatMap(([, block = '']) => block.split('\n'))
+    .filter((line) => /(?:^|\s)#(?:\s|$)/.test(line.replaceAll(/'[^']*'|"[^"]*"/g, '')));
+}
+
+it.each(allPages())('has no comments in commands: %s', (path) => {
+  expect(commented(readFileSync(path, 'utf8'))).toEqual([]);
+});
+
+it('finds comments behind commands', () => {
+  const page = "```sh\nsvc up   # begins\nsvc kv set a '# no comment'\n# alone\n```\n";
+  expect(commented(page)).toEqual(['svc up   # begins', '# alone']);
+});
+
 it('finds commands that there are not', () => {
   const lines = commandLines('$ svc inbox wiat\n$ svc inbox wait --tiemout 3\n$ svc kv list|gte x');
   expect(lines.flatMap(spelledOut).map(problem)).toEqual([

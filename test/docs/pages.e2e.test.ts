@@ -14,6 +14,11 @@ const able = required(
   'needs `script` of util-linux, jq and curl',
 );
 
+/** The shells that people type the commands into; macOS has zsh. */
+const SHELLS = required('pages are run in zsh', findProgram('zsh') !== null, 'needs zsh')
+  ? ['bash', 'zsh -f']
+  : ['bash'];
+
 /** Of commands that are shown alone it counts that they end well. */
 function problemOf({ silent, output }: Step, { code, lines }: Printed): string | null {
   if (!silent) return difference(output, lines);
@@ -23,9 +28,11 @@ function problemOf({ silent, output }: Step, { code, lines }: Printed): string |
 
 /** `npx tsx test/docs/write-pages.ts [PAGE …]` writes what is printed now into the pages. */
 describe.runIf(able)('what pages say that commands print', () => {
-  it.each(runnablePages())('is what they print: %s', async (path) => {
+  const runs = runnablePages().flatMap((path) => SHELLS.map((shell) => ({ path, shell })));
+
+  it.each(runs)('is what they print: $path in $shell', async ({ path, shell }) => {
     const steps = stepsOf(readFileSync(path, 'utf8'));
-    const stage = Stage.open();
+    const stage = Stage.open({ shell });
     try {
       for (const step of steps) {
         const problem = problemOf(step, await stage.run(step));

@@ -54,11 +54,19 @@ export interface Printed {
   readonly lines: readonly string[];
 }
 
+interface StageOptions {
+  readonly color?: boolean;
+  readonly columns?: number;
+  /** The command line of the shell that reads the commands. */
+  readonly shell?: string;
+}
+
 /** Where the commands of a page run: machines with homes of their own, people who read their mail, and a gateway. */
 export class Stage {
   readonly #folder = temporaryFolder();
   readonly #color: boolean;
   readonly #columns: number;
+  readonly #shell: string;
   readonly #ports = new Map<string, string>();
   readonly #seen = new Map<string, string>();
   readonly #visited = new Set<string>();
@@ -67,14 +75,15 @@ export class Stage {
   #lastExit = 0;
   #printed = '';
 
-  private constructor(color: boolean, columns: number) {
+  private constructor({ color, columns, shell }: Required<StageOptions>) {
     this.#color = color;
     this.#columns = columns;
+    this.#shell = shell;
   }
 
   /** With the daemon of the machine without a name up, so that a page need not begin with `svc up`. */
-  static open({ color = false, columns = COLUMNS } = {}): Stage {
-    const stage = new Stage(color, columns);
+  static open({ color = false, columns = COLUMNS, shell = 'bash' }: StageOptions = {}): Stage {
+    const stage = new Stage({ color, columns, shell });
     stage.#shims();
     stage.#machine('');
     return stage;
@@ -264,7 +273,7 @@ export class Stage {
     const command = `stty cols ${this.#columns} rows 50; (exit ${this.#lastExit}); ${this.#actual(step)}`;
     const file = join(this.#folder.path, 'command.sh');
     writeFileSync(file, command);
-    const child = spawn(SCRIPT, ['-qec', `bash ${file}`, '/dev/null'], {
+    const child = spawn(SCRIPT, ['-qec', `${this.#shell} ${file}`, '/dev/null'], {
       cwd: this.#work(),
       env: this.#environment(home, step.machine),
       stdio: ['ignore', 'pipe', 'inherit'],
