@@ -102,8 +102,21 @@ await build({
   banner: { js: '/* Contains commander, (c) 2011 TJ Holowaychuk, MIT: see its LICENSE */' },
 });
 
-/** The executable answers --version by itself, as that is asked for often. */
-const VERSION_ANSWER = `#!/usr/bin/env node
+/**
+ * The executable answers --version by itself, as that is asked for often. It says where it can't run before it loads anything
+ * that fails there.
+ */
+const BEFORE_THE_CODE = `#!/usr/bin/env node
+const { platform, versions } = process;
+const [major, minor] = versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write('svc: This is Node ' + versions.node + '. Install Node 20.19 or newer.\\n');
+  process.exit(1);
+}
+if (platform !== 'linux' && platform !== 'darwin') {
+  process.stderr.write('svc: svc runs on Linux and macOS, not on ' + platform + '. On Windows, run it in WSL: https://learn.microsoft.com/windows/wsl/install\\n');
+  process.exit(1);
+}
 if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
   process.stdout.write('${version}\\n');
   return;
@@ -116,7 +129,7 @@ await build({
   entryPoints: ['cli/start.ts'],
   outfile: 'dist/svc.cjs',
   define: { CODE_DIGEST: JSON.stringify(digest) },
-  banner: { js: VERSION_ANSWER },
+  banner: { js: BEFORE_THE_CODE },
 });
 chmodSync('dist/svc.cjs', 0o755);
 

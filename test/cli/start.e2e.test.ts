@@ -217,3 +217,28 @@ function mkdir(path: string): string {
   mkdirSync(path);
   return path;
 }
+
+/** Runs a command as if it were another platform or an older Node. */
+function elsewhere(change: string): Ran {
+  const preload = join(place.path, 'elsewhere.cjs');
+  writeFileSync(preload, change);
+  return svc(LIST, { SVC_HOME: home, NODE_OPTIONS: `--require ${preload}` });
+}
+
+describe('where it cannot run', () => {
+  it('says on Windows that it runs in WSL', () => {
+    const ran = elsewhere("Object.defineProperty(process, 'platform', { value: 'win32' });");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(
+      /^svc: svc runs on Linux and macOS, not on win32\. .* WSL: https:.*\n$/,
+    );
+  });
+
+  it('names the Node that it needs', () => {
+    const ran = elsewhere("Object.defineProperty(process.versions, 'node', { value: '18.20.4' });");
+    expect(ran).toMatchObject({
+      code: 1,
+      err: 'svc: This is Node 18.20.4. Install Node 20.19 or newer.\n',
+    });
+  });
+});
