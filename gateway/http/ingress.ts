@@ -146,7 +146,7 @@ export class Ingress {
     if (raw.length === 0)
       throw invalid({ path: 'body', message: 'Send a mail (RFC 5322) as it is.' });
     const mail = await mailReader.read(raw, { now, whole: true, sizeBytes: raw.length });
-    const recipients = [...mail.delivered_to, ...mail.addressed_to];
+    const recipients = [...mail.delivered_to.flat(), ...mail.addressed_to];
     const domain = mailDomain ?? '';
     const { guard } = this.#deps;
     const came = { mail, recipients, domain, source: row, now };

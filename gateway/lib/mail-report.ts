@@ -10,6 +10,11 @@ export interface ReportedRecipient {
 /** A report about an earlier mail. */
 export interface MailReport {
   readonly kind: 'delivery' | 'complaint';
+  /**
+   * What says so: fields that standards define, the words of a mail server, or words that a person may write too. Such a
+   * guess counts only at a return path.
+   */
+  readonly basis: 'fields' | 'words' | 'guess';
   /** The Message-ID of that mail, with its angle brackets. */
   readonly original_message_id: string | null;
   readonly recipients: readonly ReportedRecipient[];

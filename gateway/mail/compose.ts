@@ -71,11 +71,15 @@ function check(mail: OutgoingMail, shown: NonNullable<OutgoingMail['shown']>): v
   if (!addresses.every(isMailAddress)) throw new TypeError('Not a mail address.');
 }
 
-/** If a relay replaces the Message-ID, replies still refer to ours. */
+/**
+ * If a relay replaces the Message-ID, replies still refer to ours, and to the address that they go to: it names the
+ * project to a mailbox that isn't told whom a mail is for.
+ */
 function threadOf({ replyTo, inReplyTo, references = [] }: OutgoingMail, messageId: string) {
   const answersTo = replyTo === undefined ? {} : { replyTo: plain(replyTo) };
   const others = inReplyTo === undefined ? references : [...references, inReplyTo];
-  const ids = [...new Set([...others, ...(replyTo === undefined ? [] : [messageId])])];
+  const own = replyTo === undefined ? [] : [`<${replyTo}>`, messageId];
+  const ids = [...new Set([...others, ...own])];
   return {
     ...answersTo,
     ...(inReplyTo !== undefined && { inReplyTo }),

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { PinnedBlob } from '../../../shared/kernel/context.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS, PAYLOAD_ROW_MAX_BYTES } from '../../../shared/lib/limits.ts';
-import { domainOf } from '../../../shared/rules/mail-address.ts';
+import { domainOf, likelyMailbox } from '../../../shared/rules/mail-address.ts';
 import {
   messageIdOf,
   readProjectAddress,
+  replyAddresses,
 } from '../../../shared/operations/email/project-address.ts';
 import { threadIds } from '../../../shared/operations/email/thread.ts';
 import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
@@ -47,10 +48,10 @@ export async function deliverMail(
 ): Promise<DeliveryAnswer | 'report' | null> {
   const { mail, now, source } = arrived;
   const ours = await project.store.read((store) => answered(store, project, arrived));
-  if (mail.report && ours) {
-    const messageId = ours.id;
-    const { by } = ours;
-    const reports = mail.report.recipients.map((recipient) => ({ messageId, recipient, by }));
+  const report = ours && reportOn(ours, mail);
+  if (report) {
+    const { id: messageId, by } = ours;
+    const reports = report.recipients.map((recipient) => ({ messageId, recipient, by }));
     await project.writes.run('mailReports', { reports, now });
     return 'report';
   }
@@ -86,6 +87,15 @@ export async function deliverMail(
   }
 }
 
+/** The report in a mail about a message of ours; null if it's an answer. */
+function reportOn({ by, recipient }: Answered, { report, payload }: ReadMail): ReadMail['report'] {
+  if (report === null || report.basis === 'fields') return report;
+  // Whoever got the message writes about it: an absence notice goes to the return path too.
+  const isOfReader = likelyMailbox(payload.from?.address ?? '') === likelyMailbox(recipient);
+  if (isOfReader || (report.basis === 'guess' && by !== 'return_path')) return null;
+  return report;
+}
+
 function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
   const plain = payload.message_id ?? `sha256:${digest}`;
   // A Message-ID has no blank, so the two forms never clash.
@@ -96,6 +106,7 @@ function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
 interface Answered {
   readonly id: string;
   readonly takesReplies: boolean;
+  readonly recipient: string;
   /** Whether a report came to the return path, and if not, whether its sender is verified. */
   readonly by: ReportOnMessage['by'];
 }
@@ -113,6 +124,7 @@ async function answered(
   return {
     id: found.message.id,
     takesReplies: batch.reply_to_inbox === 1,
+    recipient: found.message.recipient,
     by: found.isForReports ? 'return_path' : others,
   };
 }
@@ -122,7 +134,7 @@ async function findAnswered(
   slug: string,
   { mail, recipients, domain }: ArrivedMail,
 ): Promise<{ readonly message: EmailMessageRow; readonly isForReports: boolean } | null> {
-  for (const recipient of recipients) {
+  for (const recipient of [...recipients, ...replyAddresses(mail.payload, domain)]) {
     const read = readProjectAddress(recipient, domain);
     if (read?.slug !== slug || read.token === null) continue;
     const message = await emails.findByToken(hash('sha256', read.token));

@@ -1,6 +1,9 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServiceError } from '../../../shared/lib/errors.ts';
-import { readProjectAddress } from '../../../shared/operations/email/project-address.ts';
+import {
+  readProjectAddress,
+  replyAddresses,
+} from '../../../shared/operations/email/project-address.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import { isRefusal, type IngressGuard } from '../../projects/ingress-guard.ts';
@@ -71,12 +74,18 @@ export class MailRouter implements MailTaker {
   }
 
   /**
-   * The projects this copy is for: the one that our mail servers recorded, or else the first ten that the mail itself names. A copy
-   * has one recipient; any other recorded address is the mailbox's own, or the sender wrote it.
+   * The projects this copy is for: those in the first field of our mail servers that names any, or else the first ten that
+   * the mail itself names, or else the one whose reply address it refers to. Any address in a later field is the mailbox's
+   * own, or the sender wrote it.
    */
   async #addressees(mail: ReadMail): Promise<Map<Project, string[]>> {
-    const [noted] = await this.#projectsOf(mail.delivered_to);
-    return noted ? new Map([noted]) : this.#projectsOf(mail.addressed_to);
+    const { delivered_to, addressed_to, payload } = mail;
+    const answered = replyAddresses(payload, this.#deps.domain);
+    for (const addresses of [...delivered_to, addressed_to, answered]) {
+      const found = await this.#projectsOf(addresses);
+      if (found.size > 0) return found;
+    }
+    return new Map();
   }
 
   async #projectsOf(addresses: readonly string[]): Promise<Map<Project, string[]>> {

@@ -100,8 +100,8 @@ export interface ReadMail {
   readonly html: HashedBytes | null;
   readonly files: readonly MailFile[];
   readonly blocked: readonly BlockedFile[];
-  /** The recipients of this copy, as our mail servers recorded them: the topmost of each trace header, from the top. */
-  readonly delivered_to: readonly string[];
+  /** The recipients of this copy, as our mail servers recorded them at its top: those of each field, from the top. */
+  readonly delivered_to: readonly (readonly string[])[];
   /** The recipients that the mail names in To, Cc, Bcc and Resent-To. */
   readonly addressed_to: readonly string[];
   readonly report: MailReport | null;

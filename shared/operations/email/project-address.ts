@@ -66,6 +66,22 @@ export function readProjectAddress(address: string, domain: string): NamedProjec
   return { slug, token: isForReports ? replyTokenOf(token) : token, isForReports };
 }
 
+/**
+ * The reply addresses that a mail of ours named in References and an answer repeats, the nearest first. They tell its
+ * project even where a relay replaced the Message-ID, and no field names the recipient.
+ */
+export function replyAddresses(
+  mail: { readonly in_reply_to: string | null; readonly references: readonly string[] },
+  domain: string,
+): string[] {
+  const ids = [mail.in_reply_to ?? '', ...mail.references.toReversed()];
+  const addresses = ids.map((id) => id.replace(/^<(.*)>$/, '$1'));
+  return addresses.filter((address) => {
+    const read = readProjectAddress(address, domain);
+    return read?.isForReports === false && read.token !== null;
+  });
+}
+
 /** The id at the start of a Message-ID, if it looks like one of ours. Only people who got the message know it. */
 export function messageIdOf(header: string): string | null {
   return MESSAGE_ID.exec(header.trim())?.[1] ?? null;

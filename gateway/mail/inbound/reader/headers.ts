@@ -15,8 +15,54 @@ const IDS_MAX = 500;
 const ID_MAX_CHARS = 998;
 const DATE_MAX_CHARS = 100;
 
-/** Servers that deliver a mail add these at the top of its header. */
-const TRACE_FIELDS = ['x-original-to', 'delivered-to', 'envelope-to', 'x-envelope-to', 'x-rcpt-to'];
+/** Servers that deliver a mail or send it on name its recipients in these, at the top of its header. */
+const TRACE_FIELDS: readonly string[] = [
+  'x-original-to',
+  'delivered-to',
+  'envelope-to',
+  'x-envelope-to',
+  'x-rcpt-to',
+  'x-delivered-to',
+  'x-resolved-to',
+  'x-forwarded-to',
+  'x-forwarded-for',
+  'x-gm-original-to',
+  'x-real-to',
+  'x-apparently-to',
+  'apparently-to',
+  'original-recipient',
+  'x-original-recipient',
+  'x-originally-to',
+  'x-orig-to',
+  'x-receiver',
+  'x-recipient',
+  'x-envelope-recipient',
+  'x-envelope-receiver',
+  'x-mdrcpt-to',
+  'x-mdaemon-deliver-to',
+  'x-actual-recipient',
+  'x-simplelogin-envelope-to',
+  'x-ms-exchange-organization-originalenveloperecipients',
+  'x-ms-exchange-forwardingloop',
+  'x-ms-exchange-inbox-rules-loop',
+];
+/** Where the first of these stands, the sender's own header begins. */
+const OWN_FIELDS: readonly string[] = [
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'bcc',
+  'subject',
+  'date',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'mime-version',
+  'content-type',
+];
+const TRACES_MAX = 100;
 
 /** Facts from the header of a mail. */
 export type HeaderFacts = Pick<
@@ -46,7 +92,7 @@ export class MailHeader {
       to: this.#addresses('to').slice(0, ADDRESSES_MAX),
       cc: this.#addresses('cc').slice(0, ADDRESSES_MAX),
       reply_to: this.#addresses('reply-to').slice(0, ADDRESSES_MAX),
-      subject: cleanLine(decodeWords(this.first('subject')), SUBJECT_MAX_CHARS),
+      subject: this.subject(),
       date: isoDate(this.first('date')),
       in_reply_to: this.#ids('in-reply-to')[0] ?? null,
       // The last ones are the nearest (RFC 5322 section 3.6.4).
@@ -68,14 +114,22 @@ export class MailHeader {
     return { address: domain === null ? null : `a@${domain}`, froms };
   }
 
-  /** The topmost of each trace field, from the top: a sender's own fields can only come below. */
-  deliveredTo(): string[] {
-    const topmost = new Map<string, string>();
-    for (const { key, value } of this.#headers) {
-      if (TRACE_FIELDS.includes(key) && !topmost.has(key)) topmost.set(key, value);
+  /**
+   * What servers wrote about the recipients above the sender's own header, from the top, each field's addresses together:
+   * the topmost of each trace field, and every `Received: … for`. Below these, anybody may have written them.
+   */
+  deliveredTo(): string[][] {
+    const own = this.#headers.findIndex(({ key }) => OWN_FIELDS.includes(key));
+    const traces = this.#headers.slice(0, own === -1 ? undefined : own);
+    const seen = new Set<string>();
+    const values: string[] = [];
+    for (const { key, value } of traces) {
+      if (key === 'received') values.push(receivedFor(value));
+      else if (TRACE_FIELDS.includes(key) && !seen.has(key)) values.push(value);
+      seen.add(key);
     }
-    const addresses = [...topmost.values()].map((value) => value.trim().replace(/^<(.*)>$/, '$1'));
-    return unique(addresses.filter(isMailAddress));
+    const named = values.map((value) => unique(plainAddresses(value)).slice(0, ADDRESSED_MAX));
+    return named.filter((addresses) => addresses.length > 0).slice(0, TRACES_MAX);
   }
 
   addressedTo(): string[] {
@@ -86,18 +140,14 @@ export class MailHeader {
     );
   }
 
-  /** RFC 3834 section 5, and older conventions. */
-  isAutoSubmitted(): boolean {
-    const keyword = (field: string) =>
-      /^[a-z_-]*/i.exec(this.first(field).trim())?.[0].toLowerCase();
-    const submitted = keyword('auto-submitted') ?? '';
-    return (
-      (submitted !== '' && submitted !== 'no') ||
-      ['bulk', 'list', 'junk', 'auto_reply'].includes(keyword('precedence') ?? '') ||
-      ['list-id', 'x-autoreply', 'x-autorespond'].some((field) => this.#all(field).length > 0) ||
-      this.first('return-path').trim() === '<>' ||
-      /^multipart\/report\b/i.test(this.first('content-type').trim())
-    );
+  /** The addresses in From and Sender; some servers write only their name there. */
+  writers(): string[] {
+    const named = ['from', 'sender'].flatMap((field) => this.#addresses(field));
+    return named.map(({ address, name }) => (address === '' ? name : address));
+  }
+
+  subject(): string {
+    return cleanLine(decodeWords(this.first('subject')), SUBJECT_MAX_CHARS);
   }
 
   /** The type of a multipart/report (RFC 6522), in lower case; null for any other mail. */
@@ -129,6 +179,16 @@ export class MailHeader {
   #ids(field: string): string[] {
     return this.#all(field).flatMap(messageIds);
   }
+}
+
+/** The recipient in `from … by … for <ana@x.example>; …`, but not one in a comment. */
+function receivedFor(value: string): string {
+  return /\sfor\s+(\S{1,500})/i.exec(value.replaceAll(/\([^()]*\)/g, ' '))?.[1] ?? '';
+}
+
+/** The plain addresses in a field, whatever stands between them: `<ana@x.example>, rfc822;bo@x.example`. */
+export function plainAddresses(value: string): string[] {
+  return value.split(/[\s<>,;:"()]+/).filter(isMailAddress);
 }
 
 /** The ids in a text, with their angle brackets (RFC 5322 section 3.6.4). */

@@ -36,8 +36,15 @@ export interface Shape {
   readonly incomplete: Incomplete;
   /** Where the mail's own header ends, including the empty line; null if not within the caps. */
   readonly headerEnd: number | null;
+  /** The headers of the mail and its parts, without their empty lines. In order. */
+  readonly headers: readonly HeaderSpan[];
   /** Where text follows a header, the mail's own or a part's, without an empty line in between. In order. */
   readonly gaps: readonly number[];
+}
+
+interface HeaderSpan {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Goes over the bytes once, line by line, and stops at the first cap that is exceeded. */
@@ -54,7 +61,8 @@ export function shapeOf(bytes: Buffer): Shape {
     start = next;
   }
   scan.end();
-  return { incomplete, headerEnd: scan.headerEnd, gaps: scan.gaps };
+  const { headerEnd, headers, gaps } = scan;
+  return { incomplete, headerEnd, headers, gaps };
 }
 
 /** Inserts the missing empty lines at `gaps`. */
@@ -63,6 +71,22 @@ export function withEmptyLines(bytes: Buffer, gaps: readonly number[]): Buffer {
   const pieces = gaps.map((at, index) => bytes.subarray(gaps[index - 1] ?? 0, at));
   const rest = bytes.subarray(gaps.at(-1));
   return Buffer.concat([...pieces.flatMap((piece) => [piece, EMPTY_LINE]), rest]);
+}
+
+/** Replaces each header by what `readable` makes of it, and inserts the missing empty lines. */
+export function withHeaders(
+  bytes: Buffer,
+  { headers, gaps }: Shape,
+  readable: (header: Buffer) => Buffer,
+): Buffer {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of headers) {
+    pieces.push(bytes.subarray(at, start), readable(bytes.subarray(start, end)));
+    if (gaps.includes(end)) pieces.push(EMPTY_LINE);
+    at = end;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]);
 }
 
 /** The header at the top, or as much of it as the caps allow, ending with an empty line. */
@@ -80,13 +104,14 @@ export function topHeader(bytes: Buffer): Buffer {
 /** Follows the parts of a mail the way the parser does. */
 class Scan {
   headerEnd: number | null = null;
+  readonly headers: HeaderSpan[] = [];
   readonly gaps: number[] = [];
   readonly #bytes: Buffer;
   /** How deep the parts after each boundary are nested. */
   readonly #depths = new Map<string, number>();
   #pieces = 0;
   #parts = 0;
-  #part = newPart(0, true);
+  #part = newPart(0, 0, true);
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -96,7 +121,7 @@ class Scan {
     this.#pieces += 1;
     if (this.#pieces > PIECES_MAX) return 'too_large';
     const delimiter = this.#delimiter(start, next);
-    if (delimiter !== null) return this.#delimited(delimiter);
+    if (delimiter !== null) return this.#delimited(delimiter, next);
     if (this.#part.inHeader) return this.#headerLine(start, next);
     if (this.#part.isBase64) this.#countUnits(start, next);
     return null;
@@ -119,14 +144,17 @@ class Scan {
     return this.#depths.has(closed) ? { boundary: closed, closes: true } : null;
   }
 
-  #delimited({ boundary, closes }: { boundary: string; closes: boolean }): Incomplete {
+  #delimited(
+    { boundary, closes }: { boundary: string; closes: boolean },
+    next: number,
+  ): Incomplete {
     // A boundary ends an unfinished header.
     if (this.#part.inHeader) this.#endHeader(null);
     const depth = this.#depths.get(boundary) ?? 0;
-    if (closes) this.#part = { ...newPart(depth), inHeader: false };
+    if (closes) this.#part = { ...newPart(depth, next), inHeader: false };
     else {
       this.#parts += 1;
-      this.#part = newPart(depth);
+      this.#part = newPart(depth, next);
     }
     if (this.#parts > PARTS_MAX) return 'too_many_parts';
     return depth > DEPTH_MAX ? 'too_deep' : null;
@@ -152,6 +180,7 @@ class Scan {
       return this.line(start, next);
     }
     this.#lookForText(line, start);
+    part.end = next;
     return this.#takeField(line);
   }
 
@@ -189,6 +218,7 @@ class Scan {
     const part = this.#part;
     part.inHeader = false;
     if (part.gap !== null) this.gaps.push(part.gap);
+    this.headers.push({ start: part.start, end: part.gap ?? part.end });
     if (part.isTop) this.headerEnd = part.gap ?? end;
     part.isBase64 = /base64/i.test(part.fields['content-transfer-encoding']);
     const boundary = boundaryOf(part.fields['content-type']);
@@ -202,9 +232,12 @@ class Scan {
   }
 }
 
-function newPart(depth: number, isTop = false) {
+function newPart(depth: number, start: number, isTop = false) {
   return {
     depth,
+    start,
+    /** After its last line so far. */
+    end: start,
     isTop,
     /** Where text seems to start without an empty line before it. */
     gap: null as number | null,

@@ -1,37 +1,72 @@
-/** The labels for ASCII in mails. The Encoding Standard, and so the parser, reads them as windows-1252. */
-const ASCII: ReadonlySet<string> = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968']);
 /** Bytes 0x80 to 0x9f of windows-1252, which Node 20 decodes as controls. */
 const HIGH_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const CONTROLS = /[\u0080-\u009f]/g;
+/** The escape that begins Japanese text in ISO-2022-JP, whose bytes are all ASCII. */
+const JAPANESE = ['\u001b$@', '\u001b$B'];
+
+/** Characters of UTF-8 beyond ASCII, with their bytes as characters. */
+const BEYOND_ASCII =
+  /(?:[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+/g;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+const japanese = new TextDecoder('iso-2022-jp');
+
+type Input = Parameters<typeof utf8.decode>[0];
 
 /**
- * Replaces `TextDecoder` in the thread that reads mails. If a mail claims to be ASCII, its bytes are read as UTF-8 if they
- * are valid UTF-8: hardly any other text is valid UTF-8 by chance.
+ * Replaces `TextDecoder` in the thread that reads mails. Many mails name a wrong charset, or none that exists, and the
+ * parser takes these for windows-1252. So what is valid UTF-8 is read as such, because hardly any other text is by chance,
+ * and what isn't, though the mail says so, as windows-1252.
  */
 export class MailDecoder extends TextDecoder {
-  readonly #isAscii: boolean;
-
-  constructor(...[label, options]: ConstructorParameters<typeof TextDecoder>) {
-    super(label, options);
-    this.#isAscii = ASCII.has((label ?? '').trim().toLowerCase());
-  }
-
   override decode(
     ...[input, options]: Parameters<InstanceType<typeof TextDecoder>['decode']>
   ): string {
-    const text = (this.#isAscii ? asUtf8(input) : null) ?? super.decode(input, options);
-    if (this.encoding !== 'windows-1252') return text;
-    return text.replaceAll(CONTROLS, (control) => HIGH_1252[control.charCodeAt(0) - 0x80] ?? '');
+    const isWestern = this.encoding === 'windows-1252';
+    if (!isWestern && this.encoding !== 'utf-8') return super.decode(input, options);
+    const text = asUtf8(input) ?? (isWestern ? as1252(input) : asMixed(input));
+    return isWestern && JAPANESE.some((escape) => text.includes(escape))
+      ? japanese.decode(input)
+      : text;
   }
 }
 
 /** Null if the bytes aren't UTF-8. */
-function asUtf8(input: Parameters<typeof utf8.decode>[0]): string | null {
+function asUtf8(input: Input): string | null {
   try {
     return utf8.decode(input);
   } catch {
     return null;
   }
+}
+
+/** For a text with pieces of another one, such as the footer that a list adds: bytes that aren't UTF-8 are windows-1252. */
+function asMixed(input: Input): string {
+  const characters = latin1(input);
+  let text = '';
+  let at = 0;
+  for (const { 0: piece, index } of characters.matchAll(BEYOND_ASCII)) {
+    text += windows(characters.slice(at, index)) + Buffer.from(piece, 'latin1').toString('utf8');
+    at = index + piece.length;
+  }
+  return text + windows(characters.slice(at));
+}
+
+function as1252(input: Input): string {
+  return windows(latin1(input));
+}
+
+function latin1(input: Input): string {
+  if (!input) return '';
+  const bytes = ArrayBuffer.isView(input)
+    ? Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+    : Buffer.from(input);
+  return bytes.toString('latin1');
+}
+
+function windows(characters: string): string {
+  return characters.replaceAll(
+    CONTROLS,
+    (control) => HIGH_1252[control.charCodeAt(0) - 0x80] ?? '',
+  );
 }

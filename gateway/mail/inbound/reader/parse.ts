@@ -1,13 +1,23 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
-import { HEADERS_MAX_BYTES, shapeOf, topHeader, withEmptyLines } from './limits.ts';
+import { isAutomatic } from './automatic.ts';
+import {
+  HEADERS_MAX_BYTES,
+  shapeOf,
+  topHeader,
+  withEmptyLines,
+  withHeaders,
+  type Shape,
+} from './limits.ts';
 import type { TxtRecords } from './dns.ts';
 import { MailHeader } from './headers.ts';
 import { htmlToText } from './html-text.ts';
+import { directionOf } from './mail-direction.ts';
 import { reportOf } from './report.ts';
 import { replyText } from './reply-text.ts';
-import { cleanText, cutText } from './texts.ts';
+import { readableHeader, charsetOf } from './readable-header.ts';
+import { cleanText, cutText, hasMissing } from './texts.ts';
 import { hashed, written } from './hashed.ts';
 import { unverified } from './unread.ts';
 import { verifyMail } from './verify.ts';
@@ -26,8 +36,7 @@ const PARSING = {
 /** Checks and parses a mail. Never throws because of its content. */
 export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords): Promise<ReadMail> {
   const shape = shapeOf(bytes);
-  const readable = withEmptyLines(bytes, shape.gaps);
-  const parsed = seen.whole && shape.incomplete === null ? await parse(readable) : null;
+  const parsed = seen.whole && shape.incomplete === null ? await parse(bytes, shape) : null;
   if (parsed === null) {
     const incomplete = seen.whole ? (shape.incomplete ?? 'malformed') : 'too_large';
     const header = await headerOf(bytes);
@@ -55,9 +64,11 @@ export async function parseHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> 
   return withHeaderOnly(bytes, seen, header, { incomplete, authentication });
 }
 
-async function parse(bytes: Buffer): Promise<Email | null> {
+async function parse(bytes: Buffer, shape: Shape): Promise<Email | null> {
+  const charset = charsetOf(bytes);
   try {
-    const email = await PostalMime.parse(bytes, PARSING);
+    const readable = withHeaders(bytes, shape, (header) => readableHeader(header, charset));
+    const email = await PostalMime.parse(readable, PARSING);
     return isLost(email) ? null : email;
   } catch {
     return null;
@@ -73,7 +84,8 @@ function isLost({ headers, text, html, attachments }: Email): boolean {
 
 async function headerOf(bytes: Buffer): Promise<MailHeader> {
   try {
-    return new MailHeader((await PostalMime.parse(topHeader(bytes), PARSING)).headers);
+    const header = readableHeader(topHeader(bytes), charsetOf(bytes));
+    return new MailHeader((await PostalMime.parse(header, PARSING)).headers);
   } catch {
     return new MailHeader([]);
   }
@@ -103,17 +115,21 @@ function withParts(bytes: Buffer, seen: Seen, { parsed, header, authentication }
   const html = parsed.html === undefined ? null : cleanText(parsed.html);
   const whole = textOf(parsed.text, html);
   const text = whole === null ? null : cutText(whole, TEXT_MAX_CHARS);
-  const isCut =
-    (whole ?? '').length > TEXT_MAX_CHARS || (html ?? '').length > HTML_AS_TEXT_MAX_CHARS;
-  // The mail itself still contains the text that was cut off.
-  const itself = isCut ? { bytes, sizeBytes: seen.sizeBytes } : null;
+  const isCut = isLonger(whole, TEXT_MAX_CHARS) || isLonger(html, HTML_AS_TEXT_MAX_CHARS);
+  // The mail itself still contains what was cut off, or couldn't be decoded.
+  const isLossy = isCut || [whole, html].some(hasMissing);
+  const itself = isLossy ? { bytes, sizeBytes: seen.sizeBytes } : null;
   return {
     ...known(bytes, seen, header, authentication),
     ...written(payloadOf(header, authentication, { text, incomplete: isCut ? 'too_large' : null })),
     html: html === null ? null : hashed(new TextEncoder().encode(html)),
     ...filesOf(parsed.attachments, itself),
-    report: reportOf(header, parsed.attachments),
+    report: reportOf(header, parsed.attachments, text ?? ''),
   };
+}
+
+function isLonger(text: string | null, maxChars: number): boolean {
+  return text !== null && text.length > maxChars;
 }
 
 interface Missing {
@@ -151,12 +167,15 @@ function payloadOf(
   authentication: MailAuthentication,
   { text, incomplete }: Pick<MailPayload, 'text' | 'incomplete'>,
 ): MailPayload {
+  const facts = header.facts();
+  const answers = facts.in_reply_to !== null || facts.references.length > 0;
+  const direction = directionOf(facts.subject, answers);
   return {
-    ...header.facts(),
+    ...facts,
     text,
-    text_stripped: text === null ? null : replyText(text),
+    text_stripped: text === null ? null : replyText(text, direction),
     authentication,
-    auto_submitted: header.isAutoSubmitted(),
+    auto_submitted: isAutomatic(header),
     incomplete,
   };
 }

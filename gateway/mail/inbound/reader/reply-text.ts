@@ -1,11 +1,12 @@
-/** Longer lines don't mark a quote. */
-const MARK_MAX_CHARS = 500;
+import type { MailDirection } from './mail-direction.ts';
+import { markIn, quoteMarkAt } from './quote-marks.ts';
+
+/** A longer introduction is text. */
+const INTRODUCTION_MAX_CHARS = 500;
 /** The longest introduction without a time or an address. */
 const NO_TIME_MAX_CHARS = 100;
 /** How many lines an introduction may span. */
 const INTRODUCTION_LINES_MAX = 3;
-/** How many lines a block of headers may have after its first. */
-const BLOCK_LINES_MAX = 8;
 /** Without its blank, a line of two dashes starts a signature only this close to the end. */
 const SIGNATURE_LINES_MAX = 10;
 
@@ -37,52 +38,45 @@ const WROTE = [
 ];
 const OPENS = /^(?:on|am|le|el|il|op|em|den|dnia|w dniu|dne|pe|στις|在|于|於)[\s\d]/i;
 
-/** `-----Original Message-----`, and its counterparts in forwarded mails. */
-const SEPARATOR =
-  /^[-_*\s]{0,20}(?:original message|original appointment|forwarded message|begin forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|message d.origine|message transféré|mensaje original|mensaje reenviado|messaggio originale|messaggio inoltrato|mensagem original|oorspronkelijk bericht|ursprungligt meddelande|oprindelig meddelelse|пересылаемое сообщение|исходное сообщение|原始邮件|原始郵件)[-_*:\s]{0,20}$/i;
-
-const FROM = /^\*?(?:from|von|de|da|van|från|fra|lähettäjä|od|от|kimden|发件人|寄件者|差出人)\s*:/i;
-const OTHER_FIELD =
-  /^\*?(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|enviado el|fecha|para|asunto|data|inviato|a|oggetto|verzonden|aan|onderwerp|assunto|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|дата|кому|тема|发送时间|收件人|主题|日期)\s*:/i;
-
 /**
  * The new part of a text, without the mails quoted above or below it and without its signature. Quotes between answers
- * stay, because the answers make no sense without them. Returns the whole text if nothing would be left. Takes linear time
- * for any text.
+ * stay, because the answers make no sense without them. Returns the whole text if nothing would be left, and for a mail
+ * that sends another one on: what it forwards is what it's about. Takes linear time for any text.
  */
-export function replyText(text: string): string {
+export function replyText(text: string, direction: MailDirection = 'reply'): string {
   const lines = text.split(/\r?\n/);
-  const own = withoutQuotes(withoutAppended(lines));
+  const appended = appendedTo(lines, direction);
+  if (direction === 'forward' || appended === 'forwarded') return text.trim() || text;
+  const own = withoutQuotes(appended === null ? lines : lines.slice(0, appended));
   const signature = signatureAt(own);
   const kept = signature === -1 ? own : own.slice(0, signature);
   const stripped = withoutQuotes(kept).join('\n').trim();
   return stripped === '' ? text.trim() || text : stripped;
 }
 
-/** Removes a mail appended at the end without quoting it line by line. */
-function withoutAppended(lines: readonly string[]): readonly string[] {
-  const end = lines.findIndex((_line, index) => isAppended(lines, index));
-  return end === -1 ? lines : lines.slice(0, end);
+/**
+ * Where a mail starts that is appended without quoting it line by line: it's answered. `forwarded` if it's sent on, also
+ * if that is only possible: a mail too much does no harm.
+ */
+function appendedTo(
+  lines: readonly string[],
+  direction: MailDirection,
+): number | 'forwarded' | null {
+  for (const index of lines.keys()) {
+    const mark = quoteMarkAt(lines, index);
+    if (mark === null && !isIntroducedAt(lines, index)) continue;
+    const isAnswered = mark === null || (mark === 'either' && direction === 'reply');
+    return isAnswered ? index : 'forwarded';
+  }
+  return null;
 }
 
-function isAppended(lines: readonly string[], index: number): boolean {
-  const line = markIn(lines, index);
-  if (line === '') return false;
-  if (SEPARATOR.test(line)) return true;
-  if (FROM.test(line)) return startsHeaders(lines, index);
+/** `On Monday, Ana wrote:` before text that isn't quoted line by line. */
+function isIntroducedAt(lines: readonly string[], index: number): boolean {
   const introduction = introductionAt(lines, index);
   if (introduction === null || isQuoted(nextText(lines, introduction.end))) return false;
   // Nothing shows that the rest is quoted, so the line itself must leave no doubt.
-  return OPENS.test(line) && /\d[:.h]\d\d|@/.test(introduction.text);
-}
-
-/** The header block that Outlook puts above a mail: `From:`, then at least two more fields. */
-function startsHeaders(lines: readonly string[], index: number): boolean {
-  const next = lines.slice(index + 1, index + 1 + BLOCK_LINES_MAX);
-  const fields = next.filter(
-    (line) => line.length <= MARK_MAX_CHARS && OTHER_FIELD.test(line.trim()),
-  );
-  return fields.length >= 2;
+  return OPENS.test(markIn(lines, index)) && /\d[:.h]\d\d|@/.test(introduction.text);
 }
 
 /** Removes quoted lines at the start and at the end, and the lines that introduce them. */
@@ -129,7 +123,7 @@ function introductionAt(lines: readonly string[], index: number): Introduction |
 }
 
 function isIntroduction(text: string): boolean {
-  if (text.length > MARK_MAX_CHARS) return false;
+  if (text.length > INTRODUCTION_MAX_CHARS) return false;
   // Without a time or an address it must be short: `On Monday Ana wrote:`.
   if (!/\d|@/.test(text) && !(OPENS.test(text) && text.length <= NO_TIME_MAX_CHARS)) return false;
   const lower = text.toLowerCase();
@@ -142,12 +136,6 @@ function signatureAt(lines: readonly string[]): number {
     (line, index) =>
       line === '-- ' || (line === '--' && lines.length - index - 1 <= SIGNATURE_LINES_MAX),
   );
-}
-
-/** A line that may mark a quote; empty if it's too long for that, or missing. */
-function markIn(lines: readonly string[], index: number): string {
-  const line = lines[index] ?? '';
-  return line.length > MARK_MAX_CHARS ? '' : line.trim();
 }
 
 function firstText(lines: readonly string[]): number {

@@ -5,6 +5,11 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', MARK_OF_MISSING);
 }
 
+/** Whether a text shows that something of it could not be read. */
+export function hasMissing(text: string | null): boolean {
+  return text !== null && text.includes(MARK_OF_MISSING);
+}
+
 /** One line of well-formed Unicode without controls, at most `maxChars` UTF-16 units. */
 export function cleanLine(text: string, maxChars: number): string {
   // Cut twice: a header may be very long, and replacing its controls makes it shorter.

@@ -84,6 +84,7 @@ export function reportWith(
 ): MailReport {
   return {
     kind: recipient.action === 'complaint' ? 'complaint' : 'delivery',
+    basis: 'fields',
     original_message_id: original,
     recipients: [{ address: null, action: 'failed', status: null, diagnostic: null, ...recipient }],
   };

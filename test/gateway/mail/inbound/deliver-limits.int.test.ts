@@ -77,7 +77,7 @@ describe('a mail to a project that stores as much as it may', () => {
     await take(largeTo(shop.address));
     const { reportTo } = await sentMessage(shop);
     const report = reportWith({ action: 'failed', status: '5.1.1' });
-    const mail = mailWith({}, { delivered_to: [reportTo], report });
+    const mail = mailWith({}, { delivered_to: [[reportTo]], report });
     expect(await take(mail)).toBe('delivered');
   });
 });

@@ -142,6 +142,47 @@ describe('a report about a message', () => {
   });
 });
 
+const worded = (basis: 'words' | 'guess', from: string, original: string | null = null) => {
+  const { recipients, ...rest } = reportWith({ status: '5.1.1' }, original);
+  const payload = { from: { address: from, name: '' }, subject: 'Your mail' };
+  return mailWith(payload, { report: { ...rest, basis, recipients } });
+};
+
+describe('a report in the words of a server', () => {
+  it('ends the message, at its return path and by its id', async () => {
+    const one = await sentMessage(mail);
+    const atPath = worded('words', 'mailer-daemon@mx.example.com');
+    expect(await arrive(mail, atPath, { recipients: [one.reportTo] })).toBe('report');
+    const two = await sentMessage(mail, 'bo@example.com');
+    const byId = worded('words', 'mailer-daemon@mx.example.com', about(two.messageId));
+    expect(await arrive(mail, byId)).toBe('report');
+    for (const { batchId } of [one, two]) {
+      expect(await message(batchId)).toMatchObject({ status: 'bounced' });
+    }
+    expect(await mail.events('email.received')).toEqual([]);
+  });
+
+  it('that a person may write too counts at the return path only', async () => {
+    const { batchId, messageId, reportTo } = await sentMessage(mail);
+    const guess = worded('guess', 'mail@elsewhere.example', about(messageId));
+    expect(await arrive(mail, guess)).toMatchObject({ status: 'accepted' });
+    expect(await message(batchId)).toMatchObject({ status: 'sent' });
+    const again = worded('guess', 'mail@elsewhere.example');
+    expect(await arrive(mail, again, { recipients: [reportTo] })).toBe('report');
+    expect(await message(batchId)).toMatchObject({ status: 'bounced' });
+  });
+
+  it('is none if the reader wrote it: an absence notice goes to the return path, too', async () => {
+    const { batchId, messageId, reportTo } = await sentMessage(mail);
+    const notice = worded('guess', 'Ana+away@example.com');
+    expect(await arrive(mail, notice, { recipients: [reportTo] })).toMatchObject({
+      status: 'accepted',
+    });
+    expect(await message(batchId)).toMatchObject({ status: 'sent' });
+    expect(await mail.events('email.received')).toMatchObject([{ reply_to: messageId }]);
+  });
+});
+
 describe('a report about nothing of ours', () => {
   it('is a mail like any other', async () => {
     const { messageId } = await sentMessage(mail);

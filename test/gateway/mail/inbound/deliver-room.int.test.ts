@@ -34,7 +34,7 @@ describe('a mail out of the mailbox', () => {
   it('comes to the project that it was delivered to, whatever stands in To', async () => {
     const mail = mailWith(
       {},
-      { delivered_to: [`Other-Shop+abc@${DOMAIN}`], addressed_to: [shop.address] },
+      { delivered_to: [[`Other-Shop+abc@${DOMAIN}`]], addressed_to: [shop.address] },
     );
     expect(await take(mail)).toBe('delivered');
     expect([await countOf(shop), await countOf(other)]).toEqual([0, 1]);
@@ -42,7 +42,7 @@ describe('a mail out of the mailbox', () => {
   });
 
   it('comes to nobody else, whose name the mailbox has or the sender adds', async () => {
-    const delivered_to = [shop.address, other.address];
+    const delivered_to = [[shop.address], [other.address]];
     expect(await take(mailWith({}, { delivered_to, addressed_to: [other.address] }))).toBe(
       'delivered',
     );
@@ -53,7 +53,7 @@ describe('a mail out of the mailbox', () => {
     const mail = mailWith(
       {},
       {
-        delivered_to: ['inbox@provider.example'],
+        delivered_to: [['inbox@provider.example']],
         addressed_to: ['x@example.com', shop.address, other.address, shop.address],
       },
     );
@@ -83,7 +83,7 @@ describe('a mail out of the mailbox', () => {
   it('that reports is taken in, and is no event of its own', async () => {
     const { messageId, reportTo } = await sentMessage(shop);
     const report = reportWith({ status: '5.1.1' });
-    expect(await take(mailWith({}, { delivered_to: [reportTo], report }))).toBe('delivered');
+    expect(await take(mailWith({}, { delivered_to: [[reportTo]], report }))).toBe('delivered');
     expect(await shop.events('email.bounced')).toMatchObject([
       { payload: { message_id: messageId } },
     ]);

@@ -63,9 +63,11 @@ describe('a mail with copies', () => {
     const { messages, copies } = await received({ cc: [CY] });
     const [first] = messages;
     for (const { message_id: own, to } of messages) {
-      const ids = valuesOf(copies.get(to)?.parsed ?? { headers: [], text: '' }, 'references');
-      const all = [...new Set([first?.message_id, own])].map((id) => `<${id ?? ''}@agents.test>`);
-      expect(ids).toEqual([all.join(' ')]);
+      const parsed = copies.get(to)?.parsed ?? { headers: [], text: '' };
+      const [replyTo = ''] = valuesOf(parsed, 'reply-to');
+      const ids = [`${first?.message_id ?? ''}@agents.test`, replyTo, `${own}@agents.test`];
+      const all = [...new Set(ids)].map((id) => `<${id}>`);
+      expect(valuesOf(parsed, 'references')).toEqual([all.join(' ')]);
     }
   });
 

@@ -52,9 +52,10 @@ describe('a reply', () => {
     expect(valuesOf(parsed, 'to')).toEqual(['ana@example.com']);
     expect(valuesOf(parsed, 'subject')).toEqual(['Re: An order']);
     expect(valuesOf(parsed, 'in-reply-to')).toEqual(['<1@example.com>']);
-    const [own] = valuesOf(parsed, 'message-id');
+    const [own = ''] = valuesOf(parsed, 'message-id');
+    const [replyTo = ''] = valuesOf(parsed, 'reply-to');
     expect(valuesOf(parsed, 'references')).toEqual([
-      `<0@example.com> <1@example.com> ${own ?? ''}`,
+      `<0@example.com> <1@example.com> <${replyTo}> ${own}`,
     ]);
     expect(parsed.text).toBe(
       [
@@ -106,7 +107,7 @@ describe('a reply', () => {
     const parsed = got?.parsed ?? { headers: [], text: '' };
     expect(valuesOf(parsed, 'subject')).toEqual(['RE: An order']);
     const ids = (valuesOf(parsed, 'references')[0] ?? '').split(' ');
-    expect(ids).toHaveLength(21);
+    expect(ids).toHaveLength(22);
     expect(ids.slice(0, 2)).toEqual(['<r0@example.com>', '<r382@example.com>']);
     expect(ids[19]).toBe('<1@example.com>');
   });
@@ -121,7 +122,9 @@ describe('a reply', () => {
     const parsed = got?.parsed ?? { headers: [], text: '' };
     expect(valuesOf(parsed, 'bcc')).toEqual([]);
     expect(valuesOf(parsed, 'in-reply-to')).toEqual([]);
-    expect(valuesOf(parsed, 'references')[0]).toMatch(/^<ok@example\.com> <msg_/);
+    expect(valuesOf(parsed, 'references')[0]).toMatch(
+      /^<ok@example\.com> <[a-z0-9-]+\+r\.[0-9a-f]{20}@agents\.test> <msg_/,
+    );
   });
 
   it('to a large mail quotes its beginning', async () => {
