@@ -626,6 +626,8 @@ export interface FileGetAnswer {
   readonly version: number;
   /** The bytes, up to 1 MB. */
   readonly content_base64?: string | undefined;
+  /** The text, up to 1 MB, if it was asked for. */
+  readonly content?: string | undefined;
   /** Above 1 MB: a link to the bytes, valid for 5 minutes without a key. */
   readonly download_url?: string | undefined;
   /** When the link ends. */
@@ -3080,15 +3082,19 @@ export interface FileListInput {
 export interface FileGetInput {
   /** Such as `a/b.pdf` or `disk://a/b.pdf`. */
   readonly path: string;
+  /** `text`: answer UTF-8 text in content. */
+  readonly as?: ('base64' | 'text' | (string & {})) | undefined;
 }
 
 /** Save a file, or open or complete an upload. */
 export interface FilePutInput {
   /** Such as `a/b.pdf` or `disk://a/b.pdf`. */
   readonly path: string;
+  /** The file as text, up to 1 MB. */
+  readonly content?: string | undefined;
   /** The bytes in standard base64 with `=` padding, up to 1 MB decoded. */
   readonly content_base64?: string | undefined;
-  /** Of `content_base64` (default `application/octet-stream`). */
+  /** Media type (default: `text/plain` for `content`, else `application/octet-stream`). */
   readonly content_type?: string | undefined;
   /** Get a URL to PUT up to 100 MB to. */
   readonly upload?:

@@ -33,6 +33,7 @@ function answering(
 ): CallableTool {
   const { isError = false, afterMs = 0 } = options;
   return {
+    inputOf: (given) => given,
     pace: () => (afterMs > 0 ? 'long' : 'moment'),
     async run(): Promise<CallToolResult> {
       await sleep(afterMs);
@@ -43,6 +44,7 @@ function answering(
 }
 
 const refusing: CallableTool = {
+  inputOf: (given) => given,
   pace: () => 'moment',
   async run(): Promise<CallToolResult> {
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
@@ -85,7 +87,7 @@ class FixtureTools implements ToolTable {
     return this.#product.whyMissing(name);
   }
 
-  list(scopes: readonly Scope[]): readonly object[] {
+  list(scopes: readonly Scope[]): readonly { readonly name: string }[] {
     const own = Array.from(TOOLS.keys(), (name) => ({
       name,
       description: 'Of the conformance suite.',
@@ -152,9 +154,9 @@ function withPrompts(product: PromptTable): PromptTable {
     arguments: [],
   }));
   return {
-    list: (scopes) => [...own, ...product.list(scopes)],
-    messages: (name, given, scopes) =>
-      MESSAGES[name]?.(given) ?? product.messages(name, given, scopes),
+    list: (offered) => [...own, ...product.list(offered)],
+    messages: (name, given, offered) =>
+      MESSAGES[name]?.(given) ?? product.messages(name, given, offered),
     complete: async (name, argument, value, site) =>
       name in MESSAGES
         ? { values: ['test', 'tester'], hasMore: false }

@@ -184,11 +184,13 @@ describe('tools', () => {
     expect(namesOf(passing)).toEqual([
       'inbox_list',
       'inbox_wait',
+      'inbox_get',
       'inbox_claim',
       // Attachments, and what mail servers said.
       'file_list',
       'file_get',
       'email_send',
+      'email_status',
     ]);
     const open = tools.filter(({ mcp }) => mcp.openWorld === true);
     // Messaging say what comes back, or are written to.

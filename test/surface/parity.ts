@@ -158,6 +158,12 @@ function typed(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+/** A list as agents read it, without the headers of webhooks. */
+function untransported(list: unknown): unknown {
+  const { items, ...rest } = list as { items: Json[] };
+  return { ...rest, items: items.map(({ headers: _headers, ...event }) => event) };
+}
+
 const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\b(evt|key|lse|src|msg|req|rte|dlv|chn|mbr)_[0-9A-Za-z]+/g, '$1_…'],
   [/\bsvc_live_\w+/g, 'svc_live_…'],
@@ -206,7 +212,9 @@ function sameAnswers(called: readonly Operation[]): void {
         expect(rest).not.toEqual({});
         for (const client of operation.mcp === false ? [] : [http, stdio]) {
           const mcp = await overMcp(client, name, await prepared(operation, world));
-          expect(settled(operation, mcp)).toEqual(rest);
+          expect(settled(operation, mcp)).toEqual(
+            name === 'inbox_list' ? untransported(rest) : rest,
+          );
         }
       });
     },

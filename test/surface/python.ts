@@ -266,7 +266,10 @@ ${own.join('\n')}`;
 
 function methodText(types: Types, operation: Operation, verb: string, flavour: Flavour): string {
   const { name, summary, description, cli, rest } = operation;
-  const fields = Object.entries(propertiesOf(operation));
+  const fields = Object.entries(propertiesOf(operation)).filter(
+    // A file's text is encoded by whoever saves it.
+    ([field]) => !(rest.body?.as === 'bytes' && field === 'content'),
+  );
   const required = (jsonSchema(operation.input, 'input') as Schema).required ?? [];
   const first = [...cli.usage.matchAll(/[<[](\w+)[>\]]/g)].map(([, field = '']) => field);
   const isFirst = ([field]: readonly [string, Schema]): boolean => first.includes(field);

@@ -35,8 +35,21 @@ export async function readJson(arrival: Arrival): Promise<unknown> {
 /** Accepts one request or notification. The rate limit would count a batch as one call. */
 export function messageOf(value: unknown): Message {
   if (Array.isArray(value)) throw invalidRequest('Batches are not supported: send one message.');
-  if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return value;
+  const message = isObject(value) ? withoutNullParams(value) : value;
+  if (isJSONRPCRequest(message) || isJSONRPCNotification(message)) return message;
   throw invalidRequest('Expected a JSON-RPC 2.0 request or notification.');
+}
+
+type Fields = Record<string, unknown>;
+
+function withoutNullParams({ params, ...message }: Fields): Fields {
+  if (params === null || params === undefined) return message;
+  return { ...message, params: isObject(params) ? withoutNulls(params) : params };
+}
+
+/** Some clients send null for what they leave out. */
+export function withoutNulls(given: Fields): Fields {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
 /** The id in the body, if any, so that a refusal can name it. */

@@ -1,12 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { plainNumbers, stringifyExact } from '../../lib/exact-json.ts';
+import type * as z from 'zod';
+import { plainNumbers } from '../../lib/exact-json.ts';
 import type { Answer } from '../../kernel/executor.ts';
 import { mayWait, type Operation } from '../../kernel/operation.ts';
 import { isObject } from '../../lib/guards.ts';
 import { markMeta, staleNote } from '../answer-marks.ts';
 import { shownError } from '../http.ts';
-import { fenceAnswer, UNTRUSTED_META } from './fence.ts';
+import { readArguments } from './arguments.ts';
+import { UNTRUSTED_META } from './fence.ts';
+import { fittingAnswer, shownAnswer } from './fit.ts';
 import { markNumbers } from './numbers.ts';
+import { inputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, CallSite, Outlook } from './tables.ts';
 
 const WAITING: Readonly<Record<Operation['effect'], string>> = {
@@ -18,9 +22,18 @@ const WAITING: Readonly<Record<Operation['effect'], string>> = {
 /** A tool that calls an operation. */
 export class OperationTool implements CallableTool {
   readonly #operation: Operation;
+  readonly #input: z.ZodObject;
+  #schema: ObjectSchema | undefined;
 
-  constructor(operation: Operation) {
+  /** `input`: the tool's own arguments, if it has others than the operation. */
+  constructor(operation: Operation, input = operation.input) {
     this.#operation = operation;
+    this.#input = input;
+  }
+
+  inputOf(given: Record<string, unknown>): Record<string, unknown> {
+    this.#schema ??= inputSchema(this.#input);
+    return readArguments(this.#schema, given);
   }
 
   /** Waits and long-running work are held. */
@@ -31,9 +44,9 @@ export class OperationTool implements CallableTool {
 
   run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult> {
     const { executor, caller, signal } = site;
-    return answerOf(this.#operation, site, () =>
-      executor.execute(this.#operation, input, caller, signal),
-    );
+    const call = (one: Record<string, unknown>) =>
+      executor.execute(this.#operation, one, caller, signal);
+    return answerOf(this.#operation, site, () => fittingAnswer(this.#operation, input, call));
   }
 
   outlook(input: Record<string, unknown>): Outlook {
@@ -69,16 +82,11 @@ export async function answerOf(
 
 function success(operation: Operation, answer: Answer): CallToolResult {
   const { value, replica } = answer;
-  const untrusted = operation.mcp !== false && operation.mcp.untrusted;
-  const fenced = untrusted && isObject(value) ? fenceAnswer(untrusted, value) : null;
-  const texts = [
-    fenced ? fenced.text : stringifyExact(value),
-    ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : []),
-  ];
-  const structured = fenced ? fenced.structured : value;
-  const meta = { ...(fenced && UNTRUSTED_META), ...markMeta(answer) };
+  const { text, structured, isForeign } = shownAnswer(operation, value);
+  const texts = [text, ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : [])];
+  const meta = { ...(isForeign && UNTRUSTED_META), ...markMeta(answer) };
   return {
-    content: texts.map((text) => ({ type: 'text', text })),
+    content: texts.map((one) => ({ type: 'text', text: one })),
     // The structured content must be an object; for null, the text alone says so.
     ...(isObject(structured) && { structuredContent: markNumbers(structured) }),
     isError: false,

@@ -25,19 +25,14 @@ import {
   shownError,
   type HttpEnv,
 } from '../http.ts';
+import { argumentsOf, withArguments } from './arguments.ts';
 import { challenge } from './challenge.ts';
 import { idOf, messageOf, readJson, type Message } from './body.ts';
 import { hold, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './listen.ts';
 import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
-import {
-  argumentsOf,
-  LEGACY_VERSIONS,
-  serverOf,
-  SUPPORTED_VERSIONS,
-  type Exchange,
-} from './server.ts';
+import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
@@ -49,6 +44,7 @@ const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 
 /** A short call runs to its end even if its client leaves. */
 const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
+const INTRODUCING: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
 /** A request and what we know about it so far, for any answer it gets. */
@@ -162,7 +158,7 @@ export class Endpoint {
     try {
       const value = await readJson(visit.c.env);
       visit.id = idOf(value);
-      const message = messageOf(value);
+      const message = withArguments(messageOf(value), this.#tables.tools);
       metered = this.#pace(message) !== 'wait';
       return message;
     } finally {
@@ -174,7 +170,7 @@ export class Endpoint {
   #pace({ method, params }: Message): ReturnType<CallableTool['pace']> | null {
     if (method !== 'tools/call') return null;
     const tool = this.#tables.tools.find(String(params?.['name']));
-    return tool?.pace(argumentsOf(params)) ?? null;
+    return tool?.pace(argumentsOf(params?.['arguments'])) ?? null;
   }
 
   /** The kind of protocol revision that a message uses, and the headers that the SDK should read. */
@@ -230,6 +226,7 @@ export class Endpoint {
       era,
       tables,
       version: serverVersion,
+      introduces: INTRODUCING.has(message.method),
       site: { executor: this.#executor, caller, signal, onInternal },
       clientName: clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER)),
       progressMs: acceptsStream(c) ? this.#tickMs : null,

@@ -37,7 +37,7 @@ const SENDER_FIELDS = new Set([
   'result',
   'reason',
 ]);
-const ATTACHMENT_FIELDS = new Set(['path', 'ref', 'content_type', 'content_base64']);
+const ATTACHMENT_FIELDS = new Set(['path', 'ref', 'content_type', 'content', 'content_base64']);
 const FAILURE_FIELDS = new Set(['error']);
 
 /** An object of an answer: our fields, and those of outsiders. */
@@ -164,6 +164,11 @@ function fenced(ours: string | null, theirs: string): string {
     theirs,
     `UNTRUSTED ${nonce}>>>`,
   ].join('\n');
+}
+
+/** How many bytes a value has at most in the text of an answer. */
+export function textBytes(value: unknown): number {
+  return Buffer.byteLength(inert(stringifyExact(value)));
 }
 
 /** The same JSON, with everything escaped that looks like a mark or a line break. */

@@ -26,7 +26,7 @@ interface Shortened {
 const SHORTENED: readonly Shortened[] = [
   {
     marks: ['trust', 'payload'],
-    fields: Object.keys(eventSchema.shape),
+    fields: [...Object.keys(eventSchema.shape), 'result'],
     shown: ['id', 'type', 'trust', 'status'],
     outside: true,
   },
@@ -35,17 +35,22 @@ const SHORTENED: readonly Shortened[] = [
   {
     marks: ['requested_by', 'notified'],
     fields: Object.keys(requestRecord.shape),
-    shown: ['request_id', 'status', 'summary', 'decision', 'comment', 'hint', 'expires_at'],
+    shown: ['request_id', 'status', 'summary'],
   },
   {
     marks: ['poll_after_seconds'],
     fields: Object.keys(requestAnswer.shape),
-    shown: ['request_id', 'status', 'decision', 'comment', 'hint', 'expires_at'],
+    shown: ['request_id', 'status'],
   },
   {
     marks: ['verified_at', 'activated_at'],
     fields: Object.keys(channelView.shape),
-    shown: ['id', 'kind', 'label', 'address', 'status', 'owner'],
+    shown: ['id', 'kind', 'label', 'status', 'owner'],
+  },
+  {
+    marks: ['parks', 'wakes_at'],
+    fields: ['attempts', 'parks', 'waiting_for', 'wakes_at'],
+    shown: [],
   },
   { marks: ['urls', 'server'], fields: ['agent', 'urls', 'server'], shown: [] },
   {
@@ -75,7 +80,7 @@ export function inputSchema(schema: z.ZodObject): ObjectSchema {
  * when we add fields. It omits `required` and descriptions, which would cost a tenth of the whole list.
  */
 export function outputSchema(schema: z.ZodType, hasOutside = false): ObjectSchema {
-  return asObject(lean(opened(jsonSchemaOf(schema, 'output'), { depth: 0, hasOutside })));
+  return asObject(lean(opened(jsonSchemaOf(schema, 'output'), { isTop: true, hasOutside })));
 }
 
 /** A custom schema has only the keywords in its metadata. */
@@ -92,6 +97,9 @@ function asObject(schema: Schema): ObjectSchema {
   return { type: 'object', ...schema };
 }
 
+/** An agent doesn't count so far, and a refusal tells the limit. */
+const LONG_TEXT_CHARS = 2000;
+
 /** Removes keywords that tell an agent nothing, because every agent pays tokens for the list. */
 function lean(schema: Schema): Schema {
   const { $schema: _dialect, $defs: _definitions, propertyNames: _names, ...rest } = schema;
@@ -101,6 +109,10 @@ function lean(schema: Schema): Schema {
   if (rest['maximum'] === Number.MAX_SAFE_INTEGER) delete rest['maximum'];
   if (rest['format'] === 'date-time') delete rest['pattern'];
   if (rest['minLength'] === 1) delete rest['minLength'];
+  if (Number(rest['maxLength']) >= LONG_TEXT_CHARS) delete rest['maxLength'];
+  if (rest['default'] === false) delete rest['default'];
+  if (typeof rest['pattern'] === 'string')
+    rest['pattern'] = rest['pattern'].replace('[0-9a-z]', '\\w');
   return portable(mapChildren(rest, lean));
 }
 
@@ -127,30 +139,52 @@ const STRUCTURE = new Set([
   'additionalProperties',
 ]);
 
-/** Objects below this level are declared without their members. */
-const DEPTH_SHOWN = 1;
-
 interface Level {
-  readonly depth: number;
+  /** The answer itself; objects within are declared without their members, unless they are records. */
+  readonly isTop: boolean;
   /** Outsiders may have written parts of the answer. */
   readonly hasOutside: boolean;
 }
 
-function opened(schema: Schema, { depth, hasOutside }: Level): Schema {
-  if (depth > DEPTH_SHOWN && schema['type'] === 'object') return { type: 'object' };
+function opened(schema: Schema, { isTop, hasOutside }: Level): Schema {
+  const isObject = schema['type'] === 'object';
+  const isPlain = isSchema(schema['properties']) && !recordOf(schema['properties']);
+  if (!isTop && isPlain) return { type: 'object' };
   const rest = Object.fromEntries(
     Object.entries(schema).filter(([keyword, value]) => STRUCTURE.has(keyword) && value !== false),
   );
-  if ('enum' in rest || 'const' in rest) delete rest['type'];
+  if (isLong(rest['enum'])) delete rest['enum'];
+  else if ('enum' in rest || 'const' in rest) delete rest['type'];
   const { items, properties } = rest;
   if (isSchema(items) && 'enum' in items) rest['items'] = { type: 'string' };
-  if (isSchema(properties)) rest['properties'] = shortened(properties, hasOutside);
-  const below = schema['type'] === 'object' ? depth + 1 : depth;
-  return mapChildren(rest, (child) => opened(child, { depth: below, hasOutside }));
+  if (isSchema(properties)) {
+    const told = Object.entries(properties).filter(([, one]) => !isTextOrNull(one));
+    rest['properties'] = shortened(Object.fromEntries(told), hasOutside);
+  }
+  return mapChildren(rest, (child) => opened(child, { isTop: isTop && !isObject, hasOutside }));
+}
+
+/** The descriptions of tools list longer choices where they matter. */
+const CHOICES_SHOWN = 6;
+
+function isLong(choices: unknown): boolean {
+  return Array.isArray(choices) && choices.length > CHOICES_SHOWN;
+}
+
+/** To declare such a field tells a client almost nothing. */
+function isTextOrNull(schema: unknown): boolean {
+  if (!isSchema(schema) || 'enum' in schema) return false;
+  const { type } = schema;
+  return Array.isArray(type) && type.every((one) => one === 'string' || one === 'null');
+}
+
+function recordOf(properties: unknown): Shortened | undefined {
+  if (!isSchema(properties)) return undefined;
+  return SHORTENED.find(({ marks }) => marks.every((name) => name in properties));
 }
 
 function shortened(properties: Schema, hasOutside: boolean): Schema {
-  const record = SHORTENED.find(({ marks }) => marks.every((name) => name in properties));
+  const record = recordOf(properties);
   if (!record) return properties;
   const hidden = record.fields.filter((name) => !record.shown.includes(name));
   const shown = Object.entries(properties).filter(([name]) => !hidden.includes(name));

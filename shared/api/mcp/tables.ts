@@ -4,6 +4,7 @@ import type { Executor } from '../../kernel/executor.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import type { OnInternalError } from '../http.ts';
+import type { Offered } from './offered.ts';
 
 // The tables of everything that the MCP endpoint serves: the endpoint knows the protocol, the tables know the product.
 
@@ -23,6 +24,8 @@ export interface Outlook {
 }
 
 export interface CallableTool {
+  /** The arguments as the tool wants them: see `readArguments`. */
+  inputOf(given: Record<string, unknown>): Record<string, unknown>;
   /**
    * `moment`: answered directly. `long`: may become a stream. `wait`: may become a stream, and doesn't count against
    * the rate limit.
@@ -38,7 +41,7 @@ export interface ToolTable {
   /** Why there is no such tool, as a sentence to follow `Unknown tool: x.`; empty if nothing is known. */
   whyMissing(name: string): string;
   /** The tools that these scopes may call. */
-  list(scopes: readonly Scope[]): readonly object[];
+  list(scopes: readonly Scope[]): readonly { readonly name: string }[];
   /** The part that a client asked for. VALIDATION_FAILED if it named something unknown. */
   part?(address: McpAddress): ToolTable;
 }
@@ -122,12 +125,13 @@ export interface Prompt {
 }
 
 export interface PromptTable {
-  list(scopes: readonly Scope[]): readonly Prompt[];
-  /** A prompt's messages as JSON values; null if these scopes have no such prompt. */
+  /** The prompts whose tools are all offered. */
+  list(offered: Offered): readonly Prompt[];
+  /** A prompt's messages as JSON values, for these tools; null if there's no such prompt. */
   messages(
     name: string,
     given: Readonly<Record<string, string>>,
-    scopes: readonly Scope[],
+    offered: Offered,
   ): readonly unknown[] | null;
   /** Suggests values for an argument; null if the caller has no such prompt or argument. */
   complete(

@@ -5,6 +5,7 @@ import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
+import { amongOffered } from './offered.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, ToolTable } from './tables.ts';
 import { Toolset, toolsetsOf } from './toolsets.ts';
@@ -29,10 +30,11 @@ export interface Tool {
 
 /** The tools that these scopes may call, in the order of the operations. */
 export function toolList(operations: readonly Operation[], scopes: readonly Scope[]): Tool[] {
-  return operations
+  const tools = operations
     .filter((operation) => mayCall(scopes, operation.scope, operation.effect))
     .map((operation) => toolOf(operation, scopes))
     .filter((tool) => tool !== null);
+  return amongOffered(tools);
 }
 
 function toolOf(operation: Operation, scopes: readonly Scope[]): Tool | null {

@@ -2,13 +2,17 @@ import { invalid, type ServiceError } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
+import { amongOffered } from './offered.ts';
 import { invalidParams } from './refusal.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { CallableTool, ToolTable } from './tables.ts';
 import type { ToolBook } from './tools.ts';
 
-/** Tools with these first words belong to another set. */
+/** Tools with these names, or these first words, belong to another set. */
 const SETS: Readonly<Record<string, string>> = {
+  // Whoever asks people doesn't choose them.
+  channel_add: 'policy',
+  channel_remove: 'policy',
   whoami: 'session',
   request: 'ask',
   channel: 'ask',
@@ -23,7 +27,7 @@ export function toolsetsOf(operations: readonly Operation[]): Map<string, Set<st
   for (const { name, mcp } of operations) {
     if (mcp === false) continue;
     const noun = name.split('_', 1)[0] ?? name;
-    const set = SETS[noun] ?? noun;
+    const set = SETS[name] ?? SETS[noun] ?? noun;
     sets.set(set, (sets.get(set) ?? new Set()).add(name));
   }
   return sets;
@@ -56,10 +60,11 @@ export class Toolset implements ToolTable {
   list(scopes: readonly Scope[]): readonly { readonly name: string }[] {
     // A read-only inbox_wait can't claim, as for keys that may not write.
     const able = this.#readOnly ? scopes.filter((scope) => scope !== 'inbox:write') : scopes;
-    return this.#book
+    const tools = this.#book
       .list(able)
       .filter(({ name }) => this.#names === null || this.#names.has(name))
       .filter(({ annotations }) => !this.#readOnly || annotations.readOnlyHint);
+    return amongOffered(tools);
   }
 }
 
@@ -67,6 +72,7 @@ export class Toolset implements ToolTable {
 function reading(tool: CallableTool, writes: boolean): CallableTool | undefined {
   if (writes) return undefined;
   return {
+    inputOf: (given) => tool.inputOf(given),
     pace: (input) => tool.pace(input),
     outlook: (input) => tool.outlook(input),
     run: (input, site) => {

@@ -6,13 +6,14 @@ import { mayCall, type Scope } from '../../lib/scopes.ts';
 import { inboxNext } from '../../operations/inbox/next.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { answerOf, OperationTool } from './call.ts';
+import { fittingAnswer } from './fit.ts';
 import type { CallableTool, CallSite, Outlook } from './tables.ts';
 
 type Fields = Record<string, unknown>;
 
 /** The arguments for a key that may claim. */
 const WITH_CLAIM = inboxWait.input.extend({
-  claim: z.boolean().optional().describe('Claim it too, as inbox_claim does.'),
+  claim: z.boolean().optional().describe('Take it, with a lease and in full.'),
 });
 
 /** The arguments of `inbox_wait` that a key with these scopes may use. */
@@ -26,7 +27,11 @@ export function mayClaim(scopes: readonly Scope[]): boolean {
 
 /** `inbox_wait`, which also claims the event if the agent asks for it: `inbox_next` for one event. */
 export class WaitTool implements CallableTool {
-  readonly #wait = new OperationTool(inboxWait);
+  readonly #wait = new OperationTool(inboxWait, WITH_CLAIM);
+
+  inputOf(given: Fields): Fields {
+    return this.#wait.inputOf(given);
+  }
 
   pace({ claim }: Fields): 'long' | 'wait' {
     return claim === true ? 'long' : 'wait';
@@ -40,7 +45,9 @@ export class WaitTool implements CallableTool {
     return answerOf(inboxWait, site, async () => {
       const { executor, caller, signal } = site;
       if (claim === undefined || claim === false) {
-        return executor.execute(inboxWait, input, caller, signal);
+        return fittingAnswer(inboxWait, input, (one) =>
+          executor.execute(inboxWait, one, caller, signal),
+        );
       }
       if (claim !== true) throw invalid({ path: 'claim', message: 'Expected true or false.' });
       const answer = await executor.execute(inboxNext, input, caller, signal);

@@ -24,7 +24,7 @@ export const emailStatus = defineOperation({
   effect: 'read',
   replica: 'local',
   rest: { method: 'GET', path: '/v1/emails/{batch_id}' },
-  mcp: false,
+  mcp: { title: 'Check sent mail', openWorld: true, untrusted: 'messages' },
   cli: {
     usage: 'email status <batch_id>',
     examples: ['email status bat_01j9z3k4m5n6p7q8r9s0t1v2w3'],

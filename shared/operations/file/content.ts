@@ -33,10 +33,21 @@ export const fileContent = z
       });
       return z.NEVER;
     }
-    const sizeBytes = lengthOf(bytes);
-    if (sizeBytes > FILE_INLINE_MAX_BYTES) throw tooLarge();
-    return { bytes, sha256: sha256Of(bytes), sizeBytes };
+    return contentOf(bytes);
   });
+
+/** A text, stored as UTF-8. */
+export const textContent = z
+  .string()
+  .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.")
+  .transform((text) => contentOf(Buffer.from(text)))
+  .describe('The file as text, up to 1 MB.');
+
+function contentOf(bytes: Bytes): FileContent {
+  const sizeBytes = lengthOf(bytes);
+  if (sizeBytes > FILE_INLINE_MAX_BYTES) throw tooLarge();
+  return { bytes, sha256: sha256Of(bytes), sizeBytes };
+}
 
 function decoded(text: string): Uint8Array | null {
   if (text.length > BASE64_CHARS_MAX) throw tooLarge();

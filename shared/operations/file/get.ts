@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { LongContext } from '../../kernel/context.ts';
-import { notFound } from '../../lib/errors.ts';
+import { invalid, notFound } from '../../lib/errors.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../lib/limits.ts';
 import { fileDownloadLink } from '../../kernel/links.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -14,12 +15,19 @@ export const fileGet = defineOperation({
   name: 'file_get',
   summary: 'Read a file, or get a link to a large one.',
   description:
-    'The path `evt_…/name` is an attachment of a mail. Files up to 1 MB come in content_base64. For larger files, download_url is a link that works without a key for 5 minutes.',
+    'The path `evt_…/name` is an attachment of a mail. Files up to 1 MB come in content_base64, or in content with `as` text. For larger files, download_url is a link that works without a key for 5 minutes.',
   scope: 'disk',
   disk: { field: 'path', kind: 'path' },
-  input: z.strictObject({ path: filePath }),
+  input: z.strictObject({
+    path: filePath,
+    as: z
+      .enum(['base64', 'text'])
+      .default('base64')
+      .describe('`text`: answer UTF-8 text in content.'),
+  }),
   output: fileView.extend({
     content_base64: z.string().optional().describe('The bytes, up to 1 MB.'),
+    content: z.string().optional().describe('The text, up to 1 MB, if it was asked for.'),
     download_url: z
       .string()
       .optional()
@@ -33,10 +41,11 @@ export const fileGet = defineOperation({
   mcp: { title: 'Read a file', openWorld: true, untrusted: 'file' },
   cli: { usage: 'file get <path>', examples: ['file get reports/may.pdf', 'file get log.txt -'] },
   example: { path: 'example/hello.txt' },
-}).long(async (context, { path }) => {
+}).long(async (context, { path, as }) => {
   const { vault, server, project, caller, now } = context;
   const { row, bytes } = await find(context, path);
   const view = toFileView(row);
+  if (bytes && as === 'text') return { ...view, content: textOf(bytes) };
   if (bytes) return { ...view, content_base64: Buffer.from(bytes).toString('base64') };
   const terms = { holder: caller.keyId, expiresAtMs: now + DOWNLOAD_LINK_SECONDS * 1000 };
   const { version } = row;
@@ -46,6 +55,11 @@ export const fileGet = defineOperation({
     expires_at: isoTime(terms.expiresAtMs),
   };
 });
+
+function textOf(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes).toString('utf8');
+  throw invalid({ path: 'as', message: "The file isn't UTF-8 text: read it as `base64`." });
+}
 
 /** A file, with its bytes if it is small. NOT_FOUND. */
 async function find(

@@ -6,21 +6,25 @@ import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isReservedPath } from '../../rules/disk-name.ts';
 import { filePath, ifVersion, refuseOtherVersion } from '../disk-fields.ts';
-import { contentType, fileContent } from './content.ts';
+import { contentType, fileContent, textContent } from './content.ts';
 import { saveFile } from './save.ts';
 import { completeUpload, openUpload, type DirectUpload } from './upload.ts';
 import { fileView, toFileView } from './view.ts';
 
 const TYPE_DEFAULT = 'application/octet-stream';
-const WAYS = ['content_base64', 'upload', 'complete'] as const;
+const TEXT_TYPE_DEFAULT = 'text/plain; charset=utf-8';
+const WAYS = ['content', 'content_base64', 'upload', 'complete'] as const;
 
 const input = z
   .strictObject({
     path: filePath,
+    content: textContent.optional(),
     content_base64: fileContent.optional(),
     content_type: contentType
       .optional()
-      .describe('Of `content_base64` (default `application/octet-stream`).'),
+      .describe(
+        'Media type (default: `text/plain` for `content`, else `application/octet-stream`).',
+      ),
     upload: z
       .strictObject({
         size: z.int().min(0).max(FILE_MAX_BYTES).describe('Exact size in bytes.'),
@@ -43,8 +47,12 @@ const input = z
     if (given.length !== 1) {
       complain(given[1] ?? 'content_base64', `Give exactly one of ${WAYS.join(', ')}.`);
     }
-    if (value.content_type !== undefined && value.content_base64 === undefined) {
-      complain('content_type', 'Use it only with content_base64; an upload has its own.');
+    const isDirect = value.content !== undefined || value.content_base64 !== undefined;
+    if (value.content_type !== undefined && !isDirect) {
+      complain(
+        'content_type',
+        'Use it only with content or content_base64; an upload has its own.',
+      );
     }
     if (value.if_version !== undefined && value.upload !== undefined) {
       complain('if_version', 'Opening an upload saves nothing: pass it with `complete`.');
@@ -66,15 +74,16 @@ export const filePut = defineOperation({
   name: 'file_put',
   summary: 'Save a file, or open or complete an upload.',
   description:
-    'Up to 1 MB: pass `content_base64`. Up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces any file at the path and ends its links; until then the old file stays.',
+    'Up to 1 MB: pass `content_base64`, or text as `content`. Up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces any file at the path and ends its links; until then the old file stays.',
   scope: 'disk',
   disk: { field: 'path', kind: 'path' },
   input,
   output,
-  brief: (value) =>
-    value.content_base64
-      ? { ...value, content_base64: { ...value.content_base64, bytes: null } }
-      : value,
+  brief: ({ content, content_base64, ...value }) => ({
+    ...value,
+    ...(content && { content: { ...content, bytes: null } }),
+    ...(content_base64 && { content_base64: { ...content_base64, bytes: null } }),
+  }),
   errors: [
     'PATH_RESERVED',
     'QUOTA_EXCEEDED',
@@ -117,8 +126,9 @@ export const filePut = defineOperation({
 
 async function prepare(
   { blobs, directUploads, now, finally: atEnd }: PrepareContext,
-  { path, content_base64: content, upload, complete }: z.output<typeof input>,
+  { path, content: text, content_base64, upload, complete }: z.output<typeof input>,
 ): Promise<DirectUpload | null> {
+  const content = text ?? content_base64;
   if (isReservedPath(path)) return null;
   if (upload && directUploads) {
     const id = newId('upl', now);
@@ -139,7 +149,8 @@ async function store(
   value: z.output<typeof input>,
   direct: DirectUpload | null,
 ): Promise<z.input<typeof output>> {
-  const { path, content_base64: content, content_type, upload, complete, if_version } = value;
+  const { path, content_type, upload, complete, if_version } = value;
+  const content = value.content ?? value.content_base64;
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
   if (upload) return openUpload(context, { path, ...upload }, direct);
   const { files } = context.store;
@@ -153,7 +164,7 @@ async function store(
     path,
     digest: content.sha256,
     size_bytes: content.sizeBytes,
-    content_type: content_type ?? TYPE_DEFAULT,
+    content_type: content_type ?? (value.content ? TEXT_TYPE_DEFAULT : TYPE_DEFAULT),
   };
   return toFileView(await saveFile(context, file, null));
 }

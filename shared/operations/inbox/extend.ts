@@ -21,7 +21,7 @@ export const inboxExtend = defineOperation({
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/extend' },
-  mcp: false,
+  mcp: { title: 'Extend a lease' },
   cli: {
     usage: 'inbox extend <event_id>',
     examples: ['inbox extend evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --lease-seconds 600'],

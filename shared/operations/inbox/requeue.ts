@@ -20,7 +20,7 @@ export const inboxRequeue = defineOperation({
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/inbox/requeue' },
-  mcp: false,
+  mcp: { title: 'Requeue an event' },
   cli: {
     usage: 'inbox requeue <event_id>',
     examples: ['inbox requeue evt_01j9z3k4m5n6p7q8r9s0t1v2w3'],

@@ -12,7 +12,7 @@ export const requestWithdraw = defineOperation({
   name: 'request_withdraw',
   summary: 'Take back a request nobody has decided yet.',
   description:
-    'The request ends as expired, and its buttons and links stop working. If a person decided first, their decision stands: withdrawn is false and status says what they decided. An admin key can withdraw any request, other keys only their own.',
+    "The request ends as expired. If a person decided first, their decision stands, and withdrawn is false. Only an admin key can withdraw another key's request.",
   scope: 'approvals',
   input: z.strictObject({
     request_id: requestId,
@@ -28,7 +28,7 @@ export const requestWithdraw = defineOperation({
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests/{id}/withdraw', params: { id: 'request_id' } },
-  mcp: false,
+  mcp: { title: 'Withdraw a request' },
   cli: {
     usage: 'request withdraw <request_id>',
     examples: [

@@ -32,7 +32,7 @@ describe('revision 2026-07-28 over standard input and output', () => {
       supportedVersions: VERSIONS,
       capabilities: { resources: { subscribe: true, listChanged: true } },
       ttlMs: 300_000,
-      cacheScope: 'public',
+      cacheScope: 'private',
     });
   });
 

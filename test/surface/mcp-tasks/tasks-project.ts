@@ -282,7 +282,7 @@ export const PROJECT_TASKS: readonly Task[] = [
     steps: [
       {
         tool: 'kv_set',
-        because: { in: 'instructions', says: 'kv_set and file_put keep values' },
+        because: { in: 'goal', says: 'Store 1 under the key' },
         args: { key: { goal: 'seen' }, value: { goal: 1 } },
         slip: true,
         refused: 'SCOPE_MISSING',

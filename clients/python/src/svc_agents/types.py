@@ -1688,6 +1688,8 @@ class FileGetAnswer(TypedDict):
     version: int
     #: The bytes, up to 1 MB.
     content_base64: NotRequired[str]
+    #: The text, up to 1 MB, if it was asked for.
+    content: NotRequired[str]
     #: Above 1 MB: a link to the bytes, valid for 5 minutes without a key.
     download_url: NotRequired[str]
     #: When the link ends.

@@ -100,7 +100,7 @@ describe('revision 2026-07-28', () => {
       },
       instructions: expect.any(String),
       ttlMs: 300_000,
-      cacheScope: 'public',
+      cacheScope: 'private',
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'svc', version: '1.2.3' } },
     });
   });

@@ -31,7 +31,7 @@ describe('tool list', () => {
 
   it('shows a key only what its scopes allow', () => {
     const names = toolList(operations, ['inbox:read']).map(({ name }) => name);
-    expect(names).toEqual(['whoami', 'session_hello', 'inbox_list', 'inbox_wait']);
+    expect(names).toEqual(['whoami', 'session_hello', 'inbox_list', 'inbox_wait', 'inbox_get']);
   });
 
   it('stays within its budget', () => {

@@ -43,9 +43,8 @@ describe('an address with some of the tools', () => {
       'ask_approval',
       'ask_human',
       'request_status',
+      'request_withdraw',
       'channel_list',
-      'channel_add',
-      'channel_remove',
     ]);
     expect(await namesAt('?tools=session')).toEqual(['whoami', 'session_hello']);
   });
@@ -54,14 +53,14 @@ describe('an address with some of the tools', () => {
     const sets = 'inbox,ask,disk,source,policy,email,ledger,session';
     const all = await namesAt('');
     expect(await namesAt(`?tools=${sets}`)).toEqual(all);
-    expect(all).toHaveLength(32);
+    expect(all).toHaveLength(37);
     const parts = await Promise.all(sets.split(',').map((set) => namesAt(`?tools=${set}`)));
     expect(parts.flat().toSorted()).toEqual(all.toSorted());
   });
 
   it('shows a key only what its scopes allow', async () => {
     executor.scopes = ['inbox:read'];
-    expect(await namesAt('?tools=inbox,disk')).toEqual(['inbox_list', 'inbox_wait']);
+    expect(await namesAt('?tools=inbox,disk')).toEqual(['inbox_list', 'inbox_wait', 'inbox_get']);
   });
 
   it('refuses the other tools', async () => {
@@ -93,6 +92,7 @@ describe('the read-only address', () => {
       'source_list',
       'inbox_list',
       'inbox_wait',
+      'inbox_get',
       'request_status',
       'channel_list',
       'policy_get',
@@ -101,6 +101,7 @@ describe('the read-only address', () => {
       'state_load',
       'file_list',
       'file_get',
+      'email_status',
       'ledger_query',
       'ledger_verify',
     ]);
