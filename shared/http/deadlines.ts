@@ -44,12 +44,23 @@ class Receiving {
   readonly #onSlow: OnSlow | undefined;
   #openRequests = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Since when we read nothing of the connection; null while we do. */
+  #stoppedAt: number | null = null;
+  /** How long we read nothing before that. */
+  #stoppedMs = 0;
 
   constructor(socket: Socket, limits: ReceiveLimits, onSlow: OnSlow | undefined) {
     this.#socket = socket;
     this.#limits = limits;
     this.#onSlow = onSlow;
     this.#expectWithin(limits.headersMs, () => this.#cutOff(true));
+    socket.on('pause', () => {
+      this.#stoppedAt ??= performance.now();
+    });
+    socket.on('resume', () => {
+      if (this.#stoppedAt !== null) this.#stoppedMs += performance.now() - this.#stoppedAt;
+      this.#stoppedAt = null;
+    });
     socket.once('close', () => clearTimeout(this.#timer));
   }
 
@@ -59,33 +70,43 @@ class Receiving {
     if (hasBody(request)) {
       const isUpload = UPLOAD.test(request.url ?? '');
       const { bodyMs } = this.#limits;
-      const endsAt = isUpload ? Number.POSITIVE_INFINITY : performance.now() + bodyMs;
-      this.#expectBytes(request, response, endsAt);
+      this.#expectBytes(
+        request,
+        response,
+        isUpload ? Number.POSITIVE_INFINITY : this.#time + bodyMs,
+      );
     }
     response.once('close', () => this.#answered());
+  }
+
+  /** The sender's time, in milliseconds: it stands still while we read nothing. */
+  get #time(): number {
+    return (this.#stoppedAt ?? performance.now()) - this.#stoppedMs;
   }
 
   /** Cuts off a body that isn't complete by `endsAt`, or of which too few bytes come. */
   #expectBytes(request: IncomingMessage, response: ServerResponse, endsAt: number): void {
     const { bodyMs, lowestRate = { bytes: 1, everyMs: bodyMs } } = this.#limits;
     const { bytesRead } = this.#socket;
-    const ms = Math.min(lowestRate.everyMs, Math.max(0, endsAt - performance.now()));
+    const until = Math.min(this.#time + lowestRate.everyMs, endsAt);
     const look = (): void => {
       if (request.complete || response.writableFinished || this.#socket.destroyed) return;
-      // Bytes that we haven't taken or read yet: the sender may be waiting for us.
-      const isWaiting = request.readableLength > 0 || this.#socket.isPaused();
-      const isSlow = this.#socket.bytesRead - bytesRead < lowestRate.bytes && !isWaiting;
-      // The time in which we take nothing is ours.
-      const until = isWaiting ? endsAt + ms : endsAt;
-      if (!isSlow && performance.now() < until) {
-        this.#expectBytes(request, response, until);
+      const left = until - this.#time;
+      if (left > 0) {
+        lookIn(this.#stoppedAt === null ? left : lowestRate.everyMs);
+        return;
+      }
+      const isSlow = this.#socket.bytesRead - bytesRead < lowestRate.bytes;
+      if (!isSlow && until < endsAt) {
+        this.#expectBytes(request, response, endsAt);
         return;
       }
       this.#onSlow?.(request);
       this.#cutOff(!response.headersSent);
     };
     // Bytes that came while this process was busy are read first.
-    this.#expectWithin(ms, () => setImmediate(look));
+    const lookIn = (ms: number): void => this.#expectWithin(ms, () => setImmediate(look));
+    lookIn(until - this.#time);
   }
 
   #answered(): void {

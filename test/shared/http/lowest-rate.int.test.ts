@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { ReceiveLimits } from '../../../shared/http/deadlines.ts';
 import { HttpServer } from '../../../shared/http/http-server.ts';
 
@@ -21,8 +21,10 @@ const HURRIED = { ...LIMITS, bodyMs: 2000 };
 
 let server: HttpServer;
 let slow: string[];
+/** Requests in line, of which nothing is taken. */
+let inLine: IncomingMessage[];
 beforeEach(async () => {
-  slow = [];
+  [slow, inLine] = [[], []];
   server = await listen(LIMITS);
 });
 afterEach(() => server.close(0));
@@ -34,6 +36,10 @@ function listen(limits: ReceiveLimits): Promise<HttpServer> {
       // Takes nothing for a while, as a disk that has much to do.
       if (request.url === '/u/late') await sleep(2500);
       if (request.url === '/w/late') await sleep(LATE_MS);
+      if (request.url === '/w/in-line') {
+        inLine.push(request);
+        await once(request, 'its turn');
+      }
       response.end(`${(await bytesOf(request)).length} bytes`);
     },
     { limits, onSlowBody: ({ url }) => slow.push(url ?? '') },
@@ -99,4 +105,50 @@ it('a sender who waits in line longer than a body may take is not ended', async 
   socket.write('x'.repeat(300_000));
   expect(await all).toContain('300000 bytes');
   expect(slow).toEqual([]);
+});
+
+/** Stops the clock; returns what moves it on. */
+function stoppedClock(): (ms: number) => Promise<void> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return async (ms) => {
+    vi.advanceTimersByTime(ms);
+    for (let n = 0; n < 5; n += 1) await turn();
+  };
+}
+
+/** A sender of 100,000 bytes that waits in line. Of its first 70,000 less than 10,000 are left, which is too little for a second. */
+async function senderInLine(): Promise<{ socket: Socket; all: Promise<string> }> {
+  await server.close(0);
+  server = await listen({ ...LIMITS, lowestRate: { bytes: 10_000, everyMs: 1000 } });
+  const sent = await send('/w/in-line', 100_000);
+  sent.socket.write('x'.repeat(70_000));
+  while (inLine[0]?.socket.isPaused() !== true) await turn();
+  return sent;
+}
+
+async function itsTurn(): Promise<void> {
+  inLine[0]?.emit('its turn');
+  while (inLine[0]?.socket.isPaused() === true || inLine[0]?.readableLength !== 0) await turn();
+}
+
+it('a sender whose turn comes just before its time is over is not ended while it sends on', async () => {
+  const pass = stoppedClock();
+  const { socket, all } = await senderInLine();
+  await pass(1000);
+  await pass(900);
+  await itsTurn();
+  await pass(200);
+  socket.write('x'.repeat(30_000));
+  expect(await all).toContain('100000 bytes');
+  expect(slow).toEqual([]);
+});
+
+it('a sender who sends nothing more after its turn came is ended with 408', async () => {
+  const pass = stoppedClock();
+  const { all } = await senderInLine();
+  await pass(1900);
+  await itsTurn();
+  for (let second = 0; second < 3; second += 1) await pass(1000);
+  expect(await all).toMatch(/^HTTP\/1\.1 408 /);
 });
