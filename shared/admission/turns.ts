@@ -1,3 +1,4 @@
+import { inNextTurn } from '../lib/next-turn.ts';
 import { Budget, type BudgetLimits, type Full } from './budget.ts';
 import { FairQueue, type Lane, type Queued } from './fair-queue.ts';
 import { PLACE_LIMITS, STRANGERS_LIMITS, WAITING_HEAD_BYTES, WAITING_LIMITS } from './limits.ts';
@@ -142,7 +143,7 @@ export class Turns {
     if (this.#running) this.#queue.charge(this.#running, ms);
     this.#running = null;
     this.#worked += ms;
-    if (this.#worked >= SLICE_MS) setImmediate(this.#nextTurn);
+    if (this.#worked >= SLICE_MS) inNextTurn(this.#nextTurn);
     else this.#pump();
   };
 

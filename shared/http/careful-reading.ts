@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { inNextTurn } from '../lib/next-turn.ts';
 
 /** As many bytes are parsed at once: at most 700 chunks or 150 requests. */
 const SLICE_BYTES = 4096;
@@ -10,6 +11,9 @@ const SLICE_WORK = 400;
 const TURN_WORK = 4000;
 /** A client is read carefully that sends more small chunks in one turn. */
 const SMALL_CHUNKS_MAX = 512;
+/** How long after its last connection a client is still read carefully, and how many of those are remembered. */
+const CAREFUL_MS = 60_000;
+const REMEMBERED_MAX = 4096;
 /** What is read and not parsed yet. Who sends more is disconnected. */
 const UNPARSED_MAX_BYTES = 32 * 1024 * 1024;
 
@@ -26,13 +30,15 @@ interface Client {
 /**
  * Reads clients slice by slice whose bytes take long to parse. Node parses all that it reads of a connection at once, and
  * 64 KB that are 10,000 chunks or 2,000 requests take it 10 ms: fifty such connections would keep everybody waiting. As
- * long as such a client has a connection, slices of all its connections are parsed in turn, each until that has cost
- * something.
+ * long as such a client has a connection, and for a minute afterwards, slices of all its connections are parsed in turn,
+ * each until that has cost something.
  */
 export class CarefulReading {
   readonly #readers = new WeakMap<Socket, Reader>();
   readonly #clients = new Map<string, Client>();
   readonly #line = new Line();
+  /** Careful clients without a connection, and until when. */
+  readonly #remembered = new Map<string, number>();
   /** Who sent small chunks in this turn. */
   readonly #chunkers = new Set<Client>();
 
@@ -45,7 +51,9 @@ export class CarefulReading {
     client.readers.add(reader);
     socket.once('close', () => {
       client.readers.delete(reader);
-      if (client.readers.size === 0) this.#clients.delete(address);
+      if (client.readers.size > 0) return;
+      this.#clients.delete(address);
+      if (client.isCareful) this.#remember(address);
     });
     if (client.isCareful) reader.begin();
   }
@@ -82,9 +90,17 @@ export class CarefulReading {
   #clientAt(address: string): Client {
     const known = this.#clients.get(address);
     if (known) return known;
-    const client = { readers: new Set<Reader>(), isCareful: false, smallChunks: 0 };
+    const isCareful = (this.#remembered.get(address) ?? 0) > performance.now();
+    const client = { readers: new Set<Reader>(), isCareful, smallChunks: 0 };
     this.#clients.set(address, client);
     return client;
+  }
+
+  #remember(address: string): void {
+    this.#remembered.delete(address);
+    this.#remembered.set(address, performance.now() + CAREFUL_MS);
+    const [oldest = ''] = this.#remembered.keys();
+    if (this.#remembered.size > REMEMBERED_MAX) this.#remembered.delete(oldest);
   }
 
   readonly #countAgain = (): void => {
@@ -113,7 +129,7 @@ class Line {
     (bytes > SLICE_BYTES ? this.#others : this.#last).push(reader);
     if (this.#isRunning) return;
     this.#isRunning = true;
-    setImmediate(this.#nextTurn);
+    inNextTurn(this.#nextTurn);
   }
 
   readonly #nextTurn = (): void => {
@@ -121,7 +137,7 @@ class Line {
     this.#parse(this.#last, began + TURN_WORK / 2);
     this.#parse(this.#others, began + TURN_WORK);
     this.#isRunning = this.#last.length + this.#others.length > 0;
-    if (this.#isRunning) setImmediate(this.#nextTurn);
+    if (this.#isRunning) inNextTurn(this.#nextTurn);
   };
 
   /** Each of them has a go, until all work together has reached this. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { ListenOptions, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalid } from '../lib/errors.ts';
+import { connected } from '../lib/next-turn.ts';
 import { answerError } from './answers.ts';
 import { CarefulReading } from './careful-reading.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
@@ -25,6 +26,10 @@ export interface HttpServerOptions {
 /** No answer takes longer than a wait of 120 s, so after this silence the peer is dead or stalled. */
 const SILENT_CONNECTION_MS = 180_000;
 const CONNECTIONS_MAX = 2048;
+/** New connections that the system holds for us until we take them. */
+const BACKLOG = 4096;
+/** Lines of a head. Programs send twenty or so; 16 KB could be four thousand, which take as long as a large body. */
+const HEADERS_MAX = 200;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 5_000 };
 
@@ -57,15 +62,18 @@ export class HttpServer {
       maxHeaderSize: 16 * 1024,
     });
     server.maxConnections = connectionsMax;
+    // Node drops the lines beyond this, so one more shows that there were too many.
+    server.maxHeadersCount = HEADERS_MAX + 1;
     server.timeout = SILENT_CONNECTION_MS;
     const listening = new HttpServer(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(address, () => {
+      server.listen({ backlog: BACKLOG, ...address }, () => {
         server.off('error', reject);
         // No request can have arrived yet.
         listening.#answerBy(handlerOf(listening.port));
         enforceDeadlines(server, limits, onSlowBody);
+        server.on('connection', connected);
         server.on('connection', (socket: Socket) => listening.#reading.opened(socket));
         if (onConnection) server.on('connection', onConnection);
         resolve();
@@ -103,6 +111,12 @@ export class HttpServer {
       this.#reading.request();
       if (isChunked(request)) {
         joinSmallChunks(request, response, () => this.#reading.smallChunk(request.socket));
+      }
+      if (request.rawHeaders.length > 2 * HEADERS_MAX) {
+        this.#reading.tooMany(request.socket);
+        const message = `Send at most ${HEADERS_MAX} of them.`;
+        answerError(response, invalid({ path: 'headers', message }), 431);
+        return;
       }
       const problem = hostProblem(request);
       if (problem === null) handler(request, response);

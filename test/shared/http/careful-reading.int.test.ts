@@ -18,6 +18,8 @@ let server: HttpServer;
 let sockets: Socket[];
 let seen: { taken: number; pieces: number };
 let heldBack: IncomingMessage[];
+/** The server's side of the connection whose body is taken. */
+let peer: Socket;
 
 beforeEach(async () => {
   [sockets, heldBack] = [[], []];
@@ -36,6 +38,7 @@ beforeEach(async () => {
       heldBack.push(request);
       return;
     }
+    peer = request.socket;
     request.on('data', (bytes: Buffer) => {
       now.taken += bytes.length;
       now.pieces += 1;
@@ -93,6 +96,17 @@ it('bodies of one-byte chunks on fifty connections are parsed a few thousand chu
   // By then the first has shown what they send.
   await mostInATurn(20_000);
   expect(await mostInATurn(seen.taken + 100_000)).toBeLessThanOrEqual(CHUNKS_PER_TURN);
+});
+
+it('a client that floods again after all its connections have closed is read as carefully', async () => {
+  const first = flood('PUT /taken');
+  await mostInATurn(20_000);
+  const closed = new Promise((done) => peer.once('close', done));
+  first.destroy();
+  await closed;
+  const before = seen.taken;
+  flood('PUT /taken');
+  expect(await mostInATurn(before + MANY)).toBeLessThanOrEqual(CHUNKS_PER_TURN);
 });
 
 it('who sends little is answered before the chunks of fifty connections at the same address', async () => {

@@ -57,7 +57,22 @@ describe('a request', () => {
   ])('that names one is answered: %j', async (lines) => {
     expect(await exchange(lines)).toMatch(/^HTTP\/1\.1 200 /);
   });
+
+  it('with more than two hundred headers gets 431, which says so', async () => {
+    // `Host` and `Connection` count.
+    expect(await exchange(withHeaders(198))).toMatch(/^HTTP\/1\.1 200 /);
+    for (const count of [199, 1900, 3900]) {
+      const answer = await exchange(withHeaders(count));
+      expect(answer).toMatch(
+        /^HTTP\/1\.1 431 [^]*"path":"headers","message":"Send at most 200 of them."/,
+      );
+    }
+  });
 });
+
+function withHeaders(count: number): string[] {
+  return ['GET /early HTTP/1.1', 'Host: a', ...Array<string>(count).fill('a:')];
+}
 
 /** What comes back for a request until the other side closes. */
 async function exchange(lines: readonly string[]): Promise<string> {
