@@ -1,4 +1,5 @@
 import type { Workshop } from './children.ts';
+import type { Proxy } from './front.ts';
 import type { Row } from './report.ts';
 
 /** What a bench is given to work with. */
@@ -9,6 +10,8 @@ export interface Bench {
   readonly rounds: number;
   /** Of one run of a load generator. */
   readonly seconds: number;
+  /** The program in front of gateways, where a bench can have one. */
+  readonly proxy: Proxy | null;
   readonly progress: (text: string) => void;
 }
 

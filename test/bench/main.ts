@@ -28,6 +28,7 @@ import { start } from './cases/start.ts';
 import { waits } from './cases/waits.ts';
 import { wake } from './cases/wake.ts';
 import { Workshop } from './children.ts';
+import { PROXIES, type Proxy } from './front.ts';
 import { drawScaling } from './scaling-plot.ts';
 import { machine, markdown, writeJson, type Row } from './report.ts';
 import { recordResults } from './results.ts';
@@ -72,6 +73,7 @@ interface Options {
   /** Where the picture of the bench `gateways` goes. */
   readonly plot: string | undefined;
   readonly quick: boolean;
+  readonly proxy: Proxy | null;
   /** Whether the figures in docs are replaced by these. */
   readonly record: boolean;
 }
@@ -81,6 +83,7 @@ const USAGE = `npm run bench -- [BENCH…] [--quick] [--record] [--json FILE] [-
 Measures each figure beside something else in the same run, and prints the medians as a table.
 
   --quick      fewer rounds and shorter ones
+  --proxy P    the bench neighbours sends everything through nginx or haproxy
   --record     write these figures into docs/figures.json and the pages that show them
   --json FILE  the samples as well
   --plot FILE  the picture of the bench gateways
@@ -96,6 +99,7 @@ function parseOptions(): Options | null {
       help: { type: 'boolean', short: 'h', default: false },
       json: { type: 'string' },
       plot: { type: 'string' },
+      proxy: { type: 'string' },
       quick: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
     },
@@ -107,11 +111,15 @@ function parseOptions(): Options | null {
   }
   const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
   const { json, plot, quick, record } = values;
-  return { names, json, plot, quick, record };
+  const proxy = PROXIES.find((one) => one === values.proxy) ?? null;
+  if (values.proxy !== undefined && proxy === null) {
+    throw new Error(`--proxy takes ${PROXIES.join(' or ')}.`);
+  }
+  return { names, json, plot, proxy, quick, record };
 }
 
 /** Each bench in turn; one that fails leaves a row that says so. */
-async function runAll({ names, quick }: Options): Promise<{ rows: Row[]; failed: boolean }> {
+async function runAll({ names, quick, proxy }: Options): Promise<{ rows: Row[]; failed: boolean }> {
   const rows: Row[] = [];
   let failed = false;
   for (const name of names) {
@@ -122,6 +130,7 @@ async function runAll({ names, quick }: Options): Promise<{ rows: Row[]; failed:
     const bench: Bench = {
       workshop,
       quick,
+      proxy,
       rounds: quick ? 3 : 5,
       seconds: quick ? 2 : 4,
       progress: (text) => say(`${name}: ${text}`),

@@ -211,7 +211,7 @@ const { values } = parseArgs({
 });
 const workshop = new Workshop();
 process.once('SIGINT', () => void workshop.close().finally(() => process.exit(130)));
-const bench = { workshop, quick: false, rounds: 1, seconds: 1, progress: say };
+const bench = { workshop, quick: false, rounds: 1, seconds: 1, proxy: null, progress: say };
 const team = await SharedTeam.start(bench, Number(values.projects), SECRET);
 const isWell = await new Soak(team, workshop).run(Number(values.minutes));
 process.exitCode = isWell ? 0 : 1;

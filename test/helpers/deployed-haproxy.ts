@@ -14,6 +14,8 @@ interface DeployedWanted {
   readonly gateways: readonly [string, string];
   /** Where HAProxy listens. */
   readonly url: string;
+  /** More lines of its frontend; it then takes as many connections as the file says. */
+  readonly frontend?: string;
 }
 
 /** A HAProxy with the configuration that operators get, moved to the test's addresses and without TLS. */
@@ -25,10 +27,11 @@ export class DeployedHaproxy {
   }
 
   /** Resolves when it listens. */
-  static async start({ program, folder, gateways, url }: DeployedWanted): Promise<DeployedHaproxy> {
+  static async start(wanted: DeployedWanted): Promise<DeployedHaproxy> {
+    const { program, folder, url } = wanted;
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'haproxy.cfg');
-    writeFileSync(file, moved(gateways, url));
+    writeFileSync(file, moved(wanted));
     const child = spawn(program, ['-db', '-f', file], { stdio: 'ignore' });
     for (let tries = 0; !(await isListening(Number(new URL(url).port))); tries += 1) {
       if (tries === 500 || child.exitCode !== null) throw new Error('HAProxy does not listen.');
@@ -44,17 +47,17 @@ export class DeployedHaproxy {
   }
 }
 
-function moved(gateways: readonly [string, string], url: string): string {
+function moved({ gateways, url, frontend }: DeployedWanted): string {
   let text = readFileSync(SHOWN, 'utf8');
   const replace = (shown: string | RegExp, own: string): void => {
     if (text.search(shown) === -1) throw new Error(`${SHOWN} has no ${String(shown)}.`);
     text = text.replace(shown, own);
   };
   // Not every machine lets a process open twice as many files.
-  replace('maxconn 20000', 'maxconn 2000');
+  replace('maxconn 20000', frontend === undefined ? 'maxconn 2000' : 'maxconn 9000');
   replace('10.0.0.11:4780', gateways[0]);
   replace('10.0.0.12:4780', gateways[1]);
-  replace(/bind :443 .*/, `bind ${new URL(url).host}`);
+  replace(/bind :443 .*/, `bind ${new URL(url).host}\n${frontend ?? ''}`);
   replace(/\/etc\/haproxy\/haproxy-503\.http/g, ERROR_PAGE);
   return text;
 }

@@ -7,9 +7,11 @@ import type { Answers, Flood } from '../child/flooder.ts';
 import type { Child } from '../children.ts';
 import { call, json } from '../http.ts';
 import { floodsOf, type FloodCase } from '../floods.ts';
+import { startFront } from '../front.ts';
 import { buildProduct } from '../product.ts';
 import type { Row } from '../report.ts';
 import { quantile, ratios, spread } from '../stats.ts';
+import { findTool, missing } from '../tools.ts';
 
 /** Entries of the ledger that is queried and verified. */
 const ENTRIES = 8000;
@@ -18,16 +20,22 @@ const AT_ONCE = 64;
 const PAUSE_MS = 5;
 /** A flood has this long to reach its strength. */
 const BEFORE_MS = 300;
+/** Behind a proxy, the one who floods and the neighbour have addresses of their own. */
+const FLOODER = '127.0.0.5';
+const NEIGHBOUR = '127.0.0.9';
 /** The bar: as many times the control's p99, and nothing that's below this. */
 const TIMES = 3;
 const ALLOWED_MS = 100;
 
 interface Site {
   readonly gateway: TeamGateway;
+  /** Where it's called: itself, or the proxy in front. */
   readonly port: number;
   readonly attacker: TeamProject;
   readonly neighbour: TeamProject;
+  /** The neighbour's connections: those that stay open, and one for each call. */
   readonly agent: Agent;
+  readonly fresh: Agent;
 }
 
 interface Tails {
@@ -38,6 +46,11 @@ interface Tails {
 
 /** What a neighbour sees of a gateway that somebody floods, beside a gateway that nobody floods, in the same moments. */
 export const neighbours: RunBench = async (bench) => {
+  const { proxy } = bench;
+  if (proxy !== null && findTool(proxy) === null) {
+    const what = `a neighbour's p99 behind ${proxy}`;
+    return [{ bench: 'neighbours', what, skipped: missing(proxy) }];
+  }
   await buildProduct(bench.progress);
   // The beginnings of some floods' names, to look at these alone.
   const only = process.env['SVC_BENCH_FLOOD']?.split(',');
@@ -47,10 +60,13 @@ export const neighbours: RunBench = async (bench) => {
   const rows: Row[] = [];
   const floods = await floodsOf({ ...flooded, url: flooded.gateway.url });
   for (const one of floods) {
+    // What says that it comes from a thousand addresses comes from one for a proxy.
+    if (proxy !== null && one.flood.from !== undefined) continue;
     if (only && !only.some((name) => one.name.startsWith(name))) continue;
     rows.push(await measure(bench, { flooded, control, flooder }, one));
   }
-  for (const { agent } of [flooded, control]) agent.destroy();
+  for (const { agent, fresh } of [flooded, control])
+    for (const one of [agent, fresh]) one.destroy();
   return rows;
 };
 
@@ -58,13 +74,26 @@ async function open(bench: Bench, name: string): Promise<Site> {
   const dataFolder = bench.workshop.place(name);
   const [attacker, neighbour] = await newProjects(dataFolder, 2);
   if (!attacker || !neighbour) throw new Error('No project was made.');
-  const port = await freePort();
-  const env = { SVC_TRUSTED_PROXIES: '127.0.0.2/32', SVC_MAIL_DOMAIN: 'in.example.com' };
-  const gateway = bench.workshop.own(
-    await TeamGateway.start({ dataFolder, listen: `127.0.0.1:${port}`, env }),
-  );
-  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
-  const site = { gateway, port, attacker, neighbour, agent };
+  const { proxy, workshop } = bench;
+  const listen = `127.0.0.1:${await freePort()}`;
+  const trusted = proxy === null ? '127.0.0.2/32' : '127.0.0.1/32';
+  const env = { SVC_TRUSTED_PROXIES: trusted, SVC_MAIL_DOMAIN: 'in.example.com' };
+  const gateway = workshop.own(await TeamGateway.start({ dataFolder, listen, env }));
+  const program = proxy === null ? null : findTool(proxy);
+  const front =
+    proxy === null || program === null
+      ? null
+      : await startFront(proxy, { program, folder: workshop.place(proxy), gateway: listen });
+  if (front) workshop.own(front);
+  const localAddress = proxy === null ? '127.0.0.1' : NEIGHBOUR;
+  const site = {
+    gateway,
+    port: front?.port ?? Number(new URL(gateway.url).port),
+    attacker,
+    neighbour,
+    agent: new Agent({ keepAlive: true, maxSockets: AT_ONCE, localAddress }),
+    fresh: new Agent({ localAddress }),
+  };
   if (name === 'flooded')
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => fill(site, n)));
   await put(site, neighbour, 'x', '1');
@@ -92,7 +121,7 @@ interface Sites {
 }
 
 async function measure(
-  { rounds, seconds, progress }: Bench,
+  { rounds, seconds, progress, proxy }: Bench,
   { flooded, control, flooder }: Sites,
   { name, flood, mostMs = ALLOWED_MS }: FloodCase,
 ): Promise<Row> {
@@ -101,7 +130,12 @@ async function measure(
   let answers: Answers = {};
   let memory = 0;
   for (let round = 0; round < rounds; round += 1) {
-    const wanted: Flood = { ...flood, port: flooded.port, seconds: seconds + BEFORE_MS / 1000 };
+    const wanted: Flood = {
+      ...(proxy !== null && { from: FLOODER }),
+      ...flood,
+      port: flooded.port,
+      seconds: seconds + BEFORE_MS / 1000,
+    };
     const flooding = flooder.call<Answers>('flood', wanted);
     await sleep(BEFORE_MS);
     const until = performance.now() + (seconds - BEFORE_MS / 1000) * 1000;
@@ -121,7 +155,7 @@ async function measure(
   );
   return {
     bench: 'neighbours',
-    what: `a neighbour's p99 beside ${name}`,
+    what: `a neighbour's p99${proxy === null ? '' : ` behind ${proxy}`} beside ${name}`,
     value: { unit: 'ms', spread: spread(p99) },
     baseline: { name: 'nobody floods', unit: 'ms', spread: spread(calm) },
     ratio: ratios(p99, calm),
@@ -130,9 +164,8 @@ async function measure(
   };
 }
 
-/** One call after the other: reads, and writes between them. */
-async function visit(site: Site, until: number): Promise<Tails> {
-  const { gateway, neighbour, agent } = site;
+/** One call after the other: reads, and writes between them; some over a connection of their own. */
+async function visit({ port, neighbour, agent, fresh }: Site, until: number): Promise<Tails> {
   const headers = {
     authorization: `Bearer ${neighbour.apiKey}`,
     'content-type': 'application/json',
@@ -143,9 +176,12 @@ async function visit(site: Site, until: number): Promise<Tails> {
     const isWrite = n % 4 === 3;
     const method = isWrite ? { method: 'PUT', body: String(n) } : {};
     const began = performance.now();
-    const answer = await call(`${gateway.url}/v1/kv/x`, { agent, headers, ...method }).catch(
-      () => null,
-    );
+    const connection = { agent: n % 4 === 1 ? fresh : agent };
+    const answer = await call(`http://127.0.0.1:${port}/v1/kv/x`, {
+      ...connection,
+      headers,
+      ...method,
+    }).catch(() => null);
     took.push(performance.now() - began);
     if (!answer || answer.status > 299) failed += 1;
     await sleep(PAUSE_MS);

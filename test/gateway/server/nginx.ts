@@ -66,7 +66,8 @@ function configuration(folder: string, server: string): string {
   return `daemon off;
 master_process off;
 pid ${folder}/nginx.pid;
-events { worker_connections 2048; }
+worker_rlimit_nofile 18000;
+events { worker_connections 8192; }
 http {
   access_log off;
   ${temporary.join('\n  ')}
