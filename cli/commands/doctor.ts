@@ -13,7 +13,7 @@ import {
   checkTelegram,
   type Finding,
 } from '../doctor/checks.ts';
-import { checkLocalClock } from '../doctor/clock.ts';
+import { checkLocalProject } from '../doctor/clock.ts';
 import { checkSignUp } from '../doctor/sign-up.ts';
 import { checkGateway, checkReplica } from '../doctor/gateway.ts';
 
@@ -47,7 +47,7 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
     checkCredentials(home),
     checkDaemon(home, status),
     await checkPort(home, status),
-    ...(status?.mode === 'local' ? await checkLocalClock(context) : []),
+    ...(status?.mode === 'local' ? await checkLocalProject(context) : []),
     ...(await checkGateway(context)),
     ...(await checkSignUp(context)),
     ...checkReplica(status),

@@ -5,6 +5,7 @@ import type { CommandContext } from '../command.ts';
 import { age } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
 import { ok, warning, type Finding } from './checks.ts';
+import { checkSetAside } from './set-aside.ts';
 
 const APART_WARNS_MS = 60_000;
 const ANSWERS_WITHIN_MS = 5000;
@@ -37,11 +38,12 @@ export async function checkClock(client: Client): Promise<Finding[]> {
   ];
 }
 
-/** The same for this machine's daemon, if there is a key to ask with. */
-export async function checkLocalClock({ client }: CommandContext): Promise<Finding[]> {
+/** What only a call can tell of this machine's daemon, if there is a key to ask with. */
+export async function checkLocalProject({ client }: CommandContext): Promise<Finding[]> {
   try {
     const local = client();
-    return local.gateway === null ? await checkClock(local) : [];
+    if (local.gateway !== null) return [];
+    return [...(await checkClock(local)), ...(await checkSetAside(local))];
   } catch {
     return [];
   }

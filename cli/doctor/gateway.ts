@@ -9,6 +9,7 @@ import { textOption } from '../input/option-values.ts';
 import { replicaNote, historyAlarm } from '../view/status-replica.ts';
 import { checkClock } from './clock.ts';
 import { failed, ok, warning, type Finding } from './checks.ts';
+import { checkSetAside } from './set-aside.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 
 const ANSWERS_WITHIN_MS = 5000;
@@ -34,6 +35,7 @@ export async function checkGateway(context: CommandContext): Promise<Finding[]> 
       ok('gateway', `${address} answers`),
       ok('sign-in', acceptedText(answer)),
       ...(await checkClock(client)),
+      ...(await checkSetAside(client)),
     ];
   } catch (error) {
     return refusedBy(address, error);

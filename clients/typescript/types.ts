@@ -2250,6 +2250,8 @@ export interface UsageAnswer {
           )
         | null;
     }[];
+    /** Mails kept as dead events: each has the Message-ID of another mail. Up to 1,000. */
+    readonly set_aside: number;
   };
   /** The log kept for members' replicas that were away; in no quota. */
   readonly replica_log: {

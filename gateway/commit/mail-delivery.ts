@@ -23,6 +23,8 @@ import { limitOf } from './source-limit.ts';
 interface MailIds {
   readonly plain: string;
   readonly ofDomain: string;
+  /** For a mail that is set aside, because another one came under its Message-ID before. */
+  readonly ofOther: string;
 }
 
 /** A mail after verification and parsing; its files are stored. */
@@ -54,22 +56,54 @@ export interface MailDelivery {
 
 const TYPE = 'email.received';
 
-/** Stores a mail unless its Message-ID makes it a duplicate. */
+/**
+ * Stores a mail unless its Message-ID makes it a duplicate. A duplicate with another From, Date or Subject is another mail
+ * whose sender re-uses ids: it's kept as a dead event, which people can look at and requeue.
+ */
 export const mailDelivery: Command<MailDelivery, StoredAnswer> = {
   run: insertOnce,
   sizeBytes: ({ body }) => body?.length ?? 0,
 };
 
 async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
-  const { store, ledgerWriter } = job;
-  const { sourceId, source, now, ids, digest, files } = came;
-  const known = await knownAs(store, came);
-  if (known) return { status: 'duplicate', event_id: known.id };
+  const { sourceId, source, now, ids, verified } = came;
+  const known = await knownAs(job.store, came);
+  if (known && !(known.differs && (await isNew(job.store, came)))) {
+    return { status: 'duplicate', event_id: known.id };
+  }
   const limit = await limitOf(job, { id: sourceId, name: source }, now);
   if (limit) return { status: 'limited', limit };
-  const threads = { store, newThread: () => newId('thr', now) };
+  if (known) {
+    await setAside(job, await store(job, came, ids.ofOther), { earlier: known.id, now });
+    return { status: 'duplicate', event_id: known.id };
+  }
+  const stored = await store(job, came, verified ? ids.ofDomain : ids.plain);
+  await takeIn(job, came, stored);
+  return { status: 'accepted', event_id: stored.id };
+}
+
+/** Whether this mail hasn't been set aside before. */
+async function isNew(
+  { events }: Pick<Repositories, 'events'>,
+  { sourceId, ids, knownSince }: MailDelivery,
+): Promise<boolean> {
+  return (await events.deliveredAs(sourceId, ids.ofOther, knownSince)) === null;
+}
+
+interface StoredMail {
+  readonly id: string;
+  readonly seq: number;
+  readonly receivedAt: string;
+  /** It's the first one of its source in this hour. */
+  readonly isNewHour: boolean;
+}
+
+async function store(job: Job, came: MailDelivery, providerId: string): Promise<StoredMail> {
+  const { store: rows, ledgerWriter } = job;
+  const { sourceId, source, now, digest, files } = came;
+  const threads = { store: rows, newThread: () => newId('thr', now) };
   const threadId = await threadOfReceived(threads, came.threadIds, came.replyTo);
-  const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));
+  const { seq, receivedAt } = await rows.events.nextPlace(isoTime(now));
   const event = {
     id: newId('evt', now),
     sourceId,
@@ -81,7 +115,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
     trust: 'external_untrusted' as const,
     suspectedReplay: false,
     sizeBytes: came.sizeBytes,
-    providerId: came.verified ? ids.ofDomain : ids.plain,
+    providerId,
     bodyHash: came.hash,
     replyTo: came.replyTo,
     threadId,
@@ -93,42 +127,80 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
       blob: came.blob,
     },
   };
-  await store.events.insert(event, seq);
-  if (came.blob !== null) await store.blobs.addReference(came.blob, came.sizeBytes);
+  await rows.events.insert(event, seq);
+  if (came.blob !== null) await rows.blobs.addReference(came.blob, came.sizeBytes);
   for (const file of files) {
-    await store.eventFiles.insert(seq, file);
-    await store.blobs.addReference(file.digest, file.size_bytes);
+    await rows.eventFiles.insert(seq, file);
+    await rows.blobs.addReference(file.digest, file.size_bytes);
   }
-  if (came.sender !== null) await store.emailAddresses.noteReceived(came.sender, receivedAt);
   const { headers } = event.content;
   const bytes = storedBytes({ sizeBytes: came.sizeBytes, headers, files });
-  const isNewHour = await store.sourceUse.add(sourceId, bytes, now);
-  store.sources.countAccepted(sourceId, now, receivedAt, isNewHour);
+  const isNewHour = await rows.sourceUse.add(sourceId, bytes, now);
   const actor = actorNamed(sourceId);
   const action = { actor, op: 'event.received', subject: event.id, inputDigest: digest };
-  await ledgerWriter.record(store, action, now);
-  if (came.replyTo !== null) await mailAnswered(approvalContext(job, now, actor), came.replyTo);
-  await announce(job, { seq, source, type: TYPE }, now);
-  return { status: 'accepted', event_id: event.id };
+  await ledgerWriter.record(rows, action, now);
+  return { id: event.id, seq, receivedAt, isNewHour };
 }
 
-/** Returns the earlier event of the same mail; `isSame` says that the bytes are equal. */
+async function takeIn(job: Job, came: MailDelivery, stored: StoredMail): Promise<void> {
+  const { store: rows } = job;
+  const { sourceId, source, now, sender, replyTo } = came;
+  const { seq, receivedAt, isNewHour } = stored;
+  if (sender !== null) await rows.emailAddresses.noteReceived(sender, receivedAt);
+  rows.sources.countAccepted(sourceId, now, receivedAt, isNewHour);
+  const actor = actorNamed(sourceId);
+  if (replyTo !== null) await mailAnswered(approvalContext(job, now, actor), replyTo);
+  await announce(job, { seq, source, type: TYPE }, now);
+}
+
+const DEAD = {
+  status: 'dead',
+  attempts: 0,
+  lease_id: null,
+  holder_key_id: null,
+  due_at: null,
+  routed: false,
+} as const;
+
+async function setAside(
+  { store: { events }, emit }: Job,
+  { seq }: StoredMail,
+  { earlier, now }: { readonly earlier: string; readonly now: number },
+): Promise<void> {
+  const reason = `It has the Message-ID of ${earlier}, but another From, Date or Subject. To take it in, requeue it.`;
+  await events.setQueue(seq, DEAD, isoTime(now));
+  await events.setRemark(seq, 'reason', JSON.stringify(reason));
+  emit({ kind: 'inbox_changed' });
+}
+
+/** An earlier mail with this Message-ID. */
+interface KnownMail {
+  readonly id: string;
+  /** The bytes are equal. */
+  readonly isSame: boolean;
+  /** From, Date or Subject differ, so it's another mail. */
+  readonly differs: boolean;
+}
+
+/** The earlier mail that makes this one a duplicate: the same one if it's there. Null if there is none. */
 export async function knownAs(
-  { events }: Pick<Repositories, 'events'>,
-  came: Pick<MailDelivery, 'sourceId' | 'ids' | 'knownSince' | 'verified' | 'hash'>,
-): Promise<{ readonly id: string; readonly isSame: boolean } | null> {
+  { mailCopies }: Pick<Repositories, 'mailCopies'>,
+  came: Pick<MailDelivery, 'sourceId' | 'ids' | 'knownSince' | 'verified' | 'hash'> & {
+    readonly parts: Pick<MailParts, 'identity'>;
+  },
+): Promise<KnownMail | null> {
   const { plain, ofDomain } = came.ids;
-  const delivered = await events.deliveredAsEither(
-    came.sourceId,
-    [plain, ofDomain],
-    came.knownSince,
-  );
-  const marked = delivered.map(({ id, provider_id, body_hash }) => ({
-    id,
-    isOther: came.verified && provider_id !== ofDomain,
-    isSame: Buffer.from(body_hash).equals(came.hash),
-  }));
-  return marked.find(({ isOther, isSame }) => isSame || !isOther) ?? null;
+  const { sourceId, knownSince } = came;
+  const delivered = await mailCopies.deliveredAs(sourceId, [plain, ofDomain], knownSince);
+  const known = delivered
+    .map(({ id, provider_id, body_hash, identity }) => ({
+      id,
+      isOther: came.verified && provider_id !== ofDomain,
+      isSame: Buffer.from(body_hash).equals(came.hash),
+      differs: identity !== null && identity !== came.parts.identity,
+    }))
+    .filter(({ isOther, isSame }) => isSame || !isOther);
+  return known.find(({ isSame, differs }) => isSame || !differs) ?? known[0] ?? null;
 }
 
 interface ReportsOnMessages {

@@ -15,6 +15,9 @@ import { usedBytes } from '../rules/disk-quota.ts';
 import { monthEnd, monthOf } from '../rules/month.ts';
 import { sendBlocked, sendUse } from './email/quota.ts';
 
+/** So many stand for more. */
+const SET_ASIDE_MAX = 1000;
+
 /** What sources store and send. A limit of null means that there is none. */
 const eventUse = z.object({
   stored_bytes: z
@@ -42,6 +45,9 @@ const eventUse = z.object({
       }),
     )
     .describe('Each source with what it stores and sends.'),
+  set_aside: z
+    .int()
+    .describe('Mails kept as dead events: each has the Message-ID of another mail. Up to 1,000.'),
 });
 
 async function eventsUsed({ store, server, now }: ReadContext): Promise<z.input<typeof eventUse>> {
@@ -66,6 +72,7 @@ async function eventsUsed({ store, server, now }: ReadContext): Promise<z.input<
       bytes_per_10_minutes: limits.bytesPerTenMinutes || null,
     },
     sources,
+    set_aside: await store.mailCopies.setAside(SET_ASIDE_MAX),
   };
 }
 

@@ -21,6 +21,8 @@ export interface MailParts {
   readonly attachments_blocked: BlockedAttachment[];
   /** Whether the mail has HTML to show. */
   readonly html: boolean;
+  /** A hash of From, Date and Subject: tells mails with the same Message-ID apart. Missing in mails of earlier releases. */
+  readonly identity?: string;
 }
 
 /** Parses the stored parts; they are empty once the payload is purged. */

@@ -193,18 +193,6 @@ export class EventRepository {
     return row?.id ?? null;
   }
 
-  /** The events of a source with either provider id since a time, newest first. */
-  async deliveredAsEither(
-    sourceId: string,
-    providerIds: readonly [string, string],
-    sinceIso: string,
-  ): Promise<{ id: string; provider_id: string; body_hash: Uint8Array }[]> {
-    return this.#tx.all<{ id: string; provider_id: string; body_hash: Uint8Array }>(
-      'SELECT id, provider_id, body_hash FROM event WHERE source_id = ? AND provider_id IN (?, ?) AND received_at >= ? ORDER BY seq DESC',
-      [sourceId, ...providerIds, sinceIso],
-    );
-  }
-
   /** The latest event of a source with the same bytes and no provider id since a time, or null. */
   async deliveredBody(
     sourceId: string,

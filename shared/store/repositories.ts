@@ -18,6 +18,7 @@ import { KeyRepository } from './keys.ts';
 import { KvRepository } from './kv.ts';
 import { LedgerRepository } from './ledger.ts';
 import { LedgerOpeningRepository } from './ledger-openings.ts';
+import { MailCopyRepository } from './mail-copies.ts';
 import { MailThreadRepository } from './mail-threads.ts';
 import { MakerRepository } from './makers.ts';
 import { MemberRepository } from './members.ts';
@@ -79,6 +80,7 @@ export class Repositories {
   #emails: EmailRepository | undefined;
   #emailAddresses: EmailAddressRepository | undefined;
   #eventFiles: EventFileRepository | undefined;
+  #mailCopies: MailCopyRepository | undefined;
   #mailThreads: MailThreadRepository | undefined;
   #makers: MakerRepository | undefined;
   #members: MemberRepository | undefined;
@@ -106,6 +108,10 @@ export class Repositories {
 
   get oauthGrants(): OAuthGrantRepository {
     return (this.#oauthGrants ??= new OAuthGrantRepository(this.#tx));
+  }
+
+  get mailCopies(): MailCopyRepository {
+    return (this.#mailCopies ??= new MailCopyRepository(this.#tx));
   }
 
   get mailThreads(): MailThreadRepository {

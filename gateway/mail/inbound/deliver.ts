@@ -19,6 +19,8 @@ import { knownAs, type MailDelivery } from '../../commit/mail-delivery.ts';
 import type { ReportOnMessage } from '../../commit/mails.ts';
 import type { ReadMail } from './read-mail.ts';
 
+const IDENTITY_CHARS = 32;
+
 /** The project's email source. */
 interface MailSource {
   readonly id: string;
@@ -66,7 +68,9 @@ export async function deliverMail(
   };
   const pins: PinnedBlob[] = [];
   try {
-    const known = await project.store.read((store) => knownAs(store, place));
+    const known = await project.store.read((store) =>
+      knownAs(store, { ...place, parts: { identity: identityOf(mail) } }),
+    );
     // A sure duplicate stores no bytes. The transaction catches copies that arrive at the same time.
     if (known?.isSame) return { status: 'duplicate', event_id: known.id };
     guard.admit(project, source, mail.size_bytes);
@@ -96,10 +100,22 @@ function reportOn({ by, recipient }: Answered, { report, payload }: ReadMail): R
   return report;
 }
 
-function idsOf({ payload, digest }: ReadMail): MailDelivery['ids'] {
+function idsOf(mail: ReadMail): MailDelivery['ids'] {
+  const { payload, digest } = mail;
   const plain = payload.message_id ?? `sha256:${digest}`;
-  // A Message-ID has no blank, so the two forms never clash.
-  return { plain, ofDomain: `${plain} ${domainOf(payload.from?.address ?? '')}` };
+  // A Message-ID has no blank and a domain no colon, so the forms never clash.
+  return {
+    plain,
+    ofDomain: `${plain} ${domainOf(payload.from?.address ?? '')}`,
+    ofOther: `${plain} other:${identityOf(mail)}`,
+  };
+}
+
+/** A copy that took another way here has the same From, Date and Subject, but for the white space between words. */
+function identityOf({ payload: { from, date, subject } }: ReadMail): string {
+  const sender = from && [from.address.toLowerCase(), from.name];
+  const words = subject.replaceAll(/\s+/g, ' ').trim();
+  return hash('sha256', JSON.stringify([sender, date, words])).slice(0, IDENTITY_CHARS);
 }
 
 /** A message of ours. Replies are linked to it if it asked for replies. */
@@ -198,6 +214,7 @@ async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Pr
       attachments: mail.files.map(({ bytes, ...file }) => ({ ...file, size_bytes: bytes.length })),
       attachments_blocked: [...mail.blocked],
       html: mail.html !== null,
+      identity: identityOf(mail),
     },
     files,
   };

@@ -338,6 +338,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
       blocked: null,
     },
     events: {
+      set_aside: 0,
       stored_bytes: 2731,
       limit_bytes: 10737418240,
       source_limits: {

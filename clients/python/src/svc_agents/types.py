@@ -1895,6 +1895,8 @@ class UsageAnswerEvents(TypedDict):
     source_limits: UsageAnswerEventsSourceLimits
     #: Each source with what it stores and sends.
     sources: List[UsageAnswerEventsSourcesItem]
+    #: Mails kept as dead events: each has the Message-ID of another mail. Up to 1,000.
+    set_aside: int
 
 
 class UsageAnswerReplicaLog(TypedDict):

@@ -88,13 +88,18 @@ async function waitingRequests(context: PageContext): Promise<ListRow[]> {
 }
 
 async function stuckEvents(context: PageContext): Promise<ListRow[]> {
-  const { dead, routes } = await context.access.project.store.read(async (store) => ({
+  const { dead, setAside, routes } = await context.access.project.store.read(async (store) => ({
     dead: await store.activity.dead(DEAD_MAX),
+    setAside: await store.mailCopies.setAside(DEAD_MAX),
     routes: await stuckRoutes(store, context.now),
   }));
-  const stuck = routes.map((route) => stuckRoute(context, route));
-  if (dead === 0) return stuck;
-  const many = dead === DEAD_MAX ? `${digitsOf(dead)} or more events` : pluralize(dead, 'event');
+  const stuck = [
+    ...(setAside === 0 ? [] : [mailsSetAside(context, setAside)]),
+    ...routes.map((route) => stuckRoute(context, route)),
+  ];
+  if (dead === setAside) return stuck;
+  const many =
+    dead === DEAD_MAX ? `${digitsOf(dead)} or more events` : pluralize(dead - setAside, 'event');
   const first: ListRow = {
     href: `${context.at('events')}?status=dead`,
     what: `${many} failed for good`,
@@ -102,6 +107,17 @@ async function stuckEvents(context: PageContext): Promise<ListRow[]> {
     meta: ['No agent gets them until someone requeues them.'],
   };
   return [first, ...stuck];
+}
+
+/** Some senders give the same Message-ID to mail after mail. */
+function mailsSetAside(context: PageContext, count: number): ListRow {
+  const rest = count === DEAD_MAX ? ' or more' : '';
+  return {
+    href: `${context.at('events')}?status=dead&type=email.received`,
+    what: `${digitsOf(count)}${rest} ${count === 1 ? 'mail has' : 'mails have'} the Message-ID of another one`,
+    states: [['Set aside', 'warn']],
+    meta: ['No agent gets them until someone requeues them.'],
+  };
 }
 
 interface StuckRoute {
