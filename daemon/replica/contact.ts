@@ -1,12 +1,14 @@
 import type { FreshnessJudge } from './freshness.ts';
 import type { GatewayPosition } from './gateway-position.ts';
-import { Line } from './line.ts';
+import { LATE_MS, Line } from './line.ts';
 import type { Pauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { StatusBoard } from './status-board.ts';
 
 /** Whoever uses the replica has the gateway asked if nothing was heard of it for this long. */
 const UNHEARD_MS = 5_000;
+/** For how long an answer in time lets us expect that others come in time. */
+const PROMPT_MS = 500;
 
 /** The gateway's answer, and how many answers to writes were lost when it was asked. */
 export interface Reached {
@@ -43,24 +45,40 @@ export class Contact {
   /** When it was last heard, and asked, in monotonic milliseconds. */
   #heardAt = performance.now();
   #askedAt = 0;
+  /** When the last answer came in time. */
+  #promptAt = Number.NEGATIVE_INFINITY;
+  /** True from when a question got no answer in time until an answer comes in time. */
+  #isLate = false;
 
   constructor(deps: ContactDeps) {
     this.#deps = deps;
     this.#line = new Line({
       ask: deps.ask,
       onQuiet: () => deps.freshness.silent(),
+      onLate: () => this.#late(LATE_MS),
       onLost: () => this.#lose(),
-      onAnswer: ({ gateway }, wasSilent) => {
+      onAnswer: ({ gateway }, { wasSilent, tookMs }) => {
         if (wasSilent) deps.freshness.doubt();
-        this.#answered(wasSilent);
+        if (tookMs > LATE_MS) this.#late(tookMs);
+        this.#answered(wasSilent, tookMs);
         if (deps.isFollowing()) deps.onPosition(gateway.position);
       },
     });
   }
 
-  /** True if the gateway doesn't answer at the moment. */
+  /** True if the gateway doesn't answer at the moment, or not in time. */
   get isSilent(): boolean {
-    return this.#deps.freshness.silentSince !== null;
+    return this.#isLate || this.#deps.freshness.isSilent;
+  }
+
+  /** Whether the gateway answers in time: it has just done so, or it does so now. */
+  async isPrompt(): Promise<boolean> {
+    if (!this.#wasPrompt) {
+      this.#ask();
+      const soon = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(LATE_MS)]);
+      if (!this.#isLate) await this.#line.reach(soon).catch(() => undefined);
+    }
+    return this.#wasPrompt;
   }
 
   /** The gateway's answer to the question of the moment. Rejects with `SourceError`, or with the signal's reason. */
@@ -71,17 +89,19 @@ export class Contact {
   /** True once the gateway answers over a new connection, if only with a refusal; false if it can't be reached. */
   async answers(signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#line.reach(signal);
+      await this.#line.insist(signal);
       return true;
     } catch (error) {
       return error instanceof SourceError && error.isOfGateway;
     }
   }
 
-  /** Somebody relies on the replica: asks the gateway, in the background, if nothing was heard of it for long. */
+  /** Somebody relies on the replica: asks the gateway, in the background, if it was late or nothing was heard of it for long. */
   attend(): void {
+    this.#line.need();
     const lastAt = Math.max(this.#heardAt, this.#askedAt);
-    if (performance.now() - lastAt > UNHEARD_MS && this.#deps.isFollowing()) this.#ask();
+    const isUnheard = this.#isLate || performance.now() - lastAt > UNHEARD_MS;
+    if (isUnheard && this.#deps.isFollowing()) this.#ask();
   }
 
   /** The stream said something. */
@@ -89,9 +109,11 @@ export class Contact {
     this.#heardAt = performance.now();
   }
 
-  /** A relayed call was answered. */
-  noteAnswer(): void {
-    this.#answered(false);
+  /** A relayed call was answered. `tookMs`: null for a wait, which may take long on any line. */
+  noteAnswer(tookMs: number | null): void {
+    this.#answered(false, tookMs);
+    // The gateway may be at fault, or the line.
+    if (tookMs !== null && tookMs > LATE_MS) this.#ask();
   }
 
   /** A relayed call is late, and the replica answers in its place. */
@@ -125,11 +147,26 @@ export class Contact {
     this.#line.reach(signal).catch(() => this.#deps.freshness.doubt());
   }
 
-  #answered(wasSilent: boolean): void {
+  get #wasPrompt(): boolean {
+    return performance.now() - this.#promptAt < PROMPT_MS;
+  }
+
+  /** A question got no answer for so long. */
+  #late(ms: number): void {
+    this.#isLate = true;
+    this.#deps.freshness.delayed(ms);
+  }
+
+  #answered(wasSilent: boolean, tookMs: number | null): void {
     const { freshness, board, pauses, renew, onReturn } = this.#deps;
     const isBack = wasSilent || this.#isAway;
     this.#isAway = false;
     this.#heardAt = performance.now();
+    if (tookMs !== null && tookMs <= LATE_MS) {
+      this.#promptAt = this.#heardAt;
+      this.#isLate = false;
+      freshness.delayed(0);
+    }
     freshness.reachable(true);
     if (board.shown.state === 'offline') {
       pauses.endNow();

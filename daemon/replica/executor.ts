@@ -19,7 +19,7 @@ export type ReadableReplica = Pick<
 > & {
   readonly contact: Pick<
     Replica['contact'],
-    'attend' | 'isSilent' | 'noteAnswer' | 'noteLate' | 'noteSilence'
+    'attend' | 'isPrompt' | 'isSilent' | 'noteAnswer' | 'noteLate' | 'noteSilence'
   >;
 };
 
@@ -51,8 +51,12 @@ interface Readable {
   readonly stale: boolean;
 }
 
-/** How long a read waits for this daemon's own writes to arrive before it goes to the gateway. */
-const SETTLE_MS = 1_000;
+/**
+ * A read waits this often, and so long each time, for this daemon's own writes to arrive before it goes to the gateway. In
+ * between it makes sure that the gateway still answers.
+ */
+const SETTLE_STEPS = 10;
+const SETTLE_STEP_MS = 100;
 /** How long a read waits for the gateway if the replica can answer in its place. */
 const PATIENCE_MS = 200;
 /** The same for a read that would miss what this daemon wrote. */
@@ -155,12 +159,11 @@ export class ReplicaExecutor implements Executor {
     const startedAt = performance.now();
     const left = (): Call => shortened(call, performance.now() - startedAt);
     this.#deps.replica()?.contact.attend();
-    const { readable, hasOwn } = await this.#readable();
+    const { readable, patienceMs } = await this.#readable();
     const found = readable && (await this.#found(call, readable));
     if (found) return found;
     try {
-      const timeoutMs = hasOwn ? PATIENCE_MS : OWN_PATIENCE_MS;
-      return await this.#ask(left(), this.#inItsPlace() ? timeoutMs : undefined);
+      return await this.#ask(left(), this.#inItsPlace() ? patienceMs : undefined);
     } catch (error) {
       const stale = isSilent(error) ? this.#inItsPlace() : null;
       if (!stale) throw error;
@@ -194,19 +197,21 @@ export class ReplicaExecutor implements Executor {
     return { value, replica: { ageMs, stale: wasStale || usable !== 'live' } };
   }
 
-  /**
-   * The replica if it may answer now, and whether it has this daemon's own writes. Without them the gateway is asked first,
-   * unless that's silent.
-   */
-  async #readable(): Promise<{ readonly readable: Readable | null; readonly hasOwn: boolean }> {
+  /** The replica if it may answer now; else how long the gateway has to answer before the replica does all the same. */
+  async #readable(): Promise<{ readonly readable: Readable | null; readonly patienceMs: number }> {
     const replica = this.#deps.replica();
-    if (!replica?.store) return { readable: null, hasOwn: false };
+    if (!replica?.store) return { readable: null, patienceMs: PATIENCE_MS };
+    const { contact } = replica;
     const isLate = replica.freshness().usable === 'no';
-    const hasOwn = await replica.settled(isLate ? 0 : SETTLE_MS);
-    if (isLate) return { readable: null, hasOwn };
-    const { usable } = replica.freshness();
-    const stale = usable === 'stale' || (!hasOwn && replica.contact.isSilent);
-    return { readable: hasOwn || stale ? { replica, stale } : null, hasOwn };
+    const hasOwn = isLate ? await replica.settled(0) : await settles(replica);
+    if (hasOwn && !isLate) {
+      const stale = replica.freshness().usable === 'stale';
+      return { readable: { replica, stale }, patienceMs: PATIENCE_MS };
+    }
+    if (hasOwn ? contact.isSilent : !(await contact.isPrompt())) {
+      return { readable: this.#inItsPlace(), patienceMs: PATIENCE_MS };
+    }
+    return { readable: null, patienceMs: hasOwn ? PATIENCE_MS : OWN_PATIENCE_MS };
   }
 
   /** The same for a key lookup, which has to wait only for writes that changed callers. */
@@ -279,18 +284,30 @@ export class ReplicaExecutor implements Executor {
   async #callUpstream(call: UpstreamCall): Promise<Answer> {
     this.#deps.admission.asleep(call.credentials.requestId);
     const contact = (): ReadableReplica['contact'] | undefined => this.#deps.replica()?.contact;
+    const startedAt = performance.now();
+    const tookMs = (): number | null =>
+      mayWait(call.operation) ? null : performance.now() - startedAt;
     try {
       const answer = await this.#deps.upstream.call(call);
-      contact()?.noteAnswer();
+      contact()?.noteAnswer(tookMs());
       return answer;
     } catch (error) {
       if (!(error instanceof UpstreamFailed)) {
-        if (error instanceof ServiceError) contact()?.noteAnswer();
+        if (error instanceof ServiceError) contact()?.noteAnswer(tookMs());
       } else if (call.timeoutMs === undefined) contact()?.noteSilence();
       else contact()?.noteLate();
       throw error;
     }
   }
+}
+
+/** True as soon as the replica has this daemon's own writes, for which it waits while the gateway answers in time. */
+async function settles(replica: ReadableReplica): Promise<boolean> {
+  if (await replica.settled(0)) return true;
+  for (let step = 0; step < SETTLE_STEPS && (await replica.contact.isPrompt()); step += 1) {
+    if (await replica.settled(SETTLE_STEP_MS)) return true;
+  }
+  return false;
 }
 
 /** Bindings pass back the caller from `authenticate`, or a copy with more fields. */

@@ -23,9 +23,10 @@ export class FreshnessJudge {
   #streaming = false;
   /** The gateway's position at the start of the stream, which doesn't announce earlier commits. */
   #beganAt = -1;
-  #silentSince: number | null = null;
+  #isSilent = false;
   #isDoubted = false;
   #completeAt: number | null = null;
+  #delayMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -46,7 +47,7 @@ export class FreshnessJudge {
     const at = this.#clock.now();
     if (!this.#streaming) this.#beganAt = position;
     this.#streaming = true;
-    this.#silentSince = null;
+    this.#isSilent = false;
     this.#isDoubted = false;
     this.#lastContact = { position, at };
     if (position <= this.#position) {
@@ -78,19 +79,23 @@ export class FreshnessJudge {
     return this.#isDoubted;
   }
 
-  /** Since when the gateway hasn't answered; null if it has. */
-  get silentSince(): number | null {
-    return this.#silentSince;
+  /** True from when the gateway didn't answer until it does. */
+  get isSilent(): boolean {
+    return this.#isSilent;
   }
 
   /** The gateway doesn't answer now. The stream may yet speak, so a live replica stays live. */
   silent(): void {
-    this.#silentSince ??= this.#clock.now();
+    this.#isSilent = true;
+  }
+
+  /** The gateway's last answer took so long; 0 if it came in time. So what the stream says may be as old. */
+  delayed(ms: number): void {
+    this.#delayMs = ms;
   }
 
   reachable(yes: boolean): void {
-    if (yes) this.#silentSince = null;
-    else this.silent();
+    this.#isSilent = !yes;
     // From now on nobody announces commits, so the replica isn't live until there's a stream again.
     if (!yes) this.#streamEndedAt = null;
   }
@@ -115,9 +120,10 @@ export class FreshnessJudge {
 
   judge(): Freshness {
     const now = this.#clock.now();
-    const ageMs = this.#completeAt === null ? Infinity : Math.max(0, now - this.#completeAt);
+    const ageMs =
+      this.#completeAt === null ? Infinity : Math.max(0, now - this.#completeAt) + this.#delayMs;
     if (this.#completeAt !== null && this.#isLive(now)) return { usable: 'live', ageMs };
-    const isStale = this.#silentSince !== null && ageMs <= STALE_MAX_MS;
+    const isStale = this.#isSilent && ageMs <= STALE_MAX_MS;
     return { usable: isStale ? 'stale' : 'no', ageMs };
   }
 

@@ -143,7 +143,7 @@ export class Replica {
       onPosition: (position) => this.#aim(position),
       onReturn: () => options.onReturn?.(),
     });
-    this.#written = new Written(this.#positionWaiters, () => this.contact.reach(), this.#clock);
+    this.#written = new Written(this.#positionWaiters, () => this.contact.reach());
   }
 
   /** Returns at once, and never throws because of the network. */
@@ -211,7 +211,7 @@ export class Replica {
 
   /** True as soon as the replica has all noted writes; false after `withinMs` at most. Ask before each read. */
   settled(withinMs: number): Promise<boolean> {
-    return this.#written.settled(withinMs, this.#freshness.silentSince);
+    return this.#written.settled(withinMs);
   }
 
   /** Accepts the present history as the base for later comparisons, and checks all of it. */

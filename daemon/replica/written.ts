@@ -1,4 +1,3 @@
-import { systemClock, type Clock } from '../../shared/lib/clock.ts';
 import type { PositionWaiters } from './position-waiters.ts';
 
 interface Met {
@@ -23,12 +22,10 @@ export class Written {
   /** How many of them are known to be at or below `#position`. */
   #found = 0;
   #asking: Promise<void> | null = null;
-  readonly #clock: Clock;
 
-  constructor(positionWaiters: PositionWaiters, ask: () => Promise<Asked>, clock = systemClock()) {
+  constructor(positionWaiters: PositionWaiters, ask: () => Promise<Asked>) {
     this.#positionWaiters = positionWaiters;
     this.#ask = ask;
-    this.#clock = clock;
   }
 
   /** Notes the position of a write; null if its answer was lost, so that it may or may not have happened. */
@@ -52,13 +49,9 @@ export class Written {
     this.#found = Math.max(this.#found, lost);
   }
 
-  /**
-   * True as soon as the replica has all noted writes; false after `withinMs`. While the gateway is silent (since
-   * `silentSince`), that time begins once and not with every read.
-   */
-  async settled(withinMs: number, silentSince: number | null = null): Promise<boolean> {
-    const waitedMs = silentSince === null ? 0 : Math.max(0, this.#clock.now() - silentSince);
-    const endsAt = performance.now() + Math.max(0, withinMs - waitedMs);
+  /** True as soon as the replica has all noted writes; false after `withinMs`. */
+  async settled(withinMs: number): Promise<boolean> {
+    const endsAt = performance.now() + withinMs;
     if (this.#found < this.#lost) {
       this.#findOut();
       await before(endsAt, this.#asking);

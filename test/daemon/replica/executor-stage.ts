@@ -25,6 +25,7 @@ class FakeReplica implements ReadableReplica {
   readonly heard: ('answer' | 'late' | 'silence')[] = [];
   readonly contact = {
     isSilent: false,
+    isPrompt: (): Promise<boolean> => Promise.resolve(!this.contact.isSilent),
     attend: (): void => undefined,
     noteAnswer: (): void => void this.heard.push('answer'),
     noteLate: (): void => void this.heard.push('late'),
@@ -35,6 +36,8 @@ class FakeReplica implements ReadableReplica {
   fresh: Freshness = { usable: 'live', ageMs: 5 };
   isSettled = true;
   settledAsked = 0;
+  /** Called with `settledAsked`. */
+  onSettled: (times: number) => void = () => undefined;
 
   constructor({ url, projectId: id }: TestGateway, store: ProjectReader) {
     const urls = { api: url, mcp: `${url}/mcp`, hooks: url };
@@ -63,6 +66,7 @@ class FakeReplica implements ReadableReplica {
 
   settled(): Promise<boolean> {
     this.settledAsked += 1;
+    this.onSettled(this.settledAsked);
     return Promise.resolve(this.isSettled);
   }
 }

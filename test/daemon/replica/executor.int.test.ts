@@ -56,15 +56,28 @@ describe('a read', () => {
     stage.replica.isSettled = false;
     const again = () => stage.run('kv_get', { key: 'color' }, caller);
     expect(await again()).toEqual({ value: 'from the gateway' });
-    stage.replica.fresh = { usable: 'stale', ageMs: 12_000 };
-    expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
     stage.replica.fresh = { usable: 'no', ageMs: 12_000 };
     expect(await again()).toEqual({ value: 'from the gateway' });
-    // The stream has not ended yet, but questions get no answer.
-    stage.replica.fresh = { usable: 'live', ageMs: 3_000 };
+    // Questions get no answer, or none in time. Whether the stream has ended makes no difference.
     stage.replica.contact.isSilent = true;
-    expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
+    for (const usable of ['live', 'stale', 'no'] as const) {
+      stage.replica.fresh = { usable, ageMs: 12_000 };
+      expect(await again()).toMatchObject({ value: { value: 'blue' }, replica: { stale: true } });
+    }
     expect(stage.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([2000, 2000]);
+  });
+
+  it('after a write that the copy lacks waits for nobody when the gateway ceases to answer meanwhile', async () => {
+    const caller = await stage.executor.authenticate(stage.credentials());
+    stage.replica.isSettled = false;
+    stage.replica.onSettled = (times) => {
+      if (times === 3) stage.replica.contact.isSilent = true;
+    };
+    expect(await stage.run('kv_get', { key: 'color' }, caller)).toMatchObject({
+      value: { value: 'blue' },
+      replica: { stale: true },
+    });
+    expect([stage.replica.settledAsked, stage.askedNames]).toEqual([3, []]);
   });
 
   it('that goes to the gateway tells the copy whether that is there', async () => {

@@ -26,11 +26,20 @@ beforeEach(() => {
         signal.addEventListener('abort', () => fail(signal.reason as Error));
       }),
     onQuiet: () => void seen.push('quiet'),
+    onLate: () => void seen.push('late'),
     onLost: () => void seen.push('lost'),
-    onAnswer: (answer, wasSilent) => void seen.push(`${answer}${wasSilent ? ' at last' : ''}`),
+    onAnswer: (answer, { wasSilent }) => void seen.push(`${answer}${wasSilent ? ' at last' : ''}`),
   });
 });
 afterEach(() => line.close());
+
+function lost(): number {
+  return seen.filter((one) => one === 'lost').length;
+}
+
+async function silentFor(seconds: number): Promise<void> {
+  await expect.poll(lost, { timeout: 120_000 }).toBe(seconds / 5);
+}
 
 describe('a question', () => {
   it('is one for all who ask', async () => {
@@ -70,11 +79,37 @@ describe('a question', () => {
 });
 
 describe('a gateway', () => {
+  it('that hangs for a minute has few questions to answer after it', async () => {
+    hurryTime();
+    const asked = line.reach(NEVER);
+    await silentFor(30);
+    // It was open all the time, in case the gateway is only slow, and nobody waits longer.
+    tries[0]?.fail(new SourceError('unreachable', 'Too long.'));
+    await expect(asked).rejects.toThrow('Too long.');
+    const again = line.reach(NEVER);
+    await silentFor(60);
+    expect(tries.length).toBeLessThan(30);
+    tries.at(-1)?.answer('here');
+    expect(await again).toBe('here');
+  });
+
+  it('that hangs while callers wait for it has one question for all of them at a time', async () => {
+    hurryTime();
+    const asked = Array.from({ length: 20 }, () => line.insist(NEVER));
+    const reading = setInterval(() => line.need(), 100);
+    await silentFor(60);
+    clearInterval(reading);
+    expect(tries.length).toBeGreaterThan(30);
+    expect(tries.length).toBeLessThan(80);
+    tries.at(-1)?.answer('here');
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['here']));
+  });
+
   it('that is silent for five seconds is away', async () => {
     hurryTime();
     const asked = line.reach(NEVER);
     await expect.poll(() => seen, { timeout: 60_000 }).toContain('lost');
-    expect(seen[0]).toBe('quiet');
+    expect(seen.slice(0, 2)).toEqual(['quiet', 'late']);
     tries[0]?.answer('late');
     expect(await asked).toBe('late');
     const { length } = seen;

@@ -103,7 +103,7 @@ describe('a gateway that is gone', () => {
     const patient = stage.replica({ timing: { connect: hour } });
     await untilState(patient, 'offline');
     await stage.door.reopen();
-    patient.contact.noteAnswer();
+    patient.contact.noteAnswer(null);
     expect(patient.freshness().usable).not.toBe('stale');
     await caughtUp(patient, await stage.write('b'));
   });
@@ -157,10 +157,10 @@ describe('a gateway that is gone', () => {
     await caughtUp(replica, await stage.write('a'));
     const streams = () => stage.door.asked.filter((path) => path.endsWith('/changes')).length;
     const before = streams();
-    replica.contact.noteAnswer();
+    replica.contact.noteAnswer(null);
     replica.contact.noteSilence();
     expect(streams()).toBe(before);
-    replica.contact.noteAnswer();
+    replica.contact.noteAnswer(null);
     await until(streams, (count) => count > before);
     await caughtUp(replica, await stage.write('b'));
     expect(await valueOf(replica, 'b')).toBe('"b"');

@@ -2,9 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { PositionWaiters } from '../../../daemon/replica/position-waiters.ts';
 import { Written } from '../../../daemon/replica/written.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
-import { FakeClock } from '../../helpers/gateway.ts';
-
-const never = new Promise<never>(() => undefined);
 
 describe('what was written', () => {
   it('is settled when the copy has it', async () => {
@@ -34,22 +31,6 @@ describe('what was written', () => {
     setImmediate(() => positionWaiters.has(6));
     expect(await settled).toBe(true);
     expect(answers).toEqual([]);
-  });
-
-  it('is waited for once in a silence of the gateway, and not by every read', async () => {
-    const positionWaiters = new PositionWaiters(new Waits());
-    const clock = new FakeClock();
-    const written = new Written(positionWaiters, () => never, clock);
-    positionWaiters.has(5);
-    written.note(7);
-    const silentSince = clock.now();
-    let isOver = false;
-    const first = written.settled(600_000, silentSince).finally(() => (isOver = true));
-    clock.advance(600_000);
-    expect(await written.settled(600_000, silentSince)).toBe(false);
-    expect(isOver).toBe(false);
-    positionWaiters.has(7);
-    expect(await first).toBe(true);
   });
 
   it('is what it is in another history', async () => {
