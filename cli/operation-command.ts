@@ -1,5 +1,6 @@
 import { stringifyExact } from '../shared/lib/exact-json.ts';
 import { isObject } from '../shared/lib/guards.ts';
+import { heldCall, leastOf } from '../shared/lib/held-call.ts';
 import { LIST_MAX } from '../shared/lib/limits.ts';
 import type { CallOptions } from './client.ts';
 import type { CommandContext } from './command.ts';
@@ -12,6 +13,8 @@ import type { View } from './view/output.ts';
 import { warn } from './view/warnings.ts';
 import { fieldValue, StandardInput } from './input/values.ts';
 import { requestOf } from '../clients/typescript/call/request.ts';
+import { machineClock, pauseWhile } from '../clients/typescript/core/clock.ts';
+import { isCut } from '../clients/typescript/core/errors.ts';
 import { wholeWait } from '../clients/typescript/core/whole-wait.ts';
 
 /** Calls the operation and prints its answer, with `viewOf` if it has its own view. */
@@ -86,17 +89,25 @@ async function inTurns(
   { client, signal }: CommandContext,
 ): Promise<unknown> {
   const isEmpty = (answer: unknown): boolean => isNothing(shape, answer);
-  const { name = '', maximum = Infinity } = waitOf(shape) ?? {};
+  const wait = waitOf(shape);
+  const { name = '', maximum = Infinity } = wait ?? {};
   let left = waitedSeconds(shape, input);
   for (let turn = 0; ; turn += 1) {
     const seconds = Math.min(left, maximum);
-    const { method, path, options } = callFor(
-      shape,
-      turn === 0 ? input : { ...input, [name]: seconds },
-    );
     // Each turn of a write is a call of its own, not a repetition.
     const step = turn === 0 ? {} : { step: String(turn) };
-    const call = client().call(method, path, { ...options, ...step, signal });
+    const send = ({ method, path, options }: OperationCall): Promise<unknown> =>
+      client().call(method, path, { ...options, ...step, signal });
+    const first = callFor(shape, turn === 0 ? input : { ...input, [name]: seconds });
+    const call = wait
+      ? heldCall({
+          seconds,
+          leastSeconds: leastOf(name),
+          send: (held) => send(held === seconds ? first : first.again(held)),
+          isCut,
+          pause: (ms) => pauseWhile(machineClock, ms, signal),
+        })
+      : send(first);
     const isWait = shape.effect === 'wait';
     const answer = await (isWait
       ? wholeWait({ client: client(), seconds, signal }, call, isEmpty)
@@ -116,6 +127,8 @@ export interface OperationCall {
   readonly seconds: number;
   /** Whether the user said how long. */
   readonly isTimed: boolean;
+  /** The same call, which the server may hold for so many seconds. */
+  readonly again: (seconds: number) => OperationCall;
 }
 
 /** Builds the operation's request from the command line. */
@@ -174,7 +187,9 @@ export function callFor(
   const fields = isTimed ? { ...input, [wait.name]: held } : input;
   const { method, path, options } = requestOf(shape, fields, stringifyExact);
   const timing = wait ? { timeoutMs: held * 1000 + WAIT_MARGIN_MS } : {};
-  return { input, method, path, options: { ...timing, ...options }, seconds, isTimed };
+  const again = (left: number): OperationCall =>
+    callFor(shape, wait ? { ...input, [wait.name]: left } : input);
+  return { input, method, path, options: { ...timing, ...options }, seconds, isTimed, again };
 }
 
 /** Statuses of a request, or of mail that needed one, that stop the work. */

@@ -60,7 +60,7 @@ export async function openRemote(options: RemoteOptions): Promise<Remote> {
   const urls = { api: baseUrl, mcp: `${baseUrl}/mcp`, hooks: copy.hooksUrl };
   leadBrowsers(app, `${gateway.href.replace(/\/+$/, '')}/ui`);
   for (const path of ['/ui', '/ui/*']) app.get(path, (c) => toGateway(c, gateway));
-  mountApi(app, { executor, server: { version: VERSION, urls }, onInternal });
+  mountApi(app, { executor, server: { version: VERSION, urls }, onInternal, isReplica: true });
   return {
     fetch: (request, env) => app.fetch(request, env),
     get hooksUrl() {

@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
+import { answeredCode, messageOf } from '../../clients/typescript/core/errors.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -67,9 +68,10 @@ async function decided(
     client: context.client(),
     idempotencyKey: context.tries.key,
     request: call,
+    isPatient: isLong,
     signal,
     isPending: (known) => isPending(known) && known['parked'] !== true,
-    onAway: () => output.note(awayText(context.client())),
+    onAway: (error) => output.note(awayText(context.client(), error)),
   });
   const answer = await waiting.during(held);
   if (!isLong || !isPending(answer)) return answer;
@@ -94,7 +96,10 @@ interface Typed extends Pick<CommandContext, 'options'> {
   readonly output: Pick<CommandContext['output'], 'terminal' | 'json'>;
 }
 
-function awayText({ gateway }: Client): string {
+function awayText({ gateway }: Client, error: unknown): string {
+  if (answeredCode(error)?.startsWith('HTTP_')) {
+    return `${messageOf(error)} svc asks again, under the same idempotency key.`;
+  }
   return gateway
     ? "The gateway isn't answering. The request stays open, and svc keeps waiting."
     : "The daemon isn't running. The request stays open, and svc keeps waiting. Start it with: svc up";

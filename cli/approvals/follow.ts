@@ -1,6 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer } from '../errors.ts';
+import { mayHaveArrived } from '../../clients/typescript/core/errors.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
 import type { Asked } from './decision.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
@@ -26,11 +27,15 @@ export async function readRequest(context: Caller, id: string): Promise<Asked> {
 export async function untilDecided(context: Caller, id: string): Promise<Asked | null> {
   const { signal } = context;
   const calls = retryingCalls(context);
-  // The first read doesn't retry, so that an error there shows at once.
-  let record: Asked | null = await readRequest(context, id);
+  const read = (): Promise<Asked> => readRequest(context, id);
+  // The first read sits out only what a proxy says, so that any other error there shows at once.
+  let record: Asked | null = await read().catch((error: unknown) => {
+    if (!mayHaveArrived(error)) throw error;
+    return calls.answer(read);
+  });
   while (record?.['status'] === 'pending') {
     if (!(await sleep(LOOK_EVERY_MS, signal))) return null;
-    record = await calls.answer(() => readRequest(context, id));
+    record = await calls.answer(read);
   }
   return record;
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { CallOptions, Client } from '../client.ts';
 import { askedMs, type SvcError } from '../../clients/typescript/core/errors.ts';
 import { retried } from '../../clients/typescript/core/retried.ts';
+import { filePath } from '../../shared/lib/path-text.ts';
 import { badAnswer } from '../errors.ts';
 
 /** A stored file, as in answers. */
@@ -135,7 +136,7 @@ export class RemoteDisk {
 
 function urlOf(path: string): string {
   if (!path.isWellFormed()) throw badAnswer("A stored path isn't valid Unicode.");
-  return `/v1/files/${encodeURIComponent(path)}`;
+  return filePath(path);
 }
 
 /** Reads one stored file from an answer. */

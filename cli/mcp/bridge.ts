@@ -8,9 +8,10 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { WAIT_MAX_SECONDS } from '../../shared/lib/limits.ts';
 import type { Client } from '../client.ts';
-import { Endpoint } from './endpoint.ts';
+import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
+import { Endpoint, type Waiting } from './endpoint.ts';
+import { heldTool, type HeldTool } from './held-tool.ts';
 import { LINE_MAX_BYTES, LineWriter, readLines } from './lines.ts';
 import {
   doneLine,
@@ -30,8 +31,9 @@ import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** With this many open requests the bridge stops reading input. */
 const OPEN_MAX = 256;
-/** How long pending answers may take after the input ends: the longest wait plus a margin. */
-const ENDING_MS = (WAIT_MAX_SECONDS + 15) * 1000;
+/** How long short answers may take after the input ends. */
+const ENDING_MS = 15_000;
+const INPUT_ENDED = 'The wait was stopped, because the input has ended.';
 /** The client decides where calls go; this address has no meaning. */
 const ADDRESS = new URL('http://localhost/mcp');
 
@@ -45,23 +47,34 @@ export interface BridgeOptions {
   readonly ensureDaemon: () => Promise<void>;
   /** Stops the bridge at once. */
   readonly signal: AbortSignal;
-  /** How long pending answers may take after the input ends (default: a little over the longest wait). */
+  /** How long short answers may take after the input ends (default 15 s). */
   readonly endingMs?: number;
   /** For people, on standard error. */
   readonly note: (text: string) => void;
 }
 
 /** A request without its answer yet. */
-class Open {
+class Open implements Waiting {
   readonly request: JSONRPCRequest;
   readonly abort = new AbortController();
+  readonly ending = new AbortController();
+  readonly held: HeldTool | null;
   readonly over: Promise<void>;
   answered: () => void = () => undefined;
 
   constructor(request: JSONRPCRequest) {
     this.request = request;
+    this.held = heldTool(writeNumbers(JSON.stringify(request)));
     this.over = new Promise((resolve) => (this.answered = resolve));
     this.abort.signal.addEventListener('abort', () => this.answered(), { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  get hurry(): AbortSignal {
+    return this.ending.signal;
   }
 }
 
@@ -88,7 +101,7 @@ export class McpBridge {
     // oxlint-disable-next-line prefer-add-event-listener -- the SDK's transports have no other way
     this.#stdio.onerror = () => this.#refuseLine("The line isn't a JSON-RPC message.");
     this.#http = new StreamableHTTPClientTransport(ADDRESS, {
-      fetch: (_url, init) => endpoint.fetch(init, (id) => this.#open.get(id)?.abort.signal),
+      fetch: (_url, init) => endpoint.fetch(init, (id) => this.#open.get(id)),
     });
     // oxlint-disable-next-line prefer-add-event-listener -- the SDK's transports have no other way
     this.#http.onmessage = (message) => this.#fromServer(message);
@@ -101,9 +114,11 @@ export class McpBridge {
 
   /** Resolves once the input has ended and nothing is pending. */
   async run(): Promise<void> {
-    const { input, signal } = this.#options;
+    const { input, output, signal } = this.#options;
     const end = (): unknown => input.destroy();
     signal.addEventListener('abort', end, { once: true });
+    // Nobody reads: what is open ends as if the input had ended.
+    for (const sign of ['error', 'close']) output.once(sign, end);
     await this.#http.start();
     await this.#stdio.start();
     try {
@@ -115,7 +130,7 @@ export class McpBridge {
     }
     this.#lines.end();
     await once(this.#lines, 'end');
-    this.#endSubscriptions();
+    this.#endWaits();
     if (!signal.aborted) await this.#settle();
     for (const { abort } of this.#open.values()) abort.abort();
     await this.#http.close();
@@ -124,15 +139,22 @@ export class McpBridge {
     await once(this.#writer, 'close');
   }
 
-  /** Nobody waits for these to end. */
-  #endSubscriptions(): void {
+  /**
+   * Nobody is left to wait: subscriptions end, and so do waits for events, which would be claimed for nobody. A question
+   * is asked all the same, and isn't waited for.
+   */
+  #endWaits(): void {
     this.#subscriptions.end();
-    for (const { request, abort } of this.#open.values()) {
-      if (request.method === LISTEN_METHOD) abort.abort();
+    for (const [id, { request, abort, ending, held }] of this.#open) {
+      if (held?.least === 0) ending.abort();
+      else if (held || request.method === LISTEN_METHOD) {
+        if (held) this.#writer.write(`${errorLine(id, SERVER_ERROR, INPUT_ENDED)}\n`);
+        abort.abort();
+      }
     }
   }
 
-  /** After `printf … | svc mcp` closes the input, all answers must still arrive. */
+  /** After `printf … | svc mcp` closes the input, short answers must still arrive. */
   async #settle(): Promise<void> {
     const { signal, endingMs = ENDING_MS } = this.#options;
     const done = new AbortController();

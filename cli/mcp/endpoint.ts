@@ -1,11 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
-import { parseObject } from '../../shared/lib/guards.ts';
-import type { Client } from '../client.ts';
+import { isObject, parseObject } from '../../shared/lib/guards.ts';
+import { heldCall } from '../../shared/lib/held-call.ts';
 import { Backoff } from '../../clients/typescript/core/backoff.ts';
+import { machineClock, pauseWhile } from '../../clients/typescript/core/clock.ts';
+import {
+  answeredFailure,
+  canBeSatOut,
+  isCut,
+  mayHaveArrived,
+  messageOf,
+  pageFailure,
+  SvcError,
+} from '../../clients/typescript/core/errors.ts';
+import type { Client } from '../client.ts';
+import type { HeldTool } from './held-tool.ts';
 import {
   answerOf,
   errorLine,
@@ -19,11 +30,12 @@ import {
 } from './message.ts';
 import { markedJson } from './numbers.ts';
 import { readEvents } from './sse.ts';
-import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
 
 /** The timeout for a silent connection; a wait may hold its answer for 120 s. */
 const SILENCE_MS = 180_000;
 const SEND_TRIES = 4;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const STREAM_TYPE = { 'content-type': 'text/event-stream' };
 
 export interface EndpointOptions {
   readonly client: Client;
@@ -35,6 +47,29 @@ export interface EndpointOptions {
   readonly note: (text: string) => void;
 }
 
+/** A request that its client waits for. */
+export interface Waiting {
+  /** Cancels it. */
+  readonly signal: AbortSignal;
+  /** Set for a call that the server may hold. */
+  readonly held: HeldTool | null;
+  /** Nobody waits any longer: a held call is asked for what there is. */
+  readonly hurry: AbortSignal;
+}
+
+/** One message to send, and how. */
+interface Sending {
+  readonly id: MessageId | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly isHeld: boolean;
+}
+
+type HeldSending = Pick<Waiting, 'signal' | 'hurry'> &
+  Pick<Sending, 'headers'> & { readonly id: MessageId };
+
+const NEVER = new AbortController().signal;
+
 /** The `/mcp` of the daemon or a gateway, as `fetch` for the SDK's transport. */
 export class Endpoint {
   readonly #options: EndpointOptions;
@@ -44,21 +79,39 @@ export class Endpoint {
     this.#options = options;
   }
 
-  /** Answers in JSON-RPC where the server doesn't. `signalOf` returns the signal that cancels a request. */
+  /** Answers in JSON-RPC where the server doesn't. */
   async fetch(
     init: RequestInit | undefined,
-    signalOf: (id: MessageId) => AbortSignal | undefined,
+    waitingFor: (id: MessageId) => Waiting | undefined,
   ): Promise<Response> {
     // The server offers no stream besides the answers.
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
+    return this.#fetched(init, waitingFor);
+  }
+
+  async #fetched(
+    init: RequestInit,
+    waitingFor: (id: MessageId) => Waiting | undefined,
+  ): Promise<Response> {
     const line = writeNumbers(typeof init.body === 'string' ? init.body : '');
     const message = parseObject(line) ?? {};
     const id = 'method' in message ? idOf(message['id']) : null;
-    const signal = (id !== null && signalOf(id)) || init.signal || new AbortController().signal;
     const given = Object.fromEntries(new Headers(init.headers).entries());
-    const headers = { ...given, ...headersOf(message, given) };
-    const response = await this.#send(Buffer.from(line), headers, signal);
-    return this.#answer(response, id, signal);
+    // A repeat after a lost answer has one effect.
+    const headers = { ...given, ...headersOf(message, given), 'idempotency-key': randomUUID() };
+    const waiting = id === null ? undefined : waitingFor(id);
+    if (id !== null && waiting?.held) {
+      const messages = this.#held(waiting.held, {
+        id,
+        headers,
+        signal: waiting.signal,
+        hurry: waiting.hurry,
+      });
+      return new Response(messages, { headers: STREAM_TYPE });
+    }
+    const signal = waiting?.signal ?? init.signal ?? NEVER;
+    const sending = { id, headers, signal, isHeld: false };
+    return this.#answer(await this.#send(Buffer.from(line), sending), sending);
   }
 
   /** Sends a message of the bridge's own, once. */
@@ -66,19 +119,47 @@ export class Endpoint {
     return this.#post(Buffer.from(JSON.stringify(message)), headersOf(message, {}), signal);
   }
 
-  /** POSTs the message. If the daemon is away, starts it and repeats the message with the same idempotency key. */
-  async #send(
-    line: Buffer,
-    given: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const headers = { ...given, 'Idempotency-Key': randomUUID() };
+  /** The messages that answer a held call, which is made again for the rest of its time when the line cuts it. */
+  #held(held: HeldTool, { id, headers, signal, hurry }: HeldSending): ReadableStream<Uint8Array> {
+    const sending = { id, headers, isHeld: true };
+    return new ReadableStream({
+      start: async (controller) => {
+        const pass = (json: string): void => controller.enqueue(frame(markedJson(json)));
+        let isLast = false;
+        const send = async (left: number): Promise<void> => {
+          isLast = hurry.aborted;
+          const until = isLast ? signal : AbortSignal.any([signal, hurry]);
+          const line = held.line(isLast ? held.least : left);
+          const answer = await this.#send(line, { ...sending, signal: until });
+          await passOn(answer, { id, signal: until, pass });
+        };
+        try {
+          await heldCall({
+            seconds: held.seconds,
+            leastSeconds: held.least,
+            send,
+            isCut: (error, tries) =>
+              !signal.aborted && ((hurry.aborted && !isLast) || isCut(error, tries)),
+            pause: (ms) => pauseWhile(machineClock, ms, signal),
+          });
+        } catch (error) {
+          if (!signal.aborted) pass(errorLine(id, SERVER_ERROR, messageOf(error)));
+        }
+        controller.close();
+      },
+    });
+  }
+
+  /** POSTs the message. If nothing takes it, starts the daemon and repeats the message with the same idempotency key. */
+  async #send(line: Buffer, sending: Sending): Promise<Received> {
+    const { headers, signal, isHeld } = sending;
     const backoff = new Backoff();
     for (;;) {
       try {
-        return await this.#post(line, headers, signal);
+        return await received(await this.#post(line, headers, signal), sending);
       } catch (error) {
-        if (signal.aborted || !canBeSatOut(error) || backoff.failures >= SEND_TRIES) throw error;
+        const isDone = signal.aborted || !canBeSatOut(error) || backoff.failures >= SEND_TRIES;
+        if (isDone || (isHeld && mayHaveArrived(error))) throw error;
         await this.#start(error);
         await backoff.pause(error, signal);
       }
@@ -107,42 +188,126 @@ export class Endpoint {
     }
   }
 
-  async #answer(
-    response: IncomingMessage,
-    id: MessageId | null,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const end = (): unknown => response.destroy();
-    signal.addEventListener('abort', end, { once: true });
-    const session = response.headers['mcp-session-id'];
-    const kept = { ...(typeof session === 'string' && { 'mcp-session-id': session }) };
-    const type = (response.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-    if (id !== null && type === 'text/event-stream') {
-      const body = Readable.toWeb(Readable.from(frames(response, id))) as ReadableStream;
-      return new Response(body, { headers: { ...kept, 'content-type': type } });
+  #answer({ status, session, stream, body }: Received, { id }: Sending): Response {
+    const kept = { ...(session !== undefined && { 'mcp-session-id': session }) };
+    if (id !== null && stream !== null) {
+      const frames = ReadableStream.from(framesOf(stream, id));
+      return new Response(frames, { headers: { ...kept, ...STREAM_TYPE } });
     }
-    const text = (await buffer(response)).toString('utf8');
-    const status = response.statusCode ?? 0;
     if (id === null) {
-      if (status >= 400)
-        this.#options.note(restErrorText(text) ?? `The daemon answered ${status}.`);
+      if (status >= 400) {
+        this.#options.note(restErrorText(body) ?? `The daemon answered ${status}.`);
+      }
       return new Response(null, { status: 202 });
     }
-    const said = restErrorText(text) ?? `The daemon answered ${status} without a message.`;
-    const answer = answerOf(text, id) ?? errorLine(id, SERVER_ERROR, said);
-    const headers = { ...kept, 'content-type': 'application/json' };
-    return new Response(markedJson(answer), { headers });
+    const headers = { ...kept, ...JSON_TYPE };
+    return new Response(markedJson(answerIn(body, status, id)), { headers });
   }
 }
 
+/** An answer whose status and headers are here; a stream's events come later. */
+interface Received {
+  readonly status: number;
+  readonly session: string | undefined;
+  readonly stream: IncomingMessage | null;
+  readonly body: string;
+}
+
+/** Throws if the line failed: the answer broke off, or something in front of the server answered. */
+async function received(response: IncomingMessage, { id, signal }: Sending): Promise<Received> {
+  signal.addEventListener('abort', () => response.destroy(), { once: true });
+  const { statusCode: status = 0, headers } = response;
+  const session = headers['mcp-session-id'];
+  const answer = { status, session: typeof session === 'string' ? session : undefined };
+  if (id !== null && isEvents(headers)) return { ...answer, stream: response, body: '' };
+  const body = await unbroken(text(response), signal);
+  const isSaid = id === null || answerOf(body, id) !== null;
+  const failure = isSaid ? null : failureIn(status, body, headers);
+  if (failure?.retryable) throw failure;
+  return { ...answer, stream: null, body };
+}
+
+function isEvents({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
+  return type.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream';
+}
+
+/** What an answer says that isn't JSON-RPC. */
+function failureIn(status: number, body: string, headers: IncomingMessage['headers']): SvcError {
+  const server = typeof headers.server === 'string' ? headers.server : null;
+  const place = { server };
+  const asked = headers['retry-after'] ?? null;
+  return new SvcError(
+    status < 400
+      ? pageFailure(status, place)
+      : answeredFailure(status, parseObject(body), null, asked, place),
+  );
+}
+
+/** A connection that breaks within an answer: the call may have had its effect. */
+async function unbroken<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (signal.aborted || error instanceof SvcError) throw error;
+    throw brokenOff(error);
+  }
+}
+
+function brokenOff(cause?: unknown): SvcError {
+  const message = 'The answer broke off.';
+  return new SvcError({ code: 'UNREACHABLE', message, sent: true, cause });
+}
+
+interface Passing {
+  readonly id: MessageId;
+  readonly signal: AbortSignal;
+  readonly pass: (json: string) => void;
+}
+
+/** Passes on the messages that answer a held call. Throws if the last of them doesn't come. */
+async function passOn({ stream, status, body }: Received, passing: Passing): Promise<void> {
+  const { id, signal, pass } = passing;
+  if (stream === null) {
+    const answer = answerIn(body, status, id);
+    refuseBusy(answer);
+    return pass(answer);
+  }
+  const read = async (): Promise<void> => {
+    for await (const json of readEvents(stream)) {
+      const isLast = isAnswerTo(json, id);
+      if (isLast) refuseBusy(json);
+      // Some streams open with an event without data, which isn't a message.
+      if (json.trim() !== '') pass(json);
+      if (isLast) return;
+    }
+    throw brokenOff();
+  };
+  await unbroken(read(), signal);
+}
+
+/** The first try, which the line cut, is still under way at the server. */
+function refuseBusy(json: string): void {
+  const result = parseObject(json)?.['result'];
+  if (!isObject(result) || result['isError'] !== true) return;
+  const code = 'IDEMPOTENCY_IN_PROGRESS';
+  const [first] = Array.isArray(result['content']) ? (result['content'] as unknown[]) : [];
+  const said = isObject(first) ? String(first['text']) : '';
+  if (said.startsWith(code)) throw new SvcError({ code, message: said });
+}
+
+function answerIn(body: string, status: number, id: MessageId): string {
+  const said = restErrorText(body) ?? `The daemon answered ${status} without a message.`;
+  return answerOf(body, id) ?? errorLine(id, SERVER_ERROR, said);
+}
+
 /** The events of a stream, one message each. If the stream ends without an answer, adds one. */
-async function* frames(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
+async function* framesOf(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
   let answered = false;
-  for await (const text of readEvents(response)) {
+  for await (const json of readEvents(response)) {
     // Some streams open with an event without data, which isn't a message.
-    if (text.trim() === '') continue;
-    answered ||= isAnswerTo(text, id);
-    yield frame(markedJson(text));
+    if (json.trim() === '') continue;
+    answered ||= isAnswerTo(json, id);
+    yield frame(markedJson(json));
   }
   const why = 'The daemon ended the stream before it answered.';
   if (!answered) yield frame(errorLine(id, SERVER_ERROR, why));

@@ -7,6 +7,7 @@ import { failureText } from './failure-text.ts';
 import {
   askedMs,
   failedForNow,
+  mayHaveArrived,
   sentence,
   type SvcError,
 } from '../../clients/typescript/core/errors.ts';
@@ -152,14 +153,6 @@ export class Tries {
   get #flag(): string {
     return `--idempotency-key=${shellWord(this.key)}`;
   }
-}
-
-/** Whether the call may have taken effect despite the error. */
-function mayHaveArrived(error: unknown): boolean {
-  if (!failedForNow(error)) return false;
-  const { code, hint } = error;
-  const isVague = code.startsWith('HTTP_5') || code === 'IDEMPOTENCY_IN_PROGRESS';
-  return isVague || error.sent || /same idempotency key/.test(hint ?? '');
 }
 
 /** Whether the server asks to wait longer than the time left. */

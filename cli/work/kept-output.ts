@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../shared/lib/guards.ts';
+import { keyPath } from '../../shared/lib/path-text.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
@@ -20,7 +21,7 @@ export class KeptOutput {
   }
 
   get #path(): string {
-    return `/v1/kv/${encodeURIComponent(this.#key)}`;
+    return keyPath(this.#key);
   }
 
   /** Null if the step hasn't finished yet. */

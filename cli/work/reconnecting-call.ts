@@ -4,8 +4,8 @@ import type { OperationCall } from '../operation-command.ts';
 import {
   answeredCode,
   canBeSatOut,
+  mayHaveArrived,
   messageOf,
-  SvcError,
 } from '../../clients/typescript/core/errors.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
@@ -19,12 +19,14 @@ const LONGEST_PAUSE_MS = 2000;
 interface LongCall {
   readonly client: Client;
   readonly idempotencyKey: string;
-  readonly request: Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'>;
+  readonly request: Pick<OperationCall, 'again' | 'method' | 'path' | 'options' | 'seconds'>;
+  /** Whether to go on after the time until it's known that the request exists. */
+  readonly isPatient: boolean;
   readonly signal: AbortSignal;
   /** Whether the answer says that nobody has decided yet. */
   readonly isPending: (answer: unknown) => boolean;
-  /** Called once when the server goes away during the wait. */
-  readonly onAway: () => void;
+  /** Called once when the server goes away during the wait, or something in front of it ends the call. */
+  readonly onAway: (error: unknown) => void;
 }
 
 /**
@@ -66,8 +68,9 @@ class ReconnectingCall {
   /** Null if a retry may still bring an answer, or if a retry's time is up. */
   async #try(tries: number): Promise<unknown> {
     const { client, idempotencyKey, request, signal } = this.#call;
-    const { method, path, options } = request;
-    // A retry would wait as long as the first call, so it's cut off when time is up.
+    // The server should hold a retry for the rest of the time only.
+    const left = Math.max(0, Math.ceil(this.#leftMs() / 1000));
+    const { method, path, options } = tries === 0 ? request : request.again(left);
     const enough =
       this.#known === null ? signal : AbortSignal.timeout(Math.max(1, Math.ceil(this.#leftMs())));
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
@@ -84,10 +87,11 @@ class ReconnectingCall {
   /** Throws errors that a retry can't fix. */
   #sitOut(error: unknown, tries: number): void {
     // A first call that was never sent, or was refused, didn't ask anyone.
-    if (tries === 0 && !(error instanceof SvcError && error.sent)) throw error;
+    if (tries === 0 && !mayHaveArrived(error)) throw error;
     if (!mayPass(error)) throw error;
-    if (this.#known === null && this.#leftMs() <= -GRACE_MS) throw notKnown(error);
-    if (!this.#isAway) this.#call.onAway();
+    const isOver = !this.#call.isPatient && this.#leftMs() <= -GRACE_MS;
+    if (this.#known === null && isOver) throw notKnown(error);
+    if (!this.#isAway) this.#call.onAway(error);
     this.#isAway = true;
   }
 }

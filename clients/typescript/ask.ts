@@ -1,5 +1,6 @@
 import type { CallOptions, RunOperation } from './call/place.ts';
 import type { Clock } from './core/clock.ts';
+import { mayHaveArrived } from './core/errors.ts';
 import { RetryingCalls } from './core/retrying-calls.ts';
 import { PLACES } from './places.ts';
 import type { AskApprovalInput, AskAnswer, AskHumanInput } from './types.ts';
@@ -93,6 +94,7 @@ export interface Ask {
   human(question: string, options?: HumanOptions): Promise<HumanOutcome | Pending>;
 }
 
+const NEVER = new AbortController().signal;
 const HELD_SECONDS = 45;
 const LOOK_EVERY_MS = 2000;
 
@@ -120,12 +122,23 @@ async function asked(
   words: object,
   { wait = Infinity, signal, timeout, maxRetries, idempotencyKey, ...fields }: HumanOptions,
 ): Promise<AskAnswer> {
-  const startedAt = deps.clock.now();
-  const wait_seconds = Math.min(HELD_SECONDS, Math.ceil(wait / 1000));
-  const options = { signal, timeout, maxRetries, idempotencyKey };
-  const input = { ...words, ...fields, wait_seconds };
-  const answer: AskAnswer = await deps.run(PLACES[name], input, options);
-  const leftMs = (): number => startedAt + wait - deps.clock.now();
+  const { run, clock, note } = deps;
+  const startedAt = clock.now();
+  const leftMs = (): number => startedAt + wait - clock.now();
+  const key = idempotencyKey ?? crypto.randomUUID();
+  const options = { signal, timeout, maxRetries, idempotencyKey: key };
+  const input = { ...words, ...fields };
+  const ask = (): Promise<AskAnswer> => {
+    const wait_seconds = Math.min(HELD_SECONDS, Math.max(0, Math.ceil(leftMs() / 1000)));
+    return run<AskAnswer>(PLACES[name], { ...input, wait_seconds }, options);
+  };
+  const answer = await ask().catch((error: unknown) => {
+    // It may have been asked, so somebody may be about to answer.
+    if (wait !== Infinity || maxRetries === 0 || !mayHaveArrived(error)) throw error;
+    return new RetryingCalls({ signal: signal ?? NEVER, trouble: note, clock }).answer(ask);
+  });
+  signal?.throwIfAborted();
+  if (answer === null) throw new Error('Interrupted.');
   return answer.status === 'pending' && leftMs() > 0
     ? follow(deps, answer, signal, leftMs)
     : answer;
@@ -135,7 +148,7 @@ async function asked(
 async function follow(
   { run, clock, note }: AskDeps,
   pending: AskAnswer,
-  signal = new AbortController().signal,
+  signal = NEVER,
   leftMs: () => number,
 ): Promise<AskAnswer> {
   const calls = new RetryingCalls({ signal, trouble: note, clock });

@@ -1,3 +1,4 @@
+import { pathText } from '../../shared/lib/path-text.ts';
 import { isBytes, type Bytes } from '../../shared/lib/bytes.ts';
 import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { versionConditions } from '../../shared/api/version-headers.ts';
@@ -27,11 +28,11 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 export function requestOf(operation: Operation, input: unknown): RestRequest {
   const { rest } = operation;
   const fields: Fields = isObject(input) ? { ...input } : {};
-  const path = rest.path.replaceAll(/\{(\w+)\+?\}/g, (_, parameter: string) => {
+  const path = rest.path.replaceAll(/\{(\w+)\+?\}/g, (whole, parameter: string) => {
     const field = rest.params?.[parameter] ?? parameter;
     const value = String(fields[field]);
     delete fields[field];
-    return encodeURIComponent(value);
+    return pathText(rest.path, whole, value);
   });
   const condition = takeCondition(operation, fields);
   const hasBody = rest.method === 'POST' || rest.method === 'PUT';

@@ -8,8 +8,9 @@ import type { Caller } from '../../shared/kernel/context.ts';
 import type { ServiceError } from '../../shared/lib/errors.ts';
 import { parseExact } from '../../shared/lib/exact-json.ts';
 import type { Answer, Credentials } from '../../shared/kernel/executor.ts';
-import { mayWait, parseInput, type Operation } from '../../shared/kernel/operation.ts';
+import { mayWait, parseInput, waitField, type Operation } from '../../shared/kernel/operation.ts';
 import { isObject } from '../../shared/lib/guards.ts';
+import { heldCall, leastOf } from '../../shared/lib/held-call.ts';
 import { CONNECT } from './connecting.ts';
 import { relayedError } from './relayed-error.ts';
 import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
@@ -97,11 +98,40 @@ export class Upstream {
 
   /**
    * The gateway's answer. Throws the gateway's own error, or `UpstreamFailed` if there was no answer. Retries once
-   * after a broken connection, and sends again beside a silent one; the Idempotency-Key makes that safe for writes.
+   * after a broken connection, and sends again beside a silent one; the Idempotency-Key makes that safe for writes. A
+   * wait that something in between cuts is asked again for the rest of its time.
    */
   async call(call: UpstreamCall): Promise<Answer> {
+    const headers = headersOf(call);
+    const seconds = waitSeconds(call);
+    const field = waitField(call.operation);
+    if (seconds === 0 || field === null) return this.#once(call, headers);
+    const input = isObject(call.input) ? call.input : {};
+    let cut: unknown = null;
+    try {
+      return await heldCall({
+        seconds,
+        leastSeconds: leastOf(field),
+        send: (left) => {
+          const rest = left === seconds ? call : { ...call, input: { ...input, [field]: left } };
+          return this.#once(rest, headers);
+        },
+        isCut: (error) => {
+          if (call.signal.aborted || !isUncertain(error)) return false;
+          cut = error;
+          return true;
+        },
+        pause: (ms) => sleep(ms, undefined, { signal: call.signal }),
+      });
+    } catch (error) {
+      // What was cut may have arrived, whatever became of its repeats.
+      throw error instanceof UpstreamFailed ? (cut ?? error) : error;
+    }
+  }
+
+  async #once(call: UpstreamCall, own: Readonly<Record<string, string>>): Promise<Answer> {
     const request = requestOf(call.operation, call.input);
-    const headers = { ...headersOf(call), ...request.headers };
+    const headers = { ...own, ...request.headers };
     const received = await this.#answered(call, { ...request, headers });
     const { status, headers: answered, text } = received;
     const value = status >= 200 && status < 300 ? jsonOf(text) : undefined;
@@ -302,9 +332,9 @@ function silenceMs(call: UpstreamCall): number {
 /** How long the call may wait at the gateway. */
 function waitSeconds({ operation, input }: UpstreamCall): number {
   if (!mayWait(operation)) return 0;
-  const parsed = parseInput(operation, input);
-  const fields = isObject(parsed) ? parsed : {};
-  return Number(fields['timeout_seconds'] ?? fields['wait_seconds'] ?? 0);
+  const field = waitField(operation);
+  const parsed = field === null ? null : parseInput(operation, input);
+  return field !== null && isObject(parsed) ? Number(parsed[field]) : 0;
 }
 
 function isUncertain(error: unknown): boolean {

@@ -10,6 +10,8 @@ interface KeyedCall {
   readonly idempotencyKey: string;
   readonly now: number;
   readonly inputDigest: string;
+  /** See `OperationCall`: who repeats a call that was cut waits for the rest of its time only. */
+  readonly askedDigest: string;
 }
 
 /** Where this file keeps the answers, and what seals them. */
@@ -24,10 +26,12 @@ export async function findAnswer(
   keeping: Keeping,
   call: KeyedCall,
 ): Promise<{ committed: unknown } | null> {
-  const { name, inputDigest, now } = call;
+  const { name, inputDigest, askedDigest, now } = call;
   const stored = await keeping.store.idempotency.find(call.caller.keyId, call.idempotencyKey, now);
   if (!stored) return null;
-  if (stored.op !== name || stored.inputDigest !== inputDigest) {
+  // Earlier releases stored the digest of the whole input.
+  const isSame = [askedDigest, inputDigest].includes(stored.inputDigest);
+  if (stored.op !== name || !isSame) {
     throw invalid({
       path: 'Idempotency-Key',
       message: 'This key was used for another call. Use a new one for a new call.',
@@ -47,11 +51,11 @@ export async function keepAnswer(
 ): Promise<void> {
   // Sealed: the answer of key_create holds a secret.
   const sealed = vault.seal(aadOf(project, call), JSON.stringify(committed));
-  const { name, caller, idempotencyKey, now, inputDigest } = call;
+  const { name, caller, idempotencyKey, now, askedDigest } = call;
   await store.idempotency.insert(
     caller.keyId,
     idempotencyKey,
-    { op: name, inputDigest, committed: sealed },
+    { op: name, inputDigest: askedDigest, committed: sealed },
     now + IDEMPOTENCY_MS,
   );
 }

@@ -18,6 +18,8 @@ export interface OperationCall {
   readonly now: number;
   /** Keyed digest of the input. The caller computes it first, to keep the transaction short. */
   readonly inputDigest: string;
+  /** The same of the input without how long its caller waits: what makes a call a repeat of another. */
+  readonly askedDigest: string;
   /**
    * Another gateway may have committed the same call since the last lookup; that answer then counts for this call
    * too.

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LongContext, ReadContext } from '../../shared/kernel/context.ts';
 import { stillRunning } from '../../shared/lib/errors.ts';
-import type { Handler, Operation } from '../../shared/kernel/operation.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import { waitField, type Handler, type Operation } from '../../shared/kernel/operation.ts';
 import { findAnswer } from '../commit/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/plain-error.ts';
@@ -18,23 +19,37 @@ interface Write {
   readonly brief: unknown;
   /** Keyed digest of the brief input, computed first to keep the transaction short. */
   readonly inputDigest: string;
+  readonly askedDigest: string;
 }
 
 /** Uncommitted writes with an Idempotency-Key, by project, key and Idempotency-Key. */
 const running = new WeakMap<Project, Set<string>>();
 
 /** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
-export async function runWrite(call: Omit<Write, 'brief' | 'inputDigest'>): Promise<unknown> {
+export async function runWrite(
+  call: Omit<Write, 'brief' | 'inputDigest' | 'askedDigest'>,
+): Promise<unknown> {
   const { project, operation } = call;
   const brief = operation.briefOf(call.input);
   const ledgerWriter = await project.ledgerWriter();
-  const write = { brief, inputDigest: ledgerWriter.digest(brief), ...call };
+  const inputDigest = ledgerWriter.digest(brief);
+  const asked = withoutWait(operation, brief);
+  const askedDigest = asked === brief ? inputDigest : ledgerWriter.digest(asked);
+  const write = { brief, inputDigest, askedDigest, ...call };
   const releases: (() => void)[] = [];
   try {
     return await answer(write, await commitOnce(write, releases));
   } finally {
     for (const release of releases) release();
   }
+}
+
+/** The input without how long its caller waits. */
+function withoutWait(operation: Operation, brief: unknown): unknown {
+  const field = waitField(operation);
+  if (field === null || !isObject(brief)) return brief;
+  const { [field]: _, ...asked } = brief;
+  return asked;
 }
 
 /**
@@ -59,11 +74,12 @@ async function commitOnce(write: Write, releases: (() => void)[]): Promise<unkno
 }
 
 function storedResponse(
-  { operation, base, project, inputDigest }: Write,
+  { operation, base, project, inputDigest, askedDigest }: Write,
   idempotencyKey: string,
 ): Promise<{ committed: unknown } | null> {
   const { caller, now, vault } = base;
-  const keyed = { name: operation.name, caller, idempotencyKey, now, inputDigest };
+  const digests = { inputDigest, askedDigest };
+  const keyed = { name: operation.name, caller, idempotencyKey, now, ...digests };
   return project.store.read((store) => findAnswer({ store, project: project.info, vault }, keyed));
 }
 
@@ -96,12 +112,13 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
 }
 
 function toCall(
-  { operation, brief, base, inputDigest }: Write,
+  { operation, brief, base, inputDigest, askedDigest }: Write,
   prepared: unknown,
   mayBeRepeat: boolean,
 ): InputOf<'operation'> {
   const { caller, now } = base;
-  return { name: operation.name, input: brief, prepared, caller, now, inputDigest, mayBeRepeat };
+  const digests = { inputDigest, askedDigest };
+  return { name: operation.name, input: brief, prepared, caller, now, ...digests, mayBeRepeat };
 }
 
 /** `mayBeRepeat`: see `OperationCall`. */

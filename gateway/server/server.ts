@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { Admission } from '../../shared/admission/admission.ts';
 import { CONNECTION_LIMITS } from '../../shared/admission/limits.ts';
 import type { ReceiveLimits } from '../../shared/http/deadlines.ts';
-import { HttpServer } from '../../shared/http/http-server.ts';
+import { HttpServer, KEEP_ALIVE_MS } from '../../shared/http/http-server.ts';
 import { portOwner } from '../../shared/host/processes.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import type { Lock } from '../../shared/store/lock.ts';
@@ -49,7 +49,7 @@ const CONNECTIONS_MAX = CONNECTION_LIMITS.total + 2048;
 export const RECEIVE_LIMITS: ReceiveLimits = {
   headersMs: 10_000,
   bodyMs: 30_000,
-  keepAliveMs: 5000,
+  keepAliveMs: KEEP_ALIVE_MS,
   lowestRate: { bytes: 5 * 1024, everyMs: 5000 },
 };
 const VACANT =

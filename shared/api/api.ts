@@ -69,6 +69,7 @@ export function mountApi(
     onInternal,
     signIn = false,
     oauth = false,
+    isReplica = false,
   }: {
     readonly executor: Executor;
     readonly server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>;
@@ -77,6 +78,8 @@ export function mountApi(
     readonly signIn?: boolean;
     /** Whether MCP clients can sign people in by OAuth. */
     readonly oauth?: boolean;
+    /** Whether a copy may answer, whose answers say how old they are. */
+    readonly isReplica?: boolean;
   },
 ): void {
   const documentOf = (internal: boolean) =>
@@ -102,7 +105,7 @@ export function mountApi(
     ...(oauth && { oauthUrl: server.urls.mcp }),
   };
   app.route('/mcp', mcpRoutes(executor, mcpTables(), options));
-  app.route('/', restRoutes(executor, operations, onInternal));
+  app.route('/', restRoutes(executor, operations, onInternal, { tellsAge: isReplica }));
 }
 
 /** The tools, resources and prompts that agents find over MCP. */

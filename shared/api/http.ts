@@ -135,6 +135,16 @@ export function errorResponse(
   });
 }
 
+/**
+ * Ends an answer that has begun and can't be finished. Over HTTP/1.0 a closed connection is a complete answer, so it's
+ * reset.
+ */
+export function breakOff(c: Context<HttpEnv>, error: unknown, onInternal: OnInternalError): void {
+  shownError(error, c.get('requestId'), logOf(c, onInternal));
+  const { socket } = c.env.incoming;
+  if (socket.remoteAddress !== undefined) socket.resetAndDestroy();
+}
+
 /** Answers requests that fail before routing; for the listener's `errorHandler`. */
 export function unroutable(error: unknown): Response {
   const isRequest = error instanceof Error && error.name === 'RequestError';

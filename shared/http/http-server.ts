@@ -31,7 +31,9 @@ const BACKLOG = 4096;
 /** Lines of a head. Programs send twenty or so; 16 KB could be four thousand, which take as long as a large body. */
 const HEADERS_MAX = 200;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 5_000 };
+/** Balancers keep idle connections for up to 75 s, and answer 502 if we close one as they use it. */
+export const KEEP_ALIVE_MS = 80_000;
+const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: KEEP_ALIVE_MS };
 
 /** A `node:http` server that slow or silent clients can't block, and that closes on request. */
 export class HttpServer {

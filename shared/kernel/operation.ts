@@ -194,6 +194,12 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   };
 }
 
+/** The input field with how long the caller waits for its answer; null if an operation has none. */
+export function waitField({ input }: Pick<Operation, 'input'>): string | null {
+  const names = ['wait_seconds', 'timeout_seconds'];
+  return names.find((name) => Object.hasOwn(input.shape, name)) ?? null;
+}
+
 /** Whether a call may wait; such a call ends when its caller is gone. */
 export function mayWait({ handler }: Operation): boolean {
   if (handler.kind !== 'write') return handler.kind === 'long';

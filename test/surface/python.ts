@@ -193,7 +193,8 @@ function tableText(): string {
     const { name, rest, effect } = operation;
     const inPath = [...rest.path.matchAll(/\{(\w+)\+?\}/g)].map(([, one = '']) => one);
     const path = inPath.reduce(
-      (text, one) => text.replace(new RegExp(`\\{${one}\\+?\\}`), `{${rest.params?.[one] ?? one}}`),
+      (text, one) =>
+        text.replace(new RegExp(`\\{${one}(\\+?)\\}`), `{${rest.params?.[one] ?? one}$1}`),
       rest.path,
     );
     const [seconds, most] = waitOf(operation);

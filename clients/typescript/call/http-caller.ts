@@ -1,7 +1,7 @@
 import { staleNote } from '../../../shared/api/answer-marks.ts';
 import { VERSION } from '../../../shared/lib/version.ts';
 import type { Caller, CallerOptions } from '../core/caller.ts';
-import { answeredFailure, badAnswer, SvcError, type Failure } from '../core/errors.ts';
+import { answeredFailure, pageFailure, SvcError, type Failure } from '../core/errors.ts';
 import type { Connection } from '../node/connection.ts';
 import type { Answer, Transport } from './transport.ts';
 import { unanswered } from './unanswered.ts';
@@ -58,11 +58,12 @@ export class HttpCaller<A extends Answer = Answer> implements Caller {
       }),
     );
     const body = this.#parsed(text);
+    const place = { path, server: header('server') };
     if (status < 200 || status >= 300) {
       const [id, pause] = [header('x-request-id'), header('retry-after')];
-      throw this.#options.errorOf(answeredFailure(status, body, id, pause));
+      throw this.#options.errorOf(answeredFailure(status, body, id, pause, place));
     }
-    if (body === undefined) throw badAnswer("The answer isn't JSON.");
+    if (body === undefined) throw this.#options.errorOf(pageFailure(status, place));
     return body;
   }
 

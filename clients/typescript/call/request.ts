@@ -1,4 +1,5 @@
 import type { CallerOptions } from '../core/caller.ts';
+import { pathText } from '../../../shared/lib/path-text.ts';
 import { SvcError } from '../core/errors.ts';
 import type { Place } from './place.ts';
 
@@ -21,12 +22,12 @@ export function requestOf(
   const { method, params, body } = place;
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const left: Record<string, unknown> = Object.fromEntries(given);
-  const path = place.path.replaceAll(/\{(\w+)\+?\}/g, (_whole, name: string) => {
+  const path = place.path.replaceAll(/\{(\w+)\+?\}/g, (whole, name: string) => {
     const field = params?.[name] ?? name;
     const value = left[field];
     if (typeof value !== 'string' || value === '') throw missing(field);
     delete left[field];
-    return encodeURIComponent(value);
+    return pathText(place.path, whole, value);
   });
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : stringify(value));
   if (method === 'GET' || method === 'DELETE') {

@@ -1,6 +1,7 @@
 import type { Caller, CallerOptions } from '../core/caller.ts';
-import type { Clock } from '../core/clock.ts';
-import { askedMs, type SvcError } from '../core/errors.ts';
+import { heldCall, leastOf } from '../../../shared/lib/held-call.ts';
+import { machineClock, pauseWhile, type Clock } from '../core/clock.ts';
+import { askedMs, isCut, mayHaveArrived, type SvcError } from '../core/errors.ts';
 import { retried } from '../core/retried.ts';
 import type { CallOptions, Place, RunOperation } from './place.ts';
 import { requestOf } from './request.ts';
@@ -19,34 +20,54 @@ export interface CallDefaults {
   readonly maxRetries?: number | undefined;
 }
 
-/** Calls operations, with their retries. */
+/** Calls operations, with their retries. A call that waits goes on waiting over a line that cuts it. */
 export function operationRunner(
   caller: Caller,
   defaults: CallDefaults,
-  clock?: Clock,
+  clock: Clock = machineClock,
 ): RunOperation {
   return async <T>(place: Place, input: object, options: CallOptions = {}): Promise<T> => {
-    const fields = input as Fields;
-    const call = requestOf(place, fields);
+    const { signal } = options;
     const key = place.isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
     const timeout = options.timeout ?? defaults.timeout ?? SILENCE_MS;
-    const request: CallerOptions = {
-      ...call.options,
-      headers: { ...call.options.headers, ...(key !== undefined && { 'idempotency-key': key }) },
-      timeoutMs: timeout + waitMs(place, fields),
-      ...(options.signal && { signal: options.signal }),
+    const send = (fields: Fields): Promise<unknown> => {
+      const call = requestOf(place, fields);
+      const request: CallerOptions = {
+        ...call.options,
+        headers: { ...call.options.headers, ...(key !== undefined && { 'idempotency-key': key }) },
+        timeoutMs: timeout + 1000 * waitSeconds(place, fields),
+        ...(signal && { signal }),
+      };
+      return caller.call(place.method, call.path, request);
     };
-    const send = (): Promise<unknown> => caller.call(place.method, call.path, request);
     const most = options.maxRetries ?? defaults.maxRetries ?? RETRIES;
     const isLast = (failure: SvcError, tries: number): boolean =>
       tries >= most || (most !== Infinity && askedMs(failure) > ASKED_MAX_MS);
-    return (await retried(send, { signal: options.signal, isLast, clock })) as T;
+    const tried = (fields: Fields, isHeld: boolean): Promise<unknown> =>
+      retried(() => send(fields), {
+        signal,
+        isLast: (failure, tries) => (isHeld && mayHaveArrived(failure)) || isLast(failure, tries),
+        clock,
+      });
+    const given = input as Fields;
+    const seconds = waitSeconds(place, given);
+    if (seconds === 0 || most === 0) return (await tried(given, false)) as T;
+    const field = place.seconds ?? '';
+    const answer = await heldCall({
+      seconds,
+      leastSeconds: leastOf(field),
+      send: (left) => tried(left === seconds ? given : { ...given, [field]: left }, true),
+      isCut,
+      pause: (ms) => pauseWhile(clock, ms, signal),
+      now: () => clock.now(),
+    });
+    return answer as T;
   };
 }
 
 /** How long the call itself may wait. */
-function waitMs({ seconds }: Place, fields: Fields): number {
+function waitSeconds({ seconds }: Place, fields: Fields): number {
   if (seconds === undefined) return 0;
   const given = fields[seconds] ?? WAIT_DEFAULT_SECONDS;
-  return typeof given === 'number' ? given * 1000 : 0;
+  return typeof given === 'number' ? given : 0;
 }

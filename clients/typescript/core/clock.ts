@@ -31,6 +31,16 @@ class MachineClock implements Clock {
 
 export const machineClock: Clock = new MachineClock();
 
+/** Waits; rejects when the signal ends the wait. */
+export async function pauseWhile(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  await clock.sleep(ms, signal);
+  signal.throwIfAborted();
+}
+
 /** Waits; false if the signal ended the wait. */
 export function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {

@@ -51,19 +51,35 @@ export class SvcError extends Error {
   }
 }
 
+/** What was asked, and who says that it answered. */
+interface Asked {
+  /** The path and the query. */
+  readonly path?: string;
+  /** The header `Server`, which svc doesn't send. */
+  readonly server?: string | null;
+}
+
+const ENCODED_SLASH =
+  'The path has %2F, which many proxies refuse: let this one pass it unchanged. A name without a leading, trailing or double `/` does without.';
+
+/** Who answers what svc never would. */
+function inFront({ server }: Asked): string {
+  return server ? `A proxy in front of the server (${server})` : 'Something in front of the server';
+}
+
 /** What an answer with an error status says. A proxy says in a header how long to wait, svc says it in the body. */
 export function answeredFailure(
   status: number,
   body: unknown,
   requestId: string | null = null,
   retryAfter: string | null = null,
+  place: Asked = {},
 ): Failure {
   const seconds = Number(retryAfter ?? '');
   const asked = seconds > 0 ? { retry_after: seconds } : undefined;
   const error: unknown = isObject(body) ? body['error'] : undefined;
   if (!isObject(error) || typeof error['code'] !== 'string') {
-    const message = `The server answered HTTP ${status} without an svc error.`;
-    return { code: `HTTP_${status}`, message, details: asked, status, requestId };
+    return { ...strangersFailure(status, place), details: asked, requestId };
   }
   const { code, message, hint, details } = error;
   return {
@@ -74,6 +90,21 @@ export function answeredFailure(
     status,
     requestId,
   };
+}
+
+/** An error status without an svc error: it comes from something in front of the server. */
+function strangersFailure(status: number, place: Asked): Failure {
+  const message = `${inFront(place)} answered HTTP ${status}.`;
+  const hint = status < 500 && /%2f/i.test(place.path ?? '') ? ENCODED_SLASH : null;
+  const failure = { code: `HTTP_${status}`, message, hint, status };
+  // Proxies have numbers of their own, such as 524, for a server that they can't reach or that is silent.
+  return status >= 502 ? { ...failure, retryable: true } : failure;
+}
+
+/** A page instead of an answer, or the start of one: something in front of the server spoke, or cut it. */
+export function pageFailure(status: number, place: Asked = {}): Failure {
+  const message = `${inFront(place)} answered HTTP ${status} and no JSON.`;
+  return { code: 'ANSWER_INVALID', message, sent: true, retryable: true };
 }
 
 /** The server's answer isn't one this API gives. */
@@ -96,6 +127,19 @@ export function messageOf(error: unknown): string {
  */
 export function failedForNow(error: unknown): error is SvcError {
   return error instanceof SvcError && error.retryable;
+}
+
+/** Whether such a call may have arrived: its answer was lost, or something in front of the server spoke in its place. */
+export function mayHaveArrived(error: unknown): error is SvcError {
+  if (!failedForNow(error)) return false;
+  const { code, hint, sent } = error;
+  const isVague = code.startsWith('HTTP_5') || code === 'IDEMPOTENCY_IN_PROGRESS';
+  return sent || isVague || /same idempotency key/.test(hint ?? '');
+}
+
+/** Whether only the line failed, so that a call that waits is made again; `tries` were cut before. */
+export function isCut(error: unknown, tries: number): boolean {
+  return tries === 0 ? mayHaveArrived(error) : failedForNow(error);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { Caller } from './caller.ts';
-import type { Clock } from './clock.ts';
+import { machineClock, type Clock } from './clock.ts';
 import { RetryingCalls } from './retrying-calls.ts';
 import { wholeWait } from './whole-wait.ts';
 
@@ -60,7 +60,12 @@ export class EventFeed {
 
   /** The first matching event, `event: null` at the timeout, or null once the signal is aborted. */
   next(wait: Wait): Promise<Waited | null> {
-    return this.#calls.answer(() => this.#ask(wait));
+    const { clock = machineClock } = this.#options;
+    const dueAt = clock.now() + wait.seconds * 1000;
+    return this.#calls.answer(() => {
+      const left = Math.max(1, Math.ceil((dueAt - clock.now()) / 1000));
+      return this.#ask({ ...wait, seconds: Math.min(wait.seconds, left) });
+    });
   }
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {

@@ -16,6 +16,8 @@ import { readBody, refuseEncoded } from '../read-body.ts';
 
 export type Message = JSONRPCRequest | JSONRPCNotification;
 
+const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+
 /**
  * Parses the JSON of a request, with limits on size and depth. Keeps exact numbers only in the arguments. Ignores the
  * Content-Type.
@@ -56,4 +58,12 @@ export function withoutNulls(given: Fields): Fields {
 export function idOf(value: unknown): string | number | null {
   const id = isObject(value) ? value['id'] : undefined;
   return typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id)) ? id : null;
+}
+
+/** The client name in a request: the newer revision has it in every request, older ones in `initialize`. */
+export function clientNameOf({ method, params }: Message): string | undefined {
+  const client =
+    method === 'initialize' ? params?.['clientInfo'] : params?.['_meta']?.[META_CLIENT];
+  const name = isObject(client) ? client['name'] : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
 }

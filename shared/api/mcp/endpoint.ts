@@ -14,10 +14,11 @@ import {
 import type { Context } from 'hono';
 import type { Caller } from '../../kernel/context.ts';
 import type { Credentials, Executor } from '../../kernel/executor.ts';
-import { isObject } from '../../lib/guards.ts';
 import { callerGone } from '../caller-gone.ts';
+import { QUIET_MS } from '../held-json.ts';
 import {
   admittedOf,
+  breakOff,
   credentialsOf,
   logOf,
   methodNotAllowed,
@@ -27,8 +28,8 @@ import {
 } from '../http.ts';
 import { argumentsOf, withArguments } from './arguments.ts';
 import { challenge } from './challenge.ts';
-import { idOf, messageOf, readJson, type Message } from './body.ts';
-import { hold, sent, type Sent, type Served } from './hold.ts';
+import { clientNameOf, idOf, messageOf, readJson, type Message } from './body.ts';
+import { hold, holdJson, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './listen.ts';
 import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
@@ -40,12 +41,12 @@ import type { CallableTool, McpTables } from './tables.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 // Without the second header, some proxies buffer a stream until it ends.
-const STREAM_TYPE = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
+const AS_IT_COMES = { 'X-Accel-Buffering': 'no' };
+const STREAM_TYPE = { 'Content-Type': 'text/event-stream', ...AS_IT_COMES };
 /** A short call runs to its end even if its client leaves. */
 const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
 const INTRODUCING: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
-const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
 
 /** A request and what we know about it so far, for any answer it gets. */
 interface HttpCall {
@@ -71,13 +72,15 @@ export class Endpoint {
   readonly #options: McpOptions;
   readonly #running = new RunningCalls();
   readonly #streamAfterMs: number;
+  readonly #quietMs: number;
   readonly #tickMs: number;
 
   constructor(executor: Executor, tables: McpTables, options: McpOptions) {
     this.#executor = executor;
     this.#tables = tables;
     this.#options = options;
-    this.#streamAfterMs = options.streamAfterMs ?? TEN_SECONDS_MS;
+    this.#streamAfterMs = options.streamAfterMs ?? QUIET_MS;
+    this.#quietMs = options.tickMs ?? QUIET_MS;
     this.#tickMs = options.tickMs ?? TEN_SECONDS_MS;
   }
 
@@ -251,10 +254,17 @@ export class Endpoint {
     const answer = this.#running
       .run(callName(c, caller, message.id), gone.signal, run)
       .finally(() => gone.stop());
-    const held = acceptsStream(c)
-      ? await hold(answer, { streamAfterMs: this.#streamAfterMs, tickMs: this.#tickMs })
-      : await sent(await answer);
-    return replied(visit, held, held === null ? 202 : 200, headers);
+    const times = { streamAfterMs: this.#streamAfterMs, tickMs: this.#quietMs };
+    if (acceptsStream(c)) {
+      const held = await hold(answer, times);
+      return replied(visit, held, held === null ? 202 : 200, headers);
+    }
+    const broken = (error: unknown): void => breakOff(c, error, this.#options.onInternal);
+    const json = await holdJson(answer, { ...times, broken });
+    if (json instanceof ReadableStream) {
+      return reply(c, json, 200, { ...headers, ...JSON_TYPE, ...AS_IT_COMES });
+    }
+    return replied(visit, json, json === null ? 202 : 200, headers);
   }
 
   async #listen(
@@ -374,14 +384,6 @@ function replied(
   if (body === null) return reply(c, null, status, headers);
   const type = typeof body === 'string' ? JSON_TYPE : STREAM_TYPE;
   return reply(c, body, status, { ...headers, ...type });
-}
-
-/** The client name in a request: the newer revision has it in every request, older ones in `initialize`. */
-function clientNameOf({ method, params }: Message): string | undefined {
-  const client =
-    method === 'initialize' ? params?.['clientInfo'] : params?.['_meta']?.[META_CLIENT];
-  const name = isObject(client) ? client['name'] : undefined;
-  return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
 function acceptsStream(c: Context<HttpEnv>): boolean {

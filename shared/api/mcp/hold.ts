@@ -1,3 +1,4 @@
+import { heldJson, LATE, within } from '../held-json.ts';
 import { writeNumbers } from './numbers.ts';
 
 /** A client that doesn't read its stream is dropped when this many chunks are waiting. */
@@ -9,15 +10,30 @@ export type Served = Response | string | null;
 /** The same answer as the client gets it. */
 export type Sent = string | ReadableStream<Uint8Array> | null;
 
+interface HoldTimes {
+  readonly streamAfterMs: number;
+  readonly tickMs: number;
+}
+
 /** Answers with JSON if the answer comes soon enough, otherwise with an event stream. */
-export async function hold(
-  answer: Promise<Served>,
-  times: { readonly streamAfterMs: number; readonly tickMs: number },
-): Promise<Sent> {
+export async function hold(answer: Promise<Served>, times: HoldTimes): Promise<Sent> {
   const early = await within(answer, times.streamAfterMs);
-  return early === LATE
-    ? new Outflow().begin((flow) => late(flow, answer, times.tickMs))
+  const isStream = early === LATE || (early instanceof Response && streamOf(early) !== null);
+  return isStream
+    ? new Outflow().begin((flow) => streamed(flow, answer, times.tickMs))
     : sent(early);
+}
+
+/** The same for a client that reads no streams: JSON, after line breaks if it takes long. */
+export async function holdJson(
+  answer: Promise<Served>,
+  { streamAfterMs, tickMs, broken }: HoldTimes & { readonly broken: (error: unknown) => void },
+): Promise<Sent> {
+  const json = answer.then(sent);
+  const early = await within(json, streamAfterMs);
+  if (early !== LATE) return early;
+  const text = json.then((late) => (typeof late === 'string' ? late : ''));
+  return heldJson(text, { everyMs: tickMs, broken });
 }
 
 /** The answer without waiting or keep-alives. */
@@ -28,34 +44,20 @@ export async function sent(served: Served): Promise<Sent> {
   return writeNumbers(await served.text()) || null;
 }
 
-const LATE = Symbol('late');
-
-async function within(answer: Promise<Served>, ms: number): Promise<Served | typeof LATE> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(resolve, ms, LATE);
-  });
-  try {
-    return await Promise.race([answer, over]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function late(flow: Outflow, answer: Promise<Served>, tickMs: number): Promise<void> {
+async function streamed(flow: Outflow, answer: Promise<Served>, tickMs: number): Promise<void> {
   // The first bytes push the headers through proxies that wait for a body.
   flow.send(KEEP_ALIVE);
+  // The SDK's stream comes frame by frame, so there's always room between two of them.
   const ticker = setInterval(() => flow.send(KEEP_ALIVE), tickMs);
-  let served: Served;
   try {
-    served = await answer;
+    const served = await answer;
+    const body = served instanceof Response ? streamOf(served) : null;
+    if (body) return await flow.pass(body);
+    const json = await sent(served);
+    if (typeof json === 'string') flow.send(event(json));
   } finally {
     clearInterval(ticker);
   }
-  const body = served instanceof Response ? streamOf(served) : null;
-  if (body) return flow.pass(body);
-  const json = await sent(served);
-  if (typeof json === 'string') flow.send(event(json));
 }
 
 /** A stream to a client that may read slowly or leave. */

@@ -4,11 +4,13 @@ import type { ErrorCode, ServiceError } from '../../lib/errors.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import type { Answer, Executor } from '../../kernel/executor.ts';
 import { once } from '../../lib/once.ts';
-import { mayWait, type Method, type Operation } from '../../kernel/operation.ts';
+import { mayWait, waitField, type Method, type Operation } from '../../kernel/operation.ts';
 import { markHeaders } from '../answer-marks.ts';
 import { callerGone } from '../caller-gone.ts';
+import { heldJson, LATE, QUIET_MS, within } from '../held-json.ts';
 import {
   admittedOf,
+  breakOff,
   credentialsOf,
   errorResponse,
   methodNotAllowed,
@@ -27,6 +29,13 @@ interface Route {
   readonly others: Operation[];
 }
 
+interface RestSite {
+  readonly executor: Executor;
+  readonly onInternal: OnInternalError;
+  /** Headers say how old an answer is, so none begins before it's known. */
+  readonly tellsAge: boolean;
+}
+
 /** Hints with names that aren't routes: the specification words them, or they speak of the tools that a policy names. */
 const AS_WORDED: ReadonlySet<ErrorCode> = new Set([
   'CHANNEL_EXISTS',
@@ -40,7 +49,9 @@ export function restRoutes(
   executor: Executor,
   operations: readonly Operation[],
   onInternal: OnInternalError,
+  { tellsAge = false }: Partial<Pick<RestSite, 'tellsAge'>> = {},
 ): Hono<HttpEnv> {
+  const site = { executor, onInternal, tellsAge };
   const app = new Hono<HttpEnv>();
   const routed = withRoutes(operations);
   const hintOf = ({ code, hint }: ServiceError): string | null =>
@@ -56,7 +67,7 @@ export function restRoutes(
   for (const [path, methods] of byPath) {
     app.all(honoPath(path), async (c) => {
       try {
-        return await respond(executor, methods, c);
+        return await respond(site, methods, c);
       } catch (error) {
         return errorResponse(error, c, onInternal, hintOf);
       }
@@ -70,8 +81,15 @@ function honoPath(path: string): string {
   return path.replace(/\{(\w+)\+\}/, ':$1{[\\s\\S]+}').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
+/** The second keeps nginx from buffering. */
+const HELD_HEADERS = {
+  'Content-Type': 'application/json',
+  'X-Accel-Buffering': 'no',
+  'Cache-Control': 'no-store',
+};
+
 async function respond(
-  executor: Executor,
+  { executor, onInternal, tellsAge }: RestSite,
   methods: ReadonlyMap<Method, Route>,
   c: Context<HttpEnv>,
 ): Promise<Response> {
@@ -85,8 +103,20 @@ async function respond(
   admittedOf(c.env).proved('api', caller.projectId);
   const input = await readInput(route.operation, route.kinds(), c.env, target);
   const operation = meant(route, input);
-  const answer = await run(executor, operation, input, caller, c);
-  return success(operation, answer, c, headers);
+  const running = run(executor, operation, input, caller, c);
+  const answer = !tellsAge && holds(operation, c) ? await within(running, QUIET_MS) : await running;
+  if (answer !== LATE) return success(operation, answer, c, headers);
+  const json = running.then(({ value }) => stringifyExact(value));
+  const broken = (error: unknown): void => breakOff(c, error, onInternal);
+  const held = heldJson(json, { everyMs: QUIET_MS, broken });
+  return reply(c, held, 200, { ...HELD_HEADERS, ...headers });
+}
+
+/** Whether its answer may begin before it's known: a wait whose status is always 200. */
+function holds(operation: Operation, c: Context<HttpEnv>): boolean {
+  const { method, accepted, status = 200 } = operation.rest;
+  const isSure = accepted === undefined && status === 200 && c.req.method === method;
+  return isSure && waitField(operation) !== null;
 }
 
 function meant({ operation, others }: Route, input: Readonly<Record<string, unknown>>): Operation {

@@ -90,5 +90,5 @@ export function startBridge(url: string, key: string) {
       .map(({ method = '', params }) =>
         [method.replace('notifications/resources/', ''), params?.uri].filter(Boolean).join(' '),
       );
-  return { client, input, done, notes, heard, send, ask, told };
+  return { client, input, output, done, notes, heard, send, ask, told };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
 import { CliError } from '../../../cli/errors.ts';
+import type { OperationCall } from '../../../cli/operation-command.ts';
 import { reconnectingAnswer } from '../../../cli/work/reconnecting-call.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';
@@ -31,16 +32,28 @@ beforeEach(async () => {
 });
 afterEach(() => daemon.close());
 
-function ask(seconds: number, signal = new AbortController().signal): Promise<unknown> {
+function requestOf(seconds: number): OperationCall {
+  return {
+    method: 'POST',
+    path: '/v1/requests',
+    options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: PATIENT * 1000 },
+    seconds,
+    input: {},
+    isTimed: true,
+    again: requestOf,
+  };
+}
+
+function ask(
+  seconds: number,
+  signal = new AbortController().signal,
+  isPatient = false,
+): Promise<unknown> {
   return reconnectingAnswer({
     client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
     idempotencyKey: 'the one of all tries',
-    request: {
-      method: 'POST',
-      path: '/v1/requests',
-      options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: PATIENT * 1000 },
-      seconds,
-    },
+    request: requestOf(seconds),
+    isPatient,
     signal,
     isPending: (value) => isObject(value) && value['status'] === 'pending',
     onAway: () => {
@@ -53,6 +66,13 @@ const approved: Answer = (_, response) => json(response, APPROVED);
 const cutShort: Answer = (_, response) => json(response, answer());
 const lost: Answer = (_, response) => response.destroy();
 const held: Answer = () => undefined;
+
+const page =
+  (status: number): Answer =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'text/html', server: 'nginx' });
+    response.end('<html><body>Gateway Time-out</body></html>');
+  };
 
 function keysOf(seen: readonly Seen[]): Set<unknown> {
   return new Set(seen.map(({ headers }) => headers['idempotency-key']));
@@ -69,7 +89,6 @@ describe('a call that waits for a person', () => {
     answers = [cutShort, approved];
     expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(keysOf(daemon.seen).size).toBe(1);
-    expect(new Set(daemon.seen.map(({ body }) => body)).size).toBe(1);
     expect(away).toBe(0);
   });
 
@@ -113,6 +132,36 @@ describe('a call that waits for a person', () => {
   it.each([0, 1])('with %i s answers what there is at their end', async (seconds) => {
     answers = [cutShort, held];
     expect(await ask(seconds)).toEqual(answer());
+  });
+
+  it('goes on through what a proxy answers in place of the gateway, for the rest of its time', async () => {
+    answers = [page(504), page(502), page(503), page(524), page(200), approved];
+    expect(await ask(PATIENT)).toEqual(APPROVED);
+    expect(keysOf(daemon.seen).size).toBe(1);
+    const waited = daemon.seen.map(({ body }) => Number(JSON.parse(body).wait_seconds));
+    expect(waited).toEqual(waited.toSorted((one, other) => other - one));
+    expect(waited.at(-1)).toBeLessThan(PATIENT);
+    expect(away).toBe(1);
+  });
+
+  it('asks for what there is when its time was used up by cuts, and learns the id', async () => {
+    answers = [
+      (_, response) => setTimeout(() => response.destroy(), 150),
+      (seen, response) => {
+        if (JSON.parse(seen.body).wait_seconds === 0) json(response, answer());
+        else response.destroy();
+      },
+    ];
+    expect(await ask(2)).toEqual(answer());
+  });
+
+  it('goes on after its time until the request is known, if the decision is waited for', async () => {
+    answers = [lost];
+    const asking = ask(1, undefined, true);
+    // Longer than the server gets after the time of a call that has an end.
+    await expect.poll(() => daemon.seen.length, { timeout: 120_000 }).toBeGreaterThan(10);
+    answers = [cutShort];
+    expect(await asking).toEqual(answer());
   });
 
   it('that was refused is not repeated', async () => {

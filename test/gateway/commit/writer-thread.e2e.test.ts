@@ -93,6 +93,7 @@ const call = (name: string, input: unknown) =>
     caller,
     now: Date.now(),
     inputDigest: 'd',
+    askedDigest: 'd',
     mayBeRepeat: false,
   });
 

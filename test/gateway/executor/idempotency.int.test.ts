@@ -51,6 +51,24 @@ describe('an Idempotency-Key', () => {
     expect(sealed.includes('svc_live_')).toBe(false);
   });
 
+  it('knows a question again whose repeat waits for less, and asks it once', async () => {
+    const question = { question: 'Which region?' };
+    const first = await post('/v1/requests', { ...question, wait_seconds: 1 }, 'ask');
+    const again = await post('/v1/requests', { ...question, wait_seconds: 0 }, 'ask');
+    expect(again.status).toBe(200);
+    expect(again.body['request_id']).toBe(first.body['request_id']);
+    const other = await post('/v1/requests', { question: 'Which one?', wait_seconds: 0 }, 'ask');
+    expect(other.body).toMatchObject({ error: { code: 'VALIDATION_FAILED' } });
+  });
+
+  it('gives a repeated claim that waited the same lease, though the repeat waits for less', async () => {
+    await newEvent();
+    const first = await post('/v1/inbox/next', { timeout_seconds: 30 }, 'next');
+    const again = await post('/v1/inbox/next', { timeout_seconds: 1 }, 'next');
+    expect(first.body['items']).toHaveLength(1);
+    expect(again.body).toEqual(first.body);
+  });
+
   it('gives a repeated nack one failure', async () => {
     const event_id = await newEvent();
     await post('/v1/inbox/claim', { event_id }, 'claim');

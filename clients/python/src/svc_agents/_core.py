@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import uuid
 from typing import Any, Dict, Mapping, Optional
@@ -11,10 +12,10 @@ from typing import Any, Dict, Mapping, Optional
 from ._connection import Connection, resolve_connection
 from ._effects import Backoff, Clock, Send, Sleep, Steps, Stop, Stopped
 from ._http import Request, Response
-from ._operation import UNSET, CallOptions, Prepared, prepare
+from ._operation import UNSET, CallOptions, Operation, Prepared, prepare
 from ._operations import OPERATIONS
 from ._version import VERSION
-from .errors import SvcError, answered_error
+from .errors import SvcError, answered_error, in_front
 
 log = logging.getLogger("svc_agents")
 
@@ -23,6 +24,10 @@ MAX_RETRIES = 3
 #: A caller that isn't a worker doesn't sit out longer pauses.
 LONGEST_PAUSE = 10.0
 ASKED_MOST = 60.0
+#: A proxy that ends silent calls cuts one only after a while.
+HELD = 1.0
+#: How long an answer may come after its time, if the server is just restarting.
+GRACE = 10.0
 
 
 class Core:
@@ -66,12 +71,54 @@ class Core:
         options: Optional[CallOptions] = None,
         stop: Optional[Stop] = None,
     ) -> Steps[Any]:
-        return self.call(prepare(OPERATIONS[name], fields), options, stop)
+        prepared = prepare(OPERATIONS[name], fields)
+        given: CallOptions = options or {}
+        if prepared.seconds <= 0 or given.get("max_retries", self._max_retries) <= 0:
+            return self.call(prepared, options, stop)
+        return self._held(OPERATIONS[name], fields, prepared.seconds, given, stop)
+
+    def _held(
+        self,
+        operation: Operation,
+        fields: Mapping[str, Any],
+        seconds: float,
+        given: CallOptions,
+        stop: Optional[Stop],
+    ) -> Steps[Any]:
+        """The answer to a call that the server holds: over a line that cuts it, it's asked again for the rest of its time."""
+        field = operation.seconds_field or ""
+        least = 1 if field == "timeout_seconds" else 0
+        options: CallOptions = {**given}  # type: ignore[typeddict-item]
+        options.setdefault("idempotency_key", str(uuid.uuid4()))
+        ends = self.clock.now() + seconds
+        asked, failures, is_first = fields, 0, True
+        while True:
+            began = self.clock.now()
+            try:
+                return (yield from self.call(prepare(operation, asked), options, stop, is_held=True))
+            except SvcError as error:
+                is_cut = error.may_have_arrived if is_first else error.retryable
+                if not is_cut or self.clock.now() > ends + GRACE:
+                    raise
+            is_first = False
+            # A try that was held for a while shows a line that works, but for its cuts.
+            failures = failures + 1 if self.clock.now() - began < HELD else 0
+            if not (yield Sleep(min(2.0, 0.1 * 2 ** min(failures, 5)), stop)):
+                raise Stopped()
+            left = max(least, math.ceil(ends - self.clock.now()))
+            asked = {**fields, field: int(min(seconds, left))}
 
     def call(
-        self, prepared: Prepared, options: Optional[CallOptions] = None, stop: Optional[Stop] = None
+        self,
+        prepared: Prepared,
+        options: Optional[CallOptions] = None,
+        stop: Optional[Stop] = None,
+        is_held: bool = False,
     ) -> Steps[Any]:
-        """The answer. Tries again what failed only for now, under the same idempotency key."""
+        """
+        The answer. Tries again what failed only for now, under the same idempotency key; with `is_held` only what surely
+        did not arrive.
+        """
         given: CallOptions = options or {}
         key = given.get("idempotency_key") or str(uuid.uuid4())
         left = given.get("max_retries", self._max_retries)
@@ -81,6 +128,8 @@ class Core:
                 return (yield from self.once(prepared, key, given, stop))
             except SvcError as error:
                 if left <= 0 or not error.retryable or error.retry_after > ASKED_MOST:
+                    raise
+                if is_held and error.may_have_arrived:
                     raise
                 failure = error
             left -= 1
@@ -100,15 +149,16 @@ class Core:
         request = self._request(prepared, key, timeout, deadline)
         response: Response = yield Send(request, stop)
         self._note_stale(response)
-        body = parsed(response.body)
+        body, headers = parsed(response.body), response.headers
+        server = headers.get("server", "")
         if 200 <= response.status < 300:
             if body is UNSET:
-                raise SvcError("ANSWER_INVALID", "The answer isn't JSON.", status=response.status)
+                text = f"{in_front(server)} answered HTTP {response.status} and no JSON."
+                raise SvcError("ANSWER_INVALID", text)
             return body
-        headers = response.headers
-        raise answered_error(
-            response.status, body, headers.get("x-request-id"), headers.get("retry-after", "")
-        )
+        asked = headers.get("retry-after", "")
+        request_id = headers.get("x-request-id")
+        raise answered_error(response.status, body, request_id, asked, request.target, server)
 
     def _request(
         self, prepared: Prepared, key: str, timeout: float, deadline: Optional[float]

@@ -11,10 +11,10 @@ from urllib.parse import urljoin, urlsplit
 
 from . import _keeping
 from ._connection import Connection
-from ._core import Core
+from ._core import GRACE, Core
 from ._effects import Call, Send, Sleep, Steps, Stop
 from ._http import Request, Response
-from ._operation import UNSET, CallOptions, prepare
+from ._operation import UNSET, CallOptions, Prepared, prepare
 from ._operations import OPERATIONS
 from ._working import STEP_NAME, sat_out
 from .answers import Outcome, outcome_of
@@ -33,10 +33,13 @@ UPDATE_TRIES = 50
 def wait_event(core: Core, fields: Mapping[str, Any], seconds: Optional[float]) -> Steps[Any]:
     """The first pending event; None when time is up. Sits out network trouble."""
     left = _deadline(core, seconds)
-    while True:
+
+    def call() -> Prepared:
         part = max(1, min(WAIT_SECONDS, int(left())))
-        call = prepare(OPERATIONS["inbox_wait"], {**fields, "timeout_seconds": part})
-        answer = yield from sat_out(core, call, Stop(), left)
+        return prepare(OPERATIONS["inbox_wait"], {**fields, "timeout_seconds": part})
+
+    while True:
+        answer = yield from sat_out(core, call, Stop(), lambda: left() + GRACE)
         for warning in answer.get("warnings", []):
             log.warning(warning)
         if answer["event"] is not None or left() < 1:
@@ -52,8 +55,20 @@ def ask(
 ) -> Steps[Outcome]:
     """Asks, and waits for the answer: `seconds`, or until it's there."""
     left = _deadline(core, seconds)
-    given = {**fields, "wait_seconds": int(max(0, min(WAIT_SECONDS, left())))}
-    answer = yield from core.operation(name, given, options)
+    keyed: CallOptions = {**options}  # type: ignore[typeddict-item]
+    keyed.setdefault("idempotency_key", str(uuid.uuid4()))
+    is_patient = seconds is None and options.get("max_retries") != 0
+    while True:
+        given = {**fields, "wait_seconds": int(max(0, min(WAIT_SECONDS, left())))}
+        try:
+            answer = yield from core.operation(name, given, keyed)
+            break
+        except SvcError as error:
+            # It may have been asked, so somebody may be about to answer.
+            if not (is_patient and error.may_have_arrived):
+                raise
+            log.warning("%s Trying again.", error)
+        yield Sleep(LOOK_EVERY)
     if answer["status"] == "pending" and not answer.get("parked") and left() >= 1:
         answer = yield from _decided(core, answer["request_id"], left)
     return outcome_of(answer, fields.get("bind", UNSET))

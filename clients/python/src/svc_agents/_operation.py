@@ -60,8 +60,10 @@ def prepare(operation: Operation, fields: Mapping[str, Any]) -> Prepared:
     seconds = float(given.get(operation.seconds_field or "", operation.seconds_default))
     path = operation.path
     for name in list(given):
-        if "{" + name + "}" in path:
-            path = path.replace("{" + name + "}", quote(str(given.pop(name)), safe=""))
+        for parameter in ("{" + name + "}", "{" + name + "+}"):
+            if parameter in path:
+                path = path.replace(parameter, path_text(operation.path, parameter, str(given.pop(name))))
+                break
     method, is_write = operation.method, operation.is_write
     if method in ("GET", "DELETE"):
         return Prepared(method, path + query_text(given), is_write=is_write, seconds=seconds)
@@ -75,6 +77,24 @@ def prepare(operation: Operation, fields: Mapping[str, Any]) -> Prepared:
         body, kind = given.pop(field), given.pop("content_type", "application/octet-stream")
         return Prepared(method, path + query_text(given), body, kind, is_write, seconds)
     return Prepared(method, path, given, operation.object_type, is_write, seconds)
+
+
+#: Segments that proxies take out of a path.
+VANISHING = frozenset({"", ".", ".."})
+
+
+def path_text(route: str, parameter: str, value: str) -> str:
+    """
+    A value in the place of a route's parameter. One that takes the whole rest keeps its `/`, because many proxies refuse
+    `%2F`; it's encoded where the path would be changed on its way otherwise.
+    """
+    if "+" not in parameter:
+        return quote(value, safe="")
+    if route.startswith("/v1/files/") and value.startswith("disk://"):
+        value = value[len("disk://") :]
+    segments = value.split("/")
+    slash = "%2F" if VANISHING.intersection(segments) else "/"
+    return slash.join(quote(segment, safe="") for segment in segments)
 
 
 #: Fields that may be null. In any other field None means that it wasn't given.

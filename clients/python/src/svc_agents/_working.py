@@ -9,10 +9,10 @@ import re
 import traceback
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _keeping
-from ._core import Core, to_json
+from ._core import HELD, Core, to_json
 from ._effects import Backoff, Call, Sleep, Steps, Stop, Stopped
 from ._lease import DRIFT, Closed, Lease, Verdict
 from ._operation import UNSET, Prepared, prepare
@@ -113,24 +113,30 @@ def next_event(core: Core, settings: Settings, stop: Stop) -> Steps[Any]:
 
 def sat_out(
     core: Core,
-    call: Prepared,
+    call: Union[Prepared, Callable[[], Prepared]],
     stop: Stop,
     within: Callable[[], float] = lambda: 1e9,
     longest: float = 30.0,
 ) -> Steps[Any]:
     """The answer, through network trouble, while `within` says that seconds are left. Raises refusals."""
-    key, backoff = str(uuid.uuid4()), Backoff(longest)
+    key, backoff, is_troubled = str(uuid.uuid4()), Backoff(longest), False
     while True:
+        began = core.clock.now()
         try:
-            answer = yield from core.once(call, key, None, stop)
-            if backoff.failures:
+            prepared = call() if callable(call) else call
+            answer = yield from core.once(prepared, key, None, stop)
+            if is_troubled:
                 log.warning("Connected again.")
             return answer
         except SvcError as error:
             if not error.can_be_sat_out or within() <= 0:
                 raise
-            if backoff.failures == 0:
+            if not is_troubled:
                 log.warning("%s Trying again.", error)
+            is_troubled = True
+            # The line works between its cuts, so the next call needn't wait longer than the last.
+            if core.clock.now() - began >= HELD:
+                backoff = Backoff(longest)
             pause = backoff.next(error.retry_after, max(0.0, within()))
         if not (yield Sleep(pause, stop)):
             raise Stopped()

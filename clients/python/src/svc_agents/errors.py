@@ -6,7 +6,9 @@ from typing import Any, Dict, Mapping, Optional, Type
 
 #: Answers that a retry may change. A 500 is a bug and would come back.
 PASSING_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
-PASSING_CODES = frozenset({"IDEMPOTENCY_IN_PROGRESS", "UNREACHABLE"})
+PASSING_CODES = frozenset({"ANSWER_INVALID", "IDEMPOTENCY_IN_PROGRESS", "UNREACHABLE"})
+VAGUE_CODES = frozenset({"ANSWER_INVALID", "IDEMPOTENCY_IN_PROGRESS"})
+SAME_KEY = "same idempotency key"
 #: Temporary too, but only people end it.
 PEOPLE_CODES = frozenset({"TOO_MANY_PENDING_REQUESTS"})
 
@@ -45,7 +47,18 @@ class SvcError(Exception):
         """The call failed only for now: nothing could take it, or its answer was lost."""
         if self.code in PEOPLE_CODES:
             return False
-        return self.status in PASSING_STATUSES or self.code in PASSING_CODES
+        if self.status in PASSING_STATUSES or self.code in PASSING_CODES:
+            return True
+        # Proxies have numbers of their own, such as 524, for a server that they can't reach or that is silent.
+        return self.status >= 502 and self.code.startswith("HTTP_")
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Such a call may have had its effect: its answer was lost, or something in front of the server answered."""
+        if not self.retryable:
+            return False
+        is_vague = self.code.startswith("HTTP_5") or self.code in VAGUE_CODES
+        return is_vague or isinstance(self, LostAnswerError) or SAME_KEY in (self.hint or "")
 
     @property
     def can_be_sat_out(self) -> bool:
@@ -141,14 +154,34 @@ _BY_STATUS: Dict[int, Type[SvcError]] = {
 }
 
 
-def answered_error(status: int, body: Any, request_id: Optional[str], retry_after: str) -> SvcError:
+ENCODED_SLASH = (
+    "The path has %2F, which many proxies refuse: let this one pass it unchanged. A name without a leading, trailing or"
+    " double `/` does without."
+)
+
+
+def in_front(server: str) -> str:
+    """Who answers what svc never would; svc sends no header `Server`."""
+    return f"A proxy in front of the server ({server})" if server else "Something in front of the server"
+
+
+def answered_error(
+    status: int,
+    body: Any,
+    request_id: Optional[str],
+    retry_after: str,
+    target: str = "",
+    server: str = "",
+) -> SvcError:
     """The error that an answer describes."""
     error = body.get("error") if isinstance(body, dict) else None
     kind = _BY_STATUS.get(status, ServerError if status >= 500 else SvcError)
     if not isinstance(error, dict) or not isinstance(error.get("code"), str):
-        text = f"The server answered HTTP {status} without an svc error."
+        text = f"{in_front(server)} answered HTTP {status}."
         asked = {"retry_after": int(retry_after)} if retry_after.isdigit() else {}
-        return kind(f"HTTP_{status}", text, details=asked, status=status, request_id=request_id)
+        hint = ENCODED_SLASH if status < 500 and "%2f" in target.lower() else None
+        code = f"HTTP_{status}"
+        return kind(code, text, hint=hint, details=asked, status=status, request_id=request_id)
     told = error.get("details")
     details = dict(told) if isinstance(told, dict) else {}
     if retry_after.isdigit():

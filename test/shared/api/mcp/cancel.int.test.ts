@@ -191,6 +191,48 @@ describe('a wait that is taken back otherwise', () => {
     expect(heard).toEqual([]);
   });
 
+  it.each([true, false])(
+    'ends with the input of the bridge, and claims nothing for nobody (claim: %s)',
+    async (claim) => {
+      const { send, input, done, heard } = startBridge(gateway.url, gateway.apiKey);
+      const call = { name: 'inbox_wait', arguments: { ...waitInput(), claim } };
+      send({ id: 5, method: 'tools/call', params: call });
+      await expect.poll(held).toBe(1);
+      input.end();
+      await done;
+      expect(heard).toMatchObject([
+        { id: 5, error: { message: expect.stringContaining('input has ended') } },
+      ]);
+      await vi.waitUntil(() => held() === 0, { timeout: 60_000 });
+      const { body } = await gateway.call('GET', `/v1/inbox/events/${await arrives()}`);
+      expect(body).toMatchObject({ status: 'pending', attempts: 0 });
+    },
+  );
+
+  it('ends with the output of the bridge too', async () => {
+    const { send, done, output } = startBridge(gateway.url, gateway.apiKey);
+    const call = { name: 'inbox_wait', arguments: { ...waitInput(), claim: true } };
+    send({ id: 5, method: 'tools/call', params: call });
+    await expect.poll(held).toBe(1);
+    output.destroy();
+    await done;
+    await vi.waitUntil(() => held() === 0, { timeout: 60_000 });
+  });
+
+  it('is asked all the same when the input of the bridge ends, and answers what there is', async () => {
+    const { send, input, done, heard } = startBridge(gateway.url, gateway.apiKey);
+    const question = { question: `Who is there? ${tests}`, wait_seconds: 120 };
+    send({ id: 5, method: 'tools/call', params: { name: 'ask_human', arguments: question } });
+    input.end();
+    await done;
+    expect(JSON.stringify(heard)).toMatch(/req_.*pending|pending.*req_/);
+    const { body } = await gateway.call('GET', '/v1/requests?status=pending');
+    const asked = (body['items'] as { question: string }[]).filter(
+      (one) => one.question === question.question,
+    );
+    expect(asked).toHaveLength(1);
+  });
+
   it('gives its place at the gateway back over a daemon', async () => {
     // The daemon may not keep a copy with this key, so it waits at the gateway.
     const key = await gateway.key('inbox:read');
