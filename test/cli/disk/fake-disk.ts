@@ -29,7 +29,7 @@ interface Upload {
 export class FakeDisk {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-disk-'));
   readonly files = new Map<string, Kept>();
-  /** `PUT /v1/files/a%2Fb`, in the order of arrival. */
+  /** `PUT /v1/files/a/b`, in the order of arrival. */
   readonly seen: string[] = [];
   /** Headers of the PUTs to upload addresses. */
   readonly uploadHeaders: IncomingMessage['headers'][] = [];

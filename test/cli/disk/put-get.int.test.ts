@@ -65,7 +65,7 @@ describe('svc file put', () => {
       content_type: 'text/csv',
     });
     expect(disk.files.get('data/a b.csv')?.bytes.equals(bytes)).toBe(true);
-    expect(disk.seen).toEqual(['PUT /v1/files/data%2Fa%20b.csv']);
+    expect(disk.seen).toEqual(['PUT /v1/files/data/a%20b.csv']);
   });
 
   it('uploads one byte more with exactly the headers it is told, and without the key', async () => {
