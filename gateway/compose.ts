@@ -21,6 +21,7 @@ import { openDamage, reportsOf, watchIngress, type IngressWatch } from './compos
 import { Messaging } from './compose-messaging.ts';
 import { ProjectApprovals } from './approvals/project-approvals.ts';
 import { Ingress } from './http/ingress.ts';
+import { certificateReader, SenderCertificates } from './http/sender-certificates.ts';
 import { LOCAL_INGRESS, type IngressConfig } from './lib/ingress-config.ts';
 import { InboundMail } from './mail/inbound/inbound-mail.ts';
 import { readMailConfig } from './mail/read-mail-config.ts';
@@ -342,7 +343,10 @@ async function openHttp(
   const approvals = new ProjectApprovals({ projects, chats: core.chats, vault, clock });
   await messaging.connect(approvals);
   const mailIn = { mailReader: mail.reader, mailDomain: server.mail.domain };
-  const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn });
+  const { callbackAllow, readCertificate = certificateReader(callbackAllow) } = options;
+  const certificates = new SenderCertificates(clock, readCertificate);
+  const hooks = { hooksUrl: server.urls.hooks, certificates };
+  const ingress = new Ingress({ projects, vault, clock, keyUse, guard, ...mailIn, ...hooks });
   const inbox = new WebInbox({
     ...core,
     sendSample: (token, sample) => ingress.receiveSample(token, sample),

@@ -54,6 +54,8 @@ export interface GatewayOptions {
   readonly openProjectsMax?: number;
   /** Private addresses that callbacks may call, even over http: for tests and development. */
   readonly callbackAllow?: CallbackAllow;
+  /** Reads a sender's certificate at its host (default: over https, with the checks of callbacks); tests pass their own. */
+  readonly readCertificate?: (address: string) => Promise<string | null>;
   /** How much may come in (default: as in local mode). */
   readonly ingress?: IngressConfig;
   /** How long a receiver of callbacks has to answer (default 15 s); tests set it. */

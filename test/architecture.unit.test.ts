@@ -106,6 +106,7 @@ const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])
     ['kernel'],
     ['store'],
     ['rules'],
+    ['senders'],
     ['admission'],
     ['http'],
     ['host'],

@@ -1,7 +1,6 @@
 import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { badAnswer, usageError } from '../errors.ts';
 import {
@@ -15,7 +14,8 @@ import { setPath } from '../input/set-path.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
 import { deliver, projectSources } from '../samples/deliver.ts';
 import type { Sample, WebhookKind } from '../../shared/lib/samples/fresh.ts';
-import { webhookKinds } from '../../shared/lib/samples/kinds.ts';
+import { senderOf, type Verification } from '../../shared/senders/registry.ts';
+import { sampleBody, webhookKinds } from '../../shared/senders/samples.ts';
 import { mailKinds, type MailKind } from '../samples/mail.ts';
 import { triggerMail } from '../samples/trigger-mail.ts';
 
@@ -60,6 +60,8 @@ export const declaration: Declaration = {
 
 const COUNT_MAX = 10_000;
 
+type Kind = WebhookKind<Verification>;
+
 interface Source {
   readonly name: string;
   readonly verification: string;
@@ -97,7 +99,7 @@ function listKinds({ output }: CommandContext): void {
   );
 }
 
-function findKind(name: string | undefined): WebhookKind | MailKind {
+function findKind(name: string | undefined): Kind | MailKind {
   if (name === undefined) {
     throw usageError(
       '<kind> is missing.',
@@ -114,11 +116,7 @@ function findKind(name: string | undefined): WebhookKind | MailKind {
   throw usageError(`No sample named \`${name}\`.`, hint);
 }
 
-async function triggerWebhook(
-  context: CommandContext,
-  kind: WebhookKind,
-  count: number,
-): Promise<number> {
+async function triggerWebhook(context: CommandContext, kind: Kind, count: number): Promise<number> {
   const { output } = context;
   if (switchOption(context, 'dry-run')) {
     for (let made = 0; made < count; made += 1) {
@@ -138,13 +136,13 @@ async function triggerWebhook(
   return EXIT.done;
 }
 
-function makeSample(context: CommandContext, kind: WebhookKind): Sample {
+function makeSample(context: CommandContext, kind: Kind): Sample {
   const sample = kind.build();
   for (const assignment of listOption(context, 'set')) setPath(sample.payload, assignment);
   return sample;
 }
 
-async function findSource(context: CommandContext, kind: WebhookKind): Promise<Source> {
+async function findSource(context: CommandContext, kind: Kind): Promise<Source> {
   const sources = (await projectSources(context)).filter(isWebhookSource);
   const wanted = textOption(context, 'source');
   return wanted === undefined ? onlyFitting(sources, kind) : named(sources, wanted, kind, context);
@@ -159,7 +157,7 @@ function isWebhookSource(
 function named(
   sources: readonly Source[],
   name: string,
-  kind: WebhookKind,
+  kind: Kind,
   context: CommandContext,
 ): Source {
   const source = sources.find((candidate) => candidate.name === name);
@@ -177,10 +175,10 @@ function named(
   return source;
 }
 
-function onlyFitting(sources: readonly Source[], kind: WebhookKind): Source {
+function onlyFitting(sources: readonly Source[], kind: Kind): Source {
   const fitting = sources.filter(({ verification }) =>
     kind.verification === null
-      ? verification !== 'github' && verification !== 'stripe'
+      ? !webhookKinds.some((one) => one.verification === verification)
       : verification === kind.verification,
   );
   const [first, ...others] = fitting;
@@ -194,34 +192,44 @@ function onlyFitting(sources: readonly Source[], kind: WebhookKind): Source {
 }
 
 /** The command that adds a source for this kind. */
-function addLine(kind: WebhookKind, name: string = kind.verification ?? 'webhook'): string {
-  return kind.verification === null
-    ? `svc source add ${name}`
-    : `svc source add ${name} --verification ${kind.verification} --secret @secret.txt`;
+function addLine(kind: Kind, name: string = kind.verification ?? 'webhook'): string {
+  const { verification } = kind;
+  if (verification === null) return `svc source add ${name}`;
+  const asksSecret = ['svc', 'sender'].includes(senderOf(verification).secretBy ?? '');
+  const secret = asksSecret ? ' --secret @secret.txt' : '';
+  return `svc source add ${name} --verification ${verification}${secret}`;
 }
 
-async function sendOne(context: CommandContext, kind: WebhookKind, source: Source): Promise<void> {
-  const { headers, payload } = makeSample(context, kind);
-  const body = Buffer.from(stringifyExact(payload));
+async function sendOne(context: CommandContext, kind: Kind, source: Source): Promise<void> {
+  const sample = makeSample(context, kind);
+  const { headers } = sample;
+  const made = sampleBody(sample);
   // The server signs, because the secret never leaves it.
   const signed = await context
     .client()
     .call('POST', `/v1/sources/${encodeURIComponent(source.name)}/sign`, {
-      body: { body_base64: body.toString('base64') },
+      body: { body_base64: made.toString('base64'), content_type: headers['content-type'] },
       signal: context.signal,
     });
-  const { url, signature } = signedParts(signed);
+  const { url, signature, bodyBase64 } = signedParts(signed);
+  const body = bodyBase64 === null ? made : Buffer.from(bodyBase64, 'base64');
   const all = { ...headers, ...signature };
   await deliver(context, { kind: kind.kind, source: source.name, url, headers: all, body });
 }
 
-function signedParts(answer: unknown): { url: unknown; signature: Record<string, string> } {
-  const url = isObject(answer) ? answer['url'] : undefined;
-  const headers = isObject(answer) ? answer['headers'] : undefined;
-  if (!isObject(headers)) {
+interface SignedParts {
+  readonly url: unknown;
+  readonly signature: Record<string, string>;
+  /** The body to send instead; null if the signature isn't in it. */
+  readonly bodyBase64: string | null;
+}
+
+function signedParts(answer: unknown): SignedParts {
+  const { url, headers, body_base64: body = null } = isObject(answer) ? answer : {};
+  if (!isObject(headers) || (body !== null && typeof body !== 'string')) {
     throw badAnswer("This version of svc doesn't understand the signature answer.");
   }
   const signature: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) signature[name] = String(value);
-  return { url, signature };
+  return { url, signature, bodyBase64: body };
 }

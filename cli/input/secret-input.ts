@@ -2,10 +2,7 @@ import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { textOption } from './option-values.ts';
 import { bytesOf, type StandardInput } from './values.ts';
-import type { Verification } from '../../shared/rules/signature.ts';
-
-/** The schemes a command accepts; `none` signs nothing. */
-const SCHEMES = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;
+import { HEADER_SIGNERS, type Verification } from '../../shared/senders/registry.ts';
 
 /**
  * The secret from `--secret`, otherwise from SVC_WEBHOOK_SECRET, or null. Other users can read arguments, so `@file`,
@@ -22,9 +19,9 @@ export async function secretInput(
 }
 
 /** The scheme from `--scheme`. */
-export function schemeInput(context: CommandContext): Exclude<Verification, 'none'> {
+export function schemeInput(context: CommandContext): Verification {
   const text = textOption(context, 'scheme');
-  const scheme = SCHEMES.find((name) => name === text);
+  const scheme = HEADER_SIGNERS.find((name) => name === text);
   if (scheme) return scheme;
-  throw usageError('--scheme is missing.', `One of: ${SCHEMES.join(', ')}.`);
+  throw usageError('--scheme is missing.', `One of: ${HEADER_SIGNERS.join(', ')}.`);
 }

@@ -6,7 +6,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'pro
 const INDEX_MAX = 1000;
 
 /** Applies `a.b.0.c=value` to a document. The value is parsed as JSON if possible, otherwise it's text. */
-export function setPath(document: Record<string, unknown>, assignment: string): void {
+export function setPath(document: object, assignment: string): void {
   const at = assignment.indexOf('=');
   const path = assignment.slice(0, Math.max(at, 0)).split('.');
   if (at <= 0 || path.some((part) => part === '' || FORBIDDEN.has(part))) {

@@ -58,15 +58,20 @@ async function post(
   }
 }
 
-function answerOf({ status, body }: Sent): { status: string; event_id: string | null } {
+function answerOf({ status, body, headers }: Sent): { status: string; event_id: string | null } {
   const answer = parseObject(body);
-  const id = answer?.['event_id'];
+  // What some senders want to hear leaves no room in the body.
+  const { 'svc-delivery': result = answer?.['status'] } = headers;
+  const { 'svc-event-id': id = answer?.['event_id'] } = headers;
   if (status === 200 && (typeof id === 'string' || id === null)) {
-    return { status: String(answer?.['status']), event_id: id };
+    return { status: String(result), event_id: id };
   }
-  const error = answer?.['error'];
+  throw refusalOf(status, answer?.['error']);
+}
+
+function refusalOf(status: number, error: unknown): CliError {
   const { code, message } = isObject(error) ? error : {};
-  throw new CliError({
+  return new CliError({
     code: typeof code === 'string' ? code : `HTTP_${status}`,
     message:
       typeof message === 'string' && message !== ''

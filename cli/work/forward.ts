@@ -6,7 +6,8 @@ import { isSendable } from '../header.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
-import { signWebhook, type Verification } from '../../shared/rules/signature.ts';
+import { signWebhook } from '../../shared/rules/signature.ts';
+import type { Verification } from '../../shared/senders/registry.ts';
 
 const FORWARD_TIMEOUT_MS = 30_000;
 const PAYLOAD_TIMEOUT_MS = 60_000;

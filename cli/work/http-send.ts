@@ -1,10 +1,15 @@
-import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
 const ANSWER_MAX_BYTES = 64 * 1024;
 
 export interface Sent {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   /** The start of the answer's body. */
   readonly body: string;
   readonly durationMs: number;
@@ -43,6 +48,7 @@ export function postBytes(
       response.on('end', () => {
         resolve({
           status: response.statusCode ?? 0,
+          headers: response.headers,
           body: Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8'),
           durationMs: Math.round(performance.now() - started),
         });

@@ -1,3 +1,4 @@
+import { HEADER_SIGNERS } from '../../shared/senders/registry.ts';
 import type { OptionSpec } from '../command.ts';
 
 // Flags shared by several commands about events and webhooks.
@@ -17,7 +18,7 @@ export const SCHEME: OptionSpec = {
   flag: 'scheme',
   value: 'SCHEME',
   summary: 'How to sign the body.',
-  choices: ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'],
+  choices: HEADER_SIGNERS,
 };
 export const SECRET: OptionSpec = {
   flag: 'secret',

@@ -320,6 +320,8 @@ export interface ClaimedEvent {
   readonly received_at: string;
   /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** The sender sent a secret along, which shows who it is and does not protect the content. */
+  readonly authenticated?: 'shared_secret' | undefined;
   /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
   /** The same content was received before under another id. */
@@ -454,6 +456,8 @@ export interface Event {
   readonly received_at: string;
   /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** The sender sent a secret along, which shows who it is and does not protect the content. */
+  readonly authenticated?: 'shared_secret' | undefined;
   /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
   /** The same content was received before under another id. */
@@ -531,6 +535,8 @@ export interface EventWithResult {
   readonly received_at: string;
   /** The signature was checked; for mail, DKIM and DMARC passed. */
   readonly verified: boolean;
+  /** The sender sent a secret along, which shows who it is and does not protect the content. */
+  readonly authenticated?: 'shared_secret' | undefined;
   /** Outsiders wrote the content, unless this is `service`. */
   readonly trust: 'external_untrusted' | 'service' | (string & {});
   /** The same content was received before under another id. */
@@ -1967,6 +1973,33 @@ export interface Source {
     | 'hmac_sha256'
     | 'standard_webhooks'
     | 'none'
+    | 'adyen'
+    | 'asana'
+    | 'bitbucket'
+    | 'cloudevents'
+    | 'docusign'
+    | 'dropbox'
+    | 'gitlab'
+    | 'hubspot'
+    | 'intercom'
+    | 'linear'
+    | 'mailgun'
+    | 'meta'
+    | 'microsoft_graph'
+    | 'okta'
+    | 'pagerduty'
+    | 'paypal'
+    | 'postmark'
+    | 'sendgrid'
+    | 'sentry'
+    | 'shopify'
+    | 'slack'
+    | 'square'
+    | 'trello'
+    | 'twilio'
+    | 'typeform'
+    | 'zendesk'
+    | 'zoom'
     | (string & {});
   /** `hmac_sha256`: the signature's header. */
   readonly signature_header: string | null;
@@ -2005,6 +2038,33 @@ export interface SourceRotateAnswer {
     | 'hmac_sha256'
     | 'standard_webhooks'
     | 'none'
+    | 'adyen'
+    | 'asana'
+    | 'bitbucket'
+    | 'cloudevents'
+    | 'docusign'
+    | 'dropbox'
+    | 'gitlab'
+    | 'hubspot'
+    | 'intercom'
+    | 'linear'
+    | 'mailgun'
+    | 'meta'
+    | 'microsoft_graph'
+    | 'okta'
+    | 'pagerduty'
+    | 'paypal'
+    | 'postmark'
+    | 'sendgrid'
+    | 'sentry'
+    | 'shopify'
+    | 'slack'
+    | 'square'
+    | 'trello'
+    | 'twilio'
+    | 'typeform'
+    | 'zendesk'
+    | 'zoom'
     | (string & {});
   /** When the new secret came into force. */
   readonly rotated_at: string;
@@ -2018,6 +2078,8 @@ export interface SourceSignAnswer {
   readonly url: string;
   /** Headers to send with it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body to send instead, for senders that sign in it; otherwise null. */
+  readonly body_base64: string | null;
 }
 
 /** A source with what has reached it. */
@@ -2033,6 +2095,33 @@ export interface SourceWithCounts {
     | 'hmac_sha256'
     | 'standard_webhooks'
     | 'none'
+    | 'adyen'
+    | 'asana'
+    | 'bitbucket'
+    | 'cloudevents'
+    | 'docusign'
+    | 'dropbox'
+    | 'gitlab'
+    | 'hubspot'
+    | 'intercom'
+    | 'linear'
+    | 'mailgun'
+    | 'meta'
+    | 'microsoft_graph'
+    | 'okta'
+    | 'pagerduty'
+    | 'paypal'
+    | 'postmark'
+    | 'sendgrid'
+    | 'sentry'
+    | 'shopify'
+    | 'slack'
+    | 'square'
+    | 'trello'
+    | 'twilio'
+    | 'typeform'
+    | 'zendesk'
+    | 'zoom'
     | (string & {});
   /** `hmac_sha256`: the signature's header. */
   readonly signature_header: string | null;
@@ -2409,9 +2498,43 @@ export interface SourceAddInput {
   readonly type: 'webhook' | 'email' | (string & {});
   /** Unique in the project. */
   readonly name: string;
-  /** How deliveries are signed; `none` accepts anyone with the URL. */
+  /** The sender, which decides how deliveries are signed; `standard_webhooks` and `hmac_sha256` fit any that sign so, and `none` accepts anyone with the URL. */
   readonly verification?:
-    | ('stripe' | 'github' | 'hmac_sha256' | 'standard_webhooks' | 'none' | (string & {}))
+    | (
+        | 'stripe'
+        | 'github'
+        | 'hmac_sha256'
+        | 'standard_webhooks'
+        | 'none'
+        | 'adyen'
+        | 'asana'
+        | 'bitbucket'
+        | 'cloudevents'
+        | 'docusign'
+        | 'dropbox'
+        | 'gitlab'
+        | 'hubspot'
+        | 'intercom'
+        | 'linear'
+        | 'mailgun'
+        | 'meta'
+        | 'microsoft_graph'
+        | 'okta'
+        | 'pagerduty'
+        | 'paypal'
+        | 'postmark'
+        | 'sendgrid'
+        | 'sentry'
+        | 'shopify'
+        | 'slack'
+        | 'square'
+        | 'trello'
+        | 'twilio'
+        | 'typeform'
+        | 'zendesk'
+        | 'zoom'
+        | (string & {})
+      )
     | undefined;
   /** The signing secret, exactly as the sender shows it. */
   readonly secret?: string | undefined;
@@ -2447,6 +2570,8 @@ export interface SourceSignInput {
   readonly name: string;
   /** The exact bytes of the body. */
   readonly body_base64: string;
+  /** Of the body: Twilio signs the fields of a form. */
+  readonly content_type?: string | undefined;
 }
 
 /** List inbox events, oldest first. */

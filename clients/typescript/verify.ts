@@ -18,22 +18,26 @@ export async function verifyCallback<P = unknown>(
   secret: string | readonly string[],
   now: number = Date.now(),
 ): Promise<WorkEvent<P>> {
-  const { verifySignature } = await import('../../shared/rules/signature.ts');
+  const { proofProblem, standardWebhooks } = await checker();
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
-  const isSigned = verifySignature({
-    verification: 'standard_webhooks',
-    secrets: typeof secret === 'string' ? [secret] : secret,
-    headers: signatureHeaders(headers),
-    body,
-    nowMs: now,
-  });
-  const event = isSigned ? parsed(body) : null;
+  const request = { method: 'POST', url: '', headers: signatureHeaders(headers), body };
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const given = { secrets, nowMs: now };
+  const problem = proofProblem(standardWebhooks, { ...request, payload: () => null }, given);
+  const event = problem === null ? parsed(body) : null;
   if (event) return event as unknown as WorkEvent<P>;
   throw new SvcError({
     code: 'SIGNATURE_INVALID',
     message: "The callback isn't signed with this secret, or it's too old.",
     hint: 'Pass the raw body, all headers, and the secret of the route or the request callback.',
   });
+}
+
+/** Loads Node's crypto only where a callback is checked. */
+async function checker() {
+  const { proofProblem } = await import('../../shared/senders/proof.ts');
+  const { standardWebhooks } = await import('../../shared/senders/standard-webhooks.ts');
+  return { proofProblem, standardWebhooks };
 }
 
 function signatureHeaders(headers: IncomingHeaders): Record<string, string> {

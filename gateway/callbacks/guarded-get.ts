@@ -10,30 +10,34 @@ export interface GetOptions {
   /** From the call to the end of the answer. */
   readonly deadlineMs: number;
   readonly resolve?: Resolve;
+  /** What the answer has to be (default: a JSON document). */
+  readonly accepts?: RegExp;
   /** Replaces the public authorities; for tests. */
   readonly ca?: string;
 }
 
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
+
 /**
  * Reads a small document from a public address, with the checks of callbacks. Follows no redirects. Null for any answer
- * other than a JSON document with status 200, and if there is none. CALLBACK_URL_REJECTED.
+ * other than one of the wanted type with status 200, and if there is none. CALLBACK_URL_REJECTED.
  */
 export async function guardedGet(address: string, options: GetOptions): Promise<string | null> {
-  const { allow, deadlineMs, maxBytes, resolve = systemResolve, ca } = options;
+  const { allow, deadlineMs, maxBytes, resolve = systemResolve, ca, accepts = JSON_TYPE } = options;
   const target = parseCallbackUrl(address, allow);
   const { url, host } = target;
   const wanted: RequestOptions = {
     hostname: host,
     port: url.port,
     path: url.pathname + url.search,
-    headers: { host: url.host, accept: 'application/json' },
+    headers: { host: url.host, accept: accepts === JSON_TYPE ? 'application/json' : '*/*' },
     agent: false,
     lookup: guardedLookup(target, allow, resolve),
     signal: AbortSignal.timeout(deadlineMs),
   };
   return new Promise((settle) => {
     const onResponse = (response: IncomingMessage): void => {
-      void textOf(response, maxBytes).then(settle, () => settle(null));
+      void textOf(response, { maxBytes, accepts }).then(settle, () => settle(null));
     };
     const request =
       url.protocol === 'https:'
@@ -43,12 +47,13 @@ export async function guardedGet(address: string, options: GetOptions): Promise<
   });
 }
 
-async function textOf(response: IncomingMessage, maxBytes: number): Promise<string | null> {
+async function textOf(
+  response: IncomingMessage,
+  { maxBytes, accepts }: Required<Pick<GetOptions, 'maxBytes' | 'accepts'>>,
+): Promise<string | null> {
   const { 'content-type': type = '' } = response.headers;
   try {
-    if (response.statusCode !== 200 || !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
-      return null;
-    }
+    if (response.statusCode !== 200 || !accepts.test(type)) return null;
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {

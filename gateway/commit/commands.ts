@@ -6,6 +6,7 @@ import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
 import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './browsers.ts';
 import { delivery } from './delivery.ts';
 import { adminKey, endKeys, noteUse } from './keys.ts';
+import { learnSecret } from './learn-secret.ts';
 import { mailDelivery, mailReports } from './mail-delivery.ts';
 import { endFileLink } from './file-links.ts';
 import { forgetMails, handMail, recordMail } from './mails.ts';
@@ -74,6 +75,7 @@ export const commands = {
   foundProject,
   giveBackDeliveries,
   handMail,
+  learnSecret,
   mailDelivery,
   mailReports,
   moveOverdue,

@@ -19,7 +19,8 @@ export interface Delivery {
    */
   readonly sourceStamp: string | null;
   readonly source: string;
-  readonly verified: boolean;
+  /** What it proves about its sender. */
+  readonly proof: 'signature' | 'shared_secret' | 'none';
   readonly now: number;
   readonly sizeBytes: number;
   /** The bytes; null if `blob` names them. */
@@ -100,7 +101,8 @@ async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
     channel: 'webhook',
     type,
     receivedAt,
-    verified: came.verified,
+    verified: came.proof === 'signature',
+    isSecretKnown: came.proof === 'shared_secret',
     trust: 'external_untrusted' as const,
     // GitHub and others leave the delivery id out of what they sign: a known body under a new id may be a replay.
     suspectedReplay: sameBody !== null,

@@ -59,7 +59,8 @@ export function httpApp(deps: AppDeps): Hono<HttpEnv> {
   const { contentUrl } = server;
   if (contentUrl === undefined) app.route('/', contentRoutes(deps));
   else contentElsewhere(app, deps, { host: new ContentHost(contentUrl) });
-  app.all('/w/:token', (c) => ingress(deps, c));
+  // Some senders add a slash to the addresses they are given.
+  for (const path of ['/w/:token', '/w/:token/']) app.all(path, (c) => ingress(deps, c));
   app.all('/u/:token', (c) => upload(deps, c));
   const pages = pagesOnDemand(deps);
   for (const path of ['/a/:token', '/c/:token']) {
@@ -144,11 +145,16 @@ function telegramRoute(app: Hono<HttpEnv>, webhook: Webhook): void {
   });
 }
 
-async function ingress(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {
-  if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
-  const answer = await deps.ingress.receive(c.req.param('token') ?? '', c.env);
-  if (c.env.visit) c.env.visit.delivery = answer.status;
-  return reply(c, JSON.stringify(answer), 200, { 'Content-Type': 'application/json' });
+const GREETINGS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+async function ingress({ ingress: to }: AppDeps, c: Context<HttpEnv>): Promise<Response> {
+  const { method } = c.req;
+  const token = c.req.param('token') ?? '';
+  const isGreeting = GREETINGS.has(method);
+  if (method !== 'POST' && !isGreeting) throw methodNotAllowed([...GREETINGS, 'POST']);
+  const said = isGreeting ? await to.greet(token, c.env) : await to.receive(token, c.env);
+  if (c.env.visit) c.env.visit.delivery = said.delivery;
+  return reply(c, said.body, 200, said.headers);
 }
 
 async function upload(deps: AppDeps, c: Context<HttpEnv>): Promise<Response> {

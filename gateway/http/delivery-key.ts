@@ -1,58 +1,54 @@
 import { hash } from 'node:crypto';
-import {
-  standardHeaders,
-  type HeaderRecord,
-  type Verification,
-} from '../../shared/rules/signature.ts';
+import { headersOf } from '../../shared/senders/proof.ts';
+import { readingOf } from '../../shared/senders/places.ts';
+import { SENDERS, senderOf, type Verification } from '../../shared/senders/registry.ts';
+import type { HeaderRecord, Reading, Sender } from '../../shared/senders/sender.ts';
+import { saidBy } from '../../shared/rules/payload.ts';
 
 // The gateway replaces an id that is longer or not printable ASCII by its hash, because a truncated id could equal
 // another one.
 const PLAIN_ID = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * Returns the provider's id of a delivery for deduplication (spec section 6, delivery rule 3), at most 255
- * characters. Null if there is none: then the hash of the body decides.
+ * Where any sender may name a delivery: the specification's headers, then those that senders use. They count for sources
+ * whose sender isn't known.
+ */
+const ANY_SENDER: Reading = [
+  'header:webhook-id',
+  'header:svix-id',
+  'header:idempotency-key',
+  ...SENDERS.flatMap(({ id }: Sender) =>
+    id === 'any' ? [] : id.filter((way) => [way].flat().every(isHeader)),
+  ),
+];
+
+function isHeader(place: string): boolean {
+  return place.startsWith('header:');
+}
+
+/**
+ * Returns the sender's id of a delivery for deduplication (spec section 6, delivery rule 3), at most 255 characters. Null
+ * if there is none: then the hash of the body decides.
  *
- * For each kind of source, only the place that its provider uses counts. An attacker who repeats a captured, signed
+ * For each kind of source, only the place that its sender uses counts. An attacker who repeats a captured, signed
  * delivery can change every header that the signature doesn't cover. So a fresh `idempotency-key` must not turn an
- * old Stripe body into a new event, nor a `webhook-id` a message signed as `svix-*`. GitHub doesn't sign its delivery
- * id, and `hmac_sha256` signs no header: there, the body hash detects repeats under another id.
+ * old Stripe body into a new event, nor a `webhook-id` a message signed as `svix-*`. GitHub and others don't sign the
+ * delivery's id, and `hmac_sha256` signs no header: there, the body hash detects repeats under another id.
  */
 export function providerId(delivery: {
   verification: Verification;
   headers: HeaderRecord;
   payload: unknown;
 }): string | null {
-  const id = rawId(delivery.verification, delivery.headers, delivery.payload);
-  if (id === undefined || id === '') return null;
+  const sender = senderOf(delivery.verification);
+  const from = {
+    headers: headersOf(sender, delivery.headers),
+    url: '',
+    payload: () => saidBy(delivery.payload),
+  };
+  const id = readingOf(sender.id === 'any' ? ANY_SENDER : sender.id, from, 'ids');
+  if (id === null) return null;
   return PLAIN_ID.test(id) ? id : `sha256:${hash('sha256', id)}`;
-}
-
-function rawId(
-  verification: Verification,
-  headers: HeaderRecord,
-  payload: unknown,
-): string | undefined {
-  switch (verification) {
-    case 'stripe':
-      return stripeId(payload);
-    case 'github':
-      return headers['x-github-delivery'];
-    case 'standard_webhooks':
-      return standardHeaders(headers)?.id;
-    case 'hmac_sha256':
-    case 'none':
-      break;
-  }
-  return headers['webhook-id'] || headers['svix-id'] || headers['idempotency-key'];
-}
-
-function stripeId(payload: unknown): string | undefined {
-  if (typeof payload !== 'object' || payload === null || !Object.hasOwn(payload, 'id')) {
-    return undefined;
-  }
-  const id: unknown = Reflect.get(payload, 'id');
-  return typeof id === 'string' ? id : undefined;
 }
 
 /** SHA-256 of the raw body. It identifies deliveries without an id, and repeated bodies. */

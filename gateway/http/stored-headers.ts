@@ -1,4 +1,5 @@
-import { SIGNATURE_HEADERS, type HeaderRecord } from '../../shared/rules/signature.ts';
+import { PROOF_HEADERS } from '../../shared/rules/signature.ts';
+import type { HeaderRecord } from '../../shared/senders/sender.ts';
 
 /** The limit for names and values together. It doesn't rely on Node's own limit of 16 KiB per request. */
 const STORED_CHARS_MAX = 32_768;
@@ -36,7 +37,7 @@ const CREDENTIAL_HEADERS: readonly string[] = [
   'x-amzn-oidc-data',
 ];
 
-/** Such as `x-gitlab-token`, `x-amz-security-token`, `x-telegram-bot-api-secret-token` or `x-hook-secret`. */
+/** Such as `x-gitlab-token`, `x-amz-security-token`, `cf-webhook-auth` or `x-hook-secret`. */
 const CREDENTIAL_ENDINGS: readonly string[] = [
   '-token',
   '-secret',
@@ -44,10 +45,18 @@ const CREDENTIAL_ENDINGS: readonly string[] = [
   '-api-key',
   '-apikey',
   '-access-key',
-  '-signature',
+  '-auth',
+  '-authorization',
+  '-credential',
+  '-credentials',
+  '-jwt',
+  '-sig',
 ];
 
-const DROPPED: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, ...SIGNATURE_HEADERS]);
+/** Such as `x-shopify-hmac-sha256` or `x-hubspot-signature-v3`. */
+const SIGNATURE_WORDS: readonly string[] = ['signature', 'hmac'];
+
+const DROPPED: ReadonlySet<string> = new Set([...CREDENTIAL_HEADERS, ...PROOF_HEADERS]);
 
 /** Returns all headers from Node's `rawHeaders` (name, value, name, value, …), with repeats joined. */
 export function headerRecord(rawHeaders: readonly string[]): HeaderRecord {
@@ -77,7 +86,11 @@ export function storedHeaders(
 }
 
 function isCredential(name: string): boolean {
-  return DROPPED.has(name) || CREDENTIAL_ENDINGS.some((ending) => name.endsWith(ending));
+  return (
+    DROPPED.has(name) ||
+    CREDENTIAL_ENDINGS.some((ending) => name.endsWith(ending)) ||
+    SIGNATURE_WORDS.some((word) => name.includes(word))
+  );
 }
 
 function* pairs(rawHeaders: readonly string[]): Generator<[string, string]> {

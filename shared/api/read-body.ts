@@ -18,10 +18,13 @@ const EMPTY = Buffer.alloc(0);
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
 const CLOSING = { headers: { Connection: 'close' } };
 
+/** Not an encoding: senders that write one of these mean none, or the charset. */
+const NO_ENCODING: ReadonlySet<string> = new Set(['', 'identity', 'none', 'utf-8', 'utf8']);
+
 /** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
 export function refuseEncoded({ headers }: Pick<IncomingMessage, 'headers'>): void {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  const encoding = headers['content-encoding'] ?? '';
+  if (NO_ENCODING.has(encoding.trim().toLowerCase())) return;
   throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', CLOSING);
 }
 

@@ -4,6 +4,7 @@ import { withoutForeignNames, type RequestTexts } from './disk-limit.ts';
 import type { EventLinks } from './links.ts';
 import { named } from './schema-names.ts';
 import { mailParts } from '../rules/mail-parts.ts';
+import { SECRET_KNOWN } from '../rules/verified.ts';
 import type { EventRow } from '../store/events.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../lib/limits.ts';
 import { effective } from '../rules/event-state.ts';
@@ -83,6 +84,12 @@ export const eventSchema = named(
         ),
       received_at: z.string().describe('When it arrived.'),
       verified: z.boolean().describe('The signature was checked; for mail, DKIM and DMARC passed.'),
+      authenticated: z
+        .literal('shared_secret')
+        .optional()
+        .describe(
+          'The sender sent a secret along, which shows who it is and does not protect the content.',
+        ),
       trust: z
         .enum(['external_untrusted', 'service'])
         .describe('Outsiders wrote the content, unless this is `service`.'),
@@ -157,6 +164,7 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
     type: row.type,
     received_at: row.received_at,
     verified: row.verified === 1,
+    ...(row.verified === SECRET_KNOWN && { authenticated: 'shared_secret' as const }),
     trust: row.trust === 'service' ? 'service' : 'external_untrusted',
     suspected_replay: row.suspected_replay === 1,
     reply_to: row.reply_to,

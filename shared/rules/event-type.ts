@@ -1,5 +1,8 @@
-import { parseBoundedJson } from './payload.ts';
-import type { HeaderRecord, Verification } from './signature.ts';
+import { headersOf } from '../senders/proof.ts';
+import { readingOf } from '../senders/places.ts';
+import { senderOf, type Verification } from '../senders/registry.ts';
+import type { HeaderRecord } from '../senders/sender.ts';
+import { saidBy } from './payload.ts';
 
 const DEFAULT_TYPE = 'webhook.received';
 const TYPE_CHARS_MAX = 255;
@@ -7,43 +10,21 @@ const TYPE_CHARS_MAX = 255;
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /**
- * The type of a received webhook (spec section 2.1, rule 1): Stripe's own type, GitHub's event and action, and
- * `webhook.received` for all others, or if the provider's name is missing or unprintable.
+ * The type of a received webhook (spec section 2.1, rule 1): the sender's own where its declaration says where that is,
+ * and `webhook.received` for all others, or if the sender's name is missing or unprintable.
  */
 export function eventType(event: {
   verification: Verification;
   headers: HeaderRecord;
   payload: unknown;
 }): string {
-  const name = providerType(event.verification, event.headers, event.payload);
+  const sender = senderOf(event.verification);
+  const headers = headersOf(sender, event.headers);
+  const payload = saidBy(event.payload);
+  const name = readingOf(sender.type, { headers, url: '', payload: () => payload }, 'name');
   if (name === null) return DEFAULT_TYPE;
   const type = cut(name);
   return type === '' || UNPRINTABLE.test(type) ? DEFAULT_TYPE : type;
-}
-
-function providerType(
-  verification: Verification,
-  headers: HeaderRecord,
-  payload: unknown,
-): string | null {
-  if (verification === 'stripe') return ownText(payload, 'type');
-  if (verification !== 'github') return null;
-  const name = headers['x-github-event'];
-  if (name === undefined || name === '') return null;
-  const action = ownText(payload, 'action') ?? formAction(payload);
-  return action === null ? name : `${name}.${action}`;
-}
-
-/** In GitHub's form encoding, the field `payload` contains the whole JSON. */
-function formAction(payload: unknown): string | null {
-  const inner = ownText(payload, 'payload');
-  return inner === null ? null : ownText(parseBoundedJson(Buffer.from(inner)), 'action');
-}
-
-function ownText(value: unknown, name: string): string | null {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
-  const member: unknown = Reflect.get(value, name);
-  return typeof member === 'string' && member !== '' ? member : null;
 }
 
 function cut(text: string): string {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExact } from '../lib/exact-json.ts';
+import { isObject } from '../lib/guards.ts';
 
 /** How to read the raw bytes of a body; stored with them, so that we can rebuild the payload. */
 export type PayloadKind = 'json' | 'form' | 'text' | 'base64';
@@ -55,6 +56,16 @@ export function parsePayload(contentType: string | undefined, body: Uint8Array):
  */
 export function decodePayload(kind: PayloadKind, body: Uint8Array): unknown {
   return readAs(kind, bufferOf(body)).value;
+}
+
+/**
+ * What a payload says: of a form with nothing but a JSON document in the field `payload`, as GitHub and Slack send it,
+ * that document.
+ */
+export function saidBy(payload: unknown): unknown {
+  if (!isObject(payload) || typeof payload['payload'] !== 'string') return payload;
+  if (Object.keys(payload).length > 1) return payload;
+  return parseBoundedJson(Buffer.from(payload['payload'])) ?? payload;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { SECRET_KNOWN } from '../rules/verified.ts';
 import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { EventRow, NewEvent } from './events.ts';
 
@@ -35,6 +36,15 @@ export function eventSums(row: EventHead & Pick<EventRow, 'body'>): EventSums {
   };
 }
 
+/** How a row says what is known of the sender. */
+export function verifiedNumber({
+  verified,
+  isSecretKnown,
+}: Pick<NewEvent, 'verified' | 'isSecretKnown'>): number {
+  if (verified) return 1;
+  return isSecretKnown ? SECRET_KNOWN : 0;
+}
+
 /** Of an event that is about to be stored. */
 export function newEventSums({ content, ...event }: NewEvent): EventSums {
   return eventSums({
@@ -44,7 +54,7 @@ export function newEventSums({ content, ...event }: NewEvent): EventSums {
     channel: event.channel,
     type: event.type,
     received_at: event.receivedAt,
-    verified: event.verified ? 1 : 0,
+    verified: verifiedNumber(event),
     trust: event.trust,
     size_bytes: event.sizeBytes,
     content_type: content.contentType,

@@ -6,6 +6,7 @@ import type { Row, SqlValue, Tx } from './driver.ts';
 import {
   listedEvent,
   newEventSums,
+  verifiedNumber,
   SUM_COLUMNS,
   wholeEvent,
   type SummedEventRow,
@@ -23,6 +24,7 @@ export interface EventRow extends Row {
   channel: string;
   type: string;
   received_at: string;
+  /** 1: verified. 2 (`SECRET_KNOWN`): not verified, but the sender sent the source's secret along. */
   verified: number;
   trust: string;
   suspected_replay: number;
@@ -59,6 +61,8 @@ export interface NewEvent {
   readonly type: string;
   readonly receivedAt: string;
   readonly verified: boolean;
+  /** The sender isn't verified, but it sent the source's secret along. */
+  readonly isSecretKnown?: boolean;
   readonly trust: 'external_untrusted' | 'service';
   readonly suspectedReplay: boolean;
   readonly sizeBytes: number;
@@ -249,7 +253,7 @@ export class EventRepository {
         event.channel,
         event.type,
         event.receivedAt,
-        event.verified ? 1 : 0,
+        verifiedNumber(event),
         event.trust,
         event.suspectedReplay ? 1 : 0,
         event.sizeBytes,

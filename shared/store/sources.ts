@@ -1,4 +1,4 @@
-import type { Verification } from '../rules/signature.ts';
+import type { Verification } from '../senders/registry.ts';
 import type { Row, Tx } from './driver.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { webhookKinds } from '../../shared/lib/samples/kinds.ts';
+import { webhookKinds } from '../../shared/senders/samples.ts';
 import { mailKinds } from '../../cli/samples/mail.ts';
 import { MCP_CLIENT_NAMES } from '../../cli/mcp/clients.ts';
 import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';

@@ -10,7 +10,14 @@ import { hostileRequest, validRequest, type WireRequest } from './requests.ts';
 import { fuzz, unmet, HUNG_MS } from './runs.ts';
 
 /** One never ends; the others have tests of their own. */
-const ELSEWHERE = new Set(['replica_changes', 'mcp', 'mcp_read_only', 'webhook_receive']);
+const ELSEWHERE = new Set([
+  'replica_changes',
+  'mcp',
+  'mcp_read_only',
+  'webhook_receive',
+  'webhook_greet',
+  'webhook_options',
+]);
 const ROUTES = routesOf(JSON.parse(openApiText())).filter(({ name }) => !ELSEWHERE.has(name));
 const OPERATIONS = ROUTES.filter(
   ({ path }) => path.startsWith('/v1/') && !path.includes('replica'),

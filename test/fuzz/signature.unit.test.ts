@@ -1,25 +1,24 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signatureProblem } from '../../gateway/http/signature-problem.ts';
 import {
   checkSecret,
+  deliveryProblem,
+  problemText,
   signWebhook,
   verifySignature,
-  type HeaderRecord,
-  type Verification,
 } from '../../shared/rules/signature.ts';
+import type { HeaderRecord } from '../../shared/senders/sender.ts';
 import { corpus } from './corpus.ts';
 import { hostileText } from './hostile.ts';
 import { each, fuzz, unmet, HUNG_MS } from './runs.ts';
 
 const NOW_MS = 1_700_000_000_000;
-const KINDS: Verification[] = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'];
-const SECRETS: Readonly<Record<Verification, string>> = {
+const KINDS = ['stripe', 'github', 'hmac_sha256', 'standard_webhooks'] as const;
+const SECRETS: Readonly<Record<(typeof KINDS)[number], string>> = {
   stripe: 'whsec_a-secret',
   github: 'a-secret',
   hmac_sha256: 'a-secret',
   standard_webhooks: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
-  none: '',
 };
 const NAMES = [
   'stripe-signature',
@@ -37,7 +36,7 @@ const NAMES = [
 ];
 
 interface Signed {
-  readonly verification: Verification;
+  readonly verification: (typeof KINDS)[number];
   readonly headers: HeaderRecord;
   readonly body: Uint8Array;
 }
@@ -48,8 +47,15 @@ function accepts({ verification, headers, body }: Signed, nowMs = NOW_MS): boole
 }
 
 /** The reason is one of a few sentences, and never throws. */
-function reasonOf({ verification, headers }: Signed): string {
-  return signatureProblem({ verification, signatureHeader: null, headers, nowMs: NOW_MS });
+function reasonOf({ verification, headers, body }: Signed): string {
+  const problem = deliveryProblem({
+    verification,
+    headers,
+    body,
+    nowMs: NOW_MS,
+    secrets: ['another secret'],
+  });
+  return problem === null ? 'none' : problemText(problem);
 }
 
 const body = fc.uint8Array({ maxLength: 100 });

@@ -129,6 +129,7 @@ export class TestGateway {
         | 'openProjectsMax'
         | 'openWriters'
         | 'messaging'
+        | 'readCertificate'
         | 'deletionClock'
         | 'ingress'
         | 'log'

@@ -113,7 +113,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   source_remove: ['name'],
   source_get: ['name'],
   source_rotate: ['name', 'secret', 'previous_valid_seconds'],
-  source_sign: ['name', 'body_base64'],
+  source_sign: ['name', 'body_base64', 'content_type'],
   inbox_list: ['source', 'type', 'status', 'since', 'thread', 'mine', 'brief', 'cursor', 'limit'],
   inbox_wait: ['source', 'type', 'since', 'mine', 'after', 'timeout_seconds'],
   inbox_get: ['event_id'],

@@ -7,10 +7,12 @@ import { schemeInput } from '../../input/secret-input.ts';
 import { secretAndBody } from './sign.ts';
 import {
   checkSecret,
-  verifySignature,
-  type HeaderRecord,
-  type Verification,
+  deliveryProblem,
+  type ReceivedDelivery,
 } from '../../../shared/rules/signature.ts';
+import { headersAmong } from '../../../shared/senders/places.ts';
+import type { ProofProblem } from '../../../shared/senders/proof.ts';
+import type { HeaderRecord } from '../../../shared/senders/sender.ts';
 
 export const declaration: Declaration = {
   summary: 'Verify a webhook signature.',
@@ -37,31 +39,24 @@ export const declaration: Declaration = {
   seeAlso: ['webhook sign', 'source add'],
 };
 
-const TOLERANCE_SECONDS = 300;
-
-interface Check {
-  readonly verification: Verification;
-  readonly secrets: readonly string[];
-  readonly signatureHeader: string | undefined;
-  readonly headers: HeaderRecord;
-  readonly body: Uint8Array;
-}
-
 /** Checks a captured webhook's signature; the exit code is the result. */
 export async function run(context: CommandContext): Promise<number> {
   const verification = schemeInput(context);
   const headers = headerInput(listOption(context, 'header'));
   const { secret, body } = await secretAndBody(context);
-  const problem = checkSecret(verification, secret);
-  if (problem !== null) throw usageError(problem);
+  const wrong = checkSecret(verification, secret);
+  if (wrong !== null) throw usageError(wrong);
   const signatureHeader = textOption(context, 'signature-header');
-  const check: Check = { verification, secrets: [secret], signatureHeader, headers, body };
-  const valid = verifySignature({ ...check, nowMs: Date.now() });
-  const reason = valid ? null : whyNot(check);
+  const check = { verification, secrets: [secret], signatureHeader, headers, body };
+  const problem = deliveryProblem({ ...check, nowMs: Date.now() });
+  const reason = problem && whyNot(check, problem);
   const { output } = context;
-  if (output.json) output.answer({ valid, reason });
-  else output.line(valid ? 'The signature is valid.' : `The signature isn't valid: ${reason}`);
-  return valid ? EXIT.done : EXIT.refused;
+  if (output.json) output.answer({ valid: problem === null, reason });
+  else
+    output.line(
+      reason === null ? 'The signature is valid.' : `The signature isn't valid: ${reason}`,
+    );
+  return problem === null ? EXIT.done : EXIT.refused;
 }
 
 function headerInput(lines: readonly string[]): HeaderRecord {
@@ -77,40 +72,16 @@ function headerInput(lines: readonly string[]): HeaderRecord {
 }
 
 /** A captured webhook fails by age more often than by signature, so the message tells the two apart. */
-function whyNot(check: Check): string {
-  const missing = neededHeaders(check).filter((name) => !(name in check.headers));
-  if (missing.length > 0) return `the header ${missing.join(', ')} is missing.`;
-  const seconds = signedAt(check);
-  if (seconds !== null && verifySignature({ ...check, nowMs: seconds * 1000 })) {
-    const age = Math.round(Date.now() / 1000 - seconds);
-    return `it matches, but its time is ${Math.abs(age)} s ${age < 0 ? 'ahead' : 'ago'} and the limit is ${TOLERANCE_SECONDS} s.`;
+function whyNot(check: Omit<ReceivedDelivery, 'nowMs'>, problem: ProofProblem): string {
+  if (problem.kind === 'missing') {
+    return `the header ${headersAmong(problem.places).join(', ')} is missing.`;
+  }
+  if (problem.kind === 'stale' && !Number.isNaN(problem.behindSeconds)) {
+    const { behindSeconds: behind, toleranceSeconds } = problem;
+    const nowMs = Date.now() - behind * 1000;
+    if (deliveryProblem({ ...check, nowMs }) === null) {
+      return `it matches, but its time is ${Math.abs(behind)} s ${behind < 0 ? 'ahead' : 'ago'} and the limit is ${toleranceSeconds} s.`;
+    }
   }
   return "it doesn't match this secret, body and headers.";
-}
-
-function neededHeaders({ verification, signatureHeader, headers }: Check): readonly string[] {
-  switch (verification) {
-    case 'stripe':
-      return ['stripe-signature'];
-    case 'github':
-      return ['x-hub-signature-256'];
-    case 'hmac_sha256':
-      return [(signatureHeader ?? 'x-signature').toLowerCase()];
-    case 'standard_webhooks': {
-      const family = 'svix-signature' in headers ? 'svix' : 'webhook';
-      return [`${family}-id`, `${family}-timestamp`, `${family}-signature`];
-    }
-    case 'none':
-      break;
-  }
-  return [];
-}
-
-/** The signature's timestamp, in seconds. */
-function signedAt({ verification, headers }: Check): number | null {
-  const text =
-    verification === 'stripe'
-      ? /(?:^|,)\s*t=(\d{1,11})(?:,|$)/.exec(headers['stripe-signature'] ?? '')?.[1]
-      : (headers['webhook-timestamp'] ?? headers['svix-timestamp']);
-  return text !== undefined && /^\d{1,11}$/.test(text) ? Number(text) : null;
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { senderOf } from '../../../shared/senders/registry.ts';
 import { sourceList } from '../../../shared/operations/source/list.ts';
 import type { sourceWithActivity } from '../../../shared/operations/source/view.ts';
 import { allItems } from './all-items.ts';
@@ -9,19 +10,13 @@ export type Source = z.output<typeof sourceWithActivity>;
 
 export const { all: sourcesOf, one: sourceOf } = allItems<Source>(sourceList, ({ name }) => name);
 
-/** The signature scheme's name, as senders know it. */
-export const SIGNED_BY: Readonly<Record<Source['verification'], string>> = {
-  stripe: 'Stripe',
-  github: 'GitHub',
-  standard_webhooks: 'Standard Webhooks',
-  hmac_sha256: 'HMAC-SHA256',
-  none: 'not signed',
-};
-
 /** How we verify senders. */
 export function checkOf({ type, verification }: Source): readonly [text: string, tone: Tone] {
   if (type === 'email') return ['DKIM', 'good'];
-  return [SIGNED_BY[verification], verification === 'none' ? 'warn' : 'good'];
+  if (verification === 'none') return ['not signed', 'warn'];
+  const { title, proof } = senderOf(verification);
+  if (proof.kind === 'none') return [`${title}, not signed`, 'warn'];
+  return [proof.kind === 'shared_secret' ? `${title}, by a secret` : title, 'good'];
 }
 
 /** Where to send: for mail, the address that people write to. */

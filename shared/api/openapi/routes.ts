@@ -25,7 +25,12 @@ type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
 /** The paths that belong to no operation and that people call: for senders, and this document. */
 export function routePaths({ urls }: Described): Record<string, Json> {
   return {
-    '/w/{token}': { servers: [{ url: urls.hooks, description: 'Webhook ingress' }], post: INGRESS },
+    '/w/{token}': {
+      servers: [{ url: urls.hooks, description: 'Webhook ingress' }],
+      get: greeting('webhook_greet', 'Ask whether the address is there.'),
+      options: greeting('webhook_options', 'Ask whether the address takes deliveries.'),
+      post: INGRESS,
+    },
     '/v1/openapi.json': { get: DOCUMENT },
   };
 }
@@ -147,13 +152,31 @@ const MCP_READ_ONLY = {
   summary: 'MCP with only the tools that change nothing.',
 };
 
+/** What some senders ask before they save an address. */
+function greeting(operationId: string, summary: string): Json {
+  return {
+    operationId,
+    tags: ['webhooks'],
+    summary,
+    description:
+      'An empty 200 as long as the source is there. A sender that sends its own challenge along hears what it wants to hear.',
+    security: [],
+    parameters: inPath('token'),
+    responses: {
+      200: { description: 'The source is there.' },
+      ...errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', ...ANYWHERE]),
+    },
+  };
+}
+
 const INGRESS = {
   operationId: 'webhook_receive',
   tags: ['webhooks'],
   summary: 'Deliver a webhook.',
   description:
     'Where the sender of a source posts to; the token is the capability and no key is needed. The raw body is ' +
-    'checked against the signature of the source before it is parsed. Identical deliveries create one event. The address ' +
+    'checked against the signature of the source. Some senders get the answer that they expect instead of this one, with the ' +
+    'status and the event in the headers Svc-Delivery and Svc-Event-Id. Identical deliveries create one event. The address ' +
     'of an email source takes whole mails (RFC 5322), for mail servers that can post what they receive.',
   security: [],
   parameters: inPath('token'),

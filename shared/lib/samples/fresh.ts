@@ -5,15 +5,15 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** A delivery as its sender would build it, before signing. */
 export interface Sample {
   readonly headers: Readonly<Record<string, string>>;
-  readonly payload: Record<string, unknown>;
+  readonly payload: Record<string, unknown> | unknown[];
 }
 
 /** A webhook that `svc trigger` can send. */
-export interface WebhookKind {
+export interface WebhookKind<Name extends string = string> {
   /** `github.push` */
   readonly kind: string;
-  /** How the provider signs; null if any source accepts it. */
-  readonly verification: 'github' | 'stripe' | null;
+  /** Whose it is; null if any source accepts it. */
+  readonly verification: Name | null;
   readonly summary: string;
   readonly build: () => Sample;
 }

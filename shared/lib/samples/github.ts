@@ -22,7 +22,11 @@ const HOOK_ID = 498_203_771;
 const ISSUE_NUMBER = 214;
 const PULL_NUMBER = 231;
 
-function kind(name: string, summary: string, fields: () => Record<string, unknown>): WebhookKind {
+function kind(
+  name: string,
+  summary: string,
+  fields: () => Record<string, unknown>,
+): WebhookKind<'github'> {
   const [event = name, action] = name.split('.');
   const build = (): Sample => {
     const { repository: own = repository(), ...rest } = fields();
@@ -253,7 +257,7 @@ const mergedPull = () => ({
 });
 
 /** Deliveries like those of a GitHub repository's webhook. */
-export const githubKinds: readonly WebhookKind[] = [
+export const githubKinds: readonly WebhookKind<'github'>[] = [
   kind('ping', 'A new webhook says hello.', ping),
   kind('push', 'A commit is pushed to main.', push),
   kind('pull_request.opened', 'A pull request is opened.', openPull),

@@ -16,7 +16,7 @@ interface Change {
   readonly previous?: Record<string, unknown>;
 }
 
-function kind(type: string, summary: string, change: () => Change): WebhookKind {
+function kind(type: string, summary: string, change: () => Change): WebhookKind<'stripe'> {
   const build = (): Sample => {
     const { object, previous } = change();
     return {
@@ -43,7 +43,7 @@ function kind(type: string, summary: string, change: () => Change): WebhookKind 
 }
 
 /** Events like those Stripe sends to a webhook endpoint in test mode. */
-export const stripeKinds: readonly WebhookKind[] = [
+export const stripeKinds: readonly WebhookKind<'stripe'>[] = [
   kind('checkout.session.completed', 'A customer pays at the checkout.', () => ({
     object: checkoutSession(),
   })),

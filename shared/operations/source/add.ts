@@ -6,7 +6,8 @@ import { newToken } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/source-name.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
-import { sourceAad, sourceView, toSourceView, VERIFICATIONS } from './view.ts';
+import { VERIFICATIONS } from '../../senders/registry.ts';
+import { sourceAad, sourceView, toSourceView } from './view.ts';
 
 const input = z.strictObject({
   type: z.enum(['webhook', 'email']).describe('What the source receives.'),
@@ -18,7 +19,9 @@ const input = z.strictObject({
   verification: z
     .enum(VERIFICATIONS)
     .default('none')
-    .describe('How deliveries are signed; `none` accepts anyone with the URL.'),
+    .describe(
+      'The sender, which decides how deliveries are signed; `standard_webhooks` and `hmac_sha256` fit any that sign so, and `none` accepts anyone with the URL.',
+    ),
   secret: sourceSecret.optional(),
   signature_header: z
     .string()

@@ -10,7 +10,8 @@ import { defineOperation } from '../../kernel/operation.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import { sourceName } from '../fields.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
-import { openSecret, previousUntil, sourceAad, VERIFICATIONS } from './view.ts';
+import { VERIFICATIONS } from '../../senders/registry.ts';
+import { openSecret, previousUntil, sourceAad } from './view.ts';
 
 export const sourceRotate = defineOperation({
   name: 'source_rotate',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { checkSecret, type Verification } from '../../rules/signature.ts';
+import { checkSecret } from '../../rules/signature.ts';
+import { senderOf, type Verification } from '../../senders/registry.ts';
 
 export const sourceSecret = z
   .string()
@@ -12,10 +13,10 @@ export function secretProblem(
   verification: Verification,
   secret: string | undefined,
 ): string | null {
-  if (verification === 'none') {
+  const { secretBy } = senderOf(verification);
+  if (secretBy === null) {
     return secret === undefined ? null : "This verification doesn't use a secret.";
   }
-  return secret === undefined
-    ? 'Required for this verification.'
-    : checkSecret(verification, secret);
+  if (secret !== undefined) return checkSecret(verification, secret);
+  return secretBy === 'handshake' ? null : 'Required for this verification.';
 }

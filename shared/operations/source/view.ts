@@ -1,20 +1,13 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
+import { VERIFICATIONS } from '../../senders/registry.ts';
 import { INGRESS_LIMIT_KINDS } from '../../rules/ingress-limit.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import { makerFields, MakerNames } from '../access/maker.ts';
 import type { ReadContext, Vault } from '../../kernel/context.ts';
 import { limitedNow } from './limited.ts';
 import { projectAddress } from '../email/project-address.ts';
-
-export const VERIFICATIONS = [
-  'stripe',
-  'github',
-  'hmac_sha256',
-  'standard_webhooks',
-  'none',
-] as const;
 
 /** A source as callers see it: with its address, without its secret. */
 export const sourceView = named(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/run.ts';
 import { githubKinds } from '../../../shared/lib/samples/github.ts';
+import type { WebhookKind } from '../../../shared/lib/samples/fresh.ts';
 import { stripeKinds } from '../../../shared/lib/samples/stripe.ts';
 import { gistLine } from '../../../shared/rules/gist.ts';
 import { FakeDaemon, json } from '../fake-daemon.ts';
@@ -34,7 +35,7 @@ async function svc(line: string, answers: Record<string, unknown>, script?: stri
   return stdout.text;
 }
 
-function sampleOf(kinds: typeof githubKinds, name: string): Record<string, unknown> {
+function sampleOf(kinds: readonly WebhookKind[], name: string): Record<string, unknown> {
   const { headers, payload } = kinds.find(({ kind }) => kind === name)?.build() ?? {};
   return { channel: 'webhook', headers, payload };
 }

@@ -69,7 +69,7 @@ function delivery(number: number, change: Partial<Delivery> = {}): Delivery {
     sourceId: 'src_a',
     sourceStamp: null,
     source: 'hooks',
-    verified: true,
+    proof: 'signature',
     now: Date.now(),
     sizeBytes: body.length,
     body,

@@ -13,7 +13,8 @@ const idOf = (id: string) => providerId({ verification: 'stripe', headers: {}, p
 describe('providerId', () => {
   it.each([
     ['stripe', ALL, { id: 'evt_1' }, 'evt_1'],
-    ['stripe', ALL, { id: 7 }, null],
+    ['stripe', ALL, { id: 7 }, '7'],
+    ['stripe', ALL, { id: {} }, null],
     ['stripe', ALL, { id: '' }, null],
     ['stripe', ALL, null, null],
     ['stripe', ALL, Object.create({ id: 'inherited' }), null],
@@ -23,7 +24,9 @@ describe('providerId', () => {
     ['hmac_sha256', { 'svix-id': 's', 'idempotency-key': 'i' }, {}, 's'],
     ['hmac_sha256', { 'idempotency-key': 'i' }, {}, 'i'],
     ['none', { 'webhook-id': '', 'idempotency-key': 'i' }, {}, 'i'],
-    ['none', { 'x-github-delivery': 'gh-1' }, { id: 'x' }, null],
+    ['none', { 'x-github-delivery': 'gh-1' }, { id: 'x' }, 'gh-1'],
+    ['hmac_sha256', { 'x-shopify-webhook-id': 'sh-1' }, {}, 'sh-1'],
+    ['none', { 'ce-id': '7', 'ce-source': '/a' }, {}, '7./a'],
     ['none', {}, {}, null],
   ] as const)('%s %j %j is %s', (verification, headers, payload, expected) => {
     expect(providerId({ verification, headers, payload })).toBe(expected);

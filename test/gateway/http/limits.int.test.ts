@@ -180,16 +180,12 @@ describe('a length that lies', () => {
 });
 
 describe('another method', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'])(
-    '%s is not allowed',
-    async (method) => {
-      const response = await fetch(url, { method });
-      expect(response.status).toBe(405);
-      expect(response.headers.get('allow')).toBe('POST');
-      const code = method === 'HEAD' ? '' : 'METHOD_NOT_ALLOWED';
-      expect(await response.text()).toContain(code);
-    },
-  );
+  it.each(['PUT', 'DELETE', 'PATCH'])('%s is not allowed', async (method) => {
+    const response = await fetch(url, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS, POST');
+    expect(await response.text()).toContain('METHOD_NOT_ALLOWED');
+  });
 });
 
 /** The body of the 404. */

@@ -165,13 +165,14 @@ class Source(Group):
         name: str,
         *,
         body_base64: str,
+        content_type: Optional[str] = None,
         **call: Unpack[CallOptions],
     ) -> t.SourceSignAnswer:
         """Sign a body as the source's sender would.
 
         For testing a source: returns its URL and the signature headers for a body, without revealing the secret. You send the delivery yourself.
         """
-        return self._call("source_sign", {"name": name, "body_base64": body_base64}, call)
+        return self._call("source_sign", {"name": name, "body_base64": body_base64, "content_type": content_type}, call)
 
 
 class Inbox(Group):

@@ -294,7 +294,7 @@ class SourceWithCounts(TypedDict):
     name: str
     #: What it receives. One of: webhook, email.
     type: str
-    #: How deliveries are signed; `none` accepts anyone with the URL. One of: stripe, github, hmac_sha256, standard_webhooks, none.
+    #: How deliveries are signed; `none` accepts anyone with the URL. One of: stripe, github, hmac_sha256, standard_webhooks, none, adyen, asana, bitbucket, cloudevents, docusign, dropbox, gitlab, hubspot, intercom, linear, mailgun, meta, microsoft_graph, okta, pagerduty, paypal, postmark, sendgrid, sentry, shopify, slack, square, trello, twilio, typeform, zendesk, zoom.
     verification: str
     #: `hmac_sha256`: the signature's header.
     signature_header: Optional[str]
@@ -340,7 +340,7 @@ class Source(TypedDict):
     name: str
     #: What it receives. One of: webhook, email.
     type: str
-    #: How deliveries are signed; `none` accepts anyone with the URL. One of: stripe, github, hmac_sha256, standard_webhooks, none.
+    #: How deliveries are signed; `none` accepts anyone with the URL. One of: stripe, github, hmac_sha256, standard_webhooks, none, adyen, asana, bitbucket, cloudevents, docusign, dropbox, gitlab, hubspot, intercom, linear, mailgun, meta, microsoft_graph, okta, pagerduty, paypal, postmark, sendgrid, sentry, shopify, slack, square, trello, twilio, typeform, zendesk, zoom.
     verification: str
     #: `hmac_sha256`: the signature's header.
     signature_header: Optional[str]
@@ -374,7 +374,7 @@ class SourceRotateAnswer(TypedDict):
 
     #: The source.
     name: str
-    #: How deliveries are signed. One of: stripe, github, hmac_sha256, standard_webhooks, none.
+    #: How deliveries are signed. One of: stripe, github, hmac_sha256, standard_webhooks, none, adyen, asana, bitbucket, cloudevents, docusign, dropbox, gitlab, hubspot, intercom, linear, mailgun, meta, microsoft_graph, okta, pagerduty, paypal, postmark, sendgrid, sentry, shopify, slack, square, trello, twilio, typeform, zendesk, zoom.
     verification: str
     #: When the new secret came into force.
     rotated_at: str
@@ -389,6 +389,8 @@ class SourceSignAnswer(TypedDict):
     url: str
     #: Headers to send with it.
     headers: Dict[str, str]
+    #: The body to send instead, for senders that sign in it; otherwise null.
+    body_base64: Optional[str]
 
 
 class Attachment(TypedDict):
@@ -451,6 +453,8 @@ class Event(TypedDict):
     received_at: str
     #: The signature was checked; for mail, DKIM and DMARC passed.
     verified: bool
+    #: The sender sent a secret along, which shows who it is and does not protect the content.
+    authenticated: NotRequired[str]
     #: Outsiders wrote the content, unless this is `service`. One of: external_untrusted, service.
     trust: str
     #: The same content was received before under another id.
@@ -539,6 +543,8 @@ class EventWithResult(TypedDict):
     received_at: str
     #: The signature was checked; for mail, DKIM and DMARC passed.
     verified: bool
+    #: The sender sent a secret along, which shows who it is and does not protect the content.
+    authenticated: NotRequired[str]
     #: Outsiders wrote the content, unless this is `service`. One of: external_untrusted, service.
     trust: str
     #: The same content was received before under another id.
@@ -646,6 +652,8 @@ class ClaimedEvent(TypedDict):
     received_at: str
     #: The signature was checked; for mail, DKIM and DMARC passed.
     verified: bool
+    #: The sender sent a secret along, which shows who it is and does not protect the content.
+    authenticated: NotRequired[str]
     #: Outsiders wrote the content, unless this is `service`. One of: external_untrusted, service.
     trust: str
     #: The same content was received before under another id.

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { invalid } from '../../../../shared/lib/errors.ts';
-import { stringifyExact } from '../../../../shared/lib/exact-json.ts';
-import { webhookKinds } from '../../../../shared/lib/samples/kinds.ts';
+import { canSign } from '../../../../shared/senders/sign.ts';
+import { senderOf } from '../../../../shared/senders/registry.ts';
+import { sampleBody, webhookKinds } from '../../../../shared/senders/samples.ts';
 import { sourceSign } from '../../../../shared/operations/source/sign.ts';
 import type { SampleDelivery } from '../../../lib/sample-delivery.ts';
 import { Choice } from '../fields.tsx';
@@ -14,7 +15,7 @@ import type { PageContext } from '../page-context.ts';
 
 /** The samples that this source takes for its sender's. */
 function kindsFor({ type, verification }: Source) {
-  if (type === 'email') return [];
+  if (type === 'email' || !canSign(senderOf(verification))) return [];
   const own = webhookKinds.filter((kind) => kind.verification === verification);
   return own.length > 0 ? own : webhookKinds.filter((kind) => kind.verification === null);
 }
@@ -26,8 +27,10 @@ export function SampleForm({
 }: {
   readonly context: PageContext;
   readonly source: Source;
-}): JSX.Element {
+}): JSX.Element | null {
   const kinds = kindsFor(source);
+  // Only the sender can sign its own.
+  if (kinds.length === 0 && source.type !== 'email') return null;
   return (
     <Form context={context}>
       {kinds.length > 1 && (
@@ -73,16 +76,22 @@ async function webhookFor(
   const kinds = kindsFor(source);
   const kind = wanted === undefined ? kinds[0] : kinds.find((one) => one.kind === wanted);
   if (!kind) throw invalid({ path: 'kind', message: 'This source takes no such sample.' });
-  const { headers, payload } = kind.build();
-  const body = Buffer.from(stringifyExact(payload));
-  const input = { name: source.name, body_base64: body.toString('base64') };
+  const built = kind.build();
+  const made = sampleBody(built);
+  const input = {
+    name: source.name,
+    body_base64: made.toString('base64'),
+    content_type: built.headers['content-type'],
+  };
   const signed = (await context.call(sourceSign, input)) as {
     url: string;
     headers: Readonly<Record<string, string>>;
+    body_base64: string | null;
   };
+  const body = signed.body_base64 === null ? made : Buffer.from(signed.body_base64, 'base64');
   return {
     token: tokenOf(signed.url),
-    sample: { headers: { ...headers, ...signed.headers }, body },
+    sample: { headers: { ...built.headers, ...signed.headers }, body },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { reachOf, setupOf, type NewSecret } from '../../../../shared/lib/source-setup.ts';
+import { reachOf, setupOf, type NewSecret } from '../../../../shared/rules/source-setup.ts';
 import { secretPage } from '../kit/secret.tsx';
 import { exact } from '../kit/text.tsx';
 import type { Source } from '../source-queries.ts';

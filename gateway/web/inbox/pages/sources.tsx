@@ -1,6 +1,7 @@
 import { invalid } from '../../../../shared/lib/errors.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
-import { isSecretOfSender, newSourceSecret } from '../../../../shared/lib/source-setup.ts';
+import { isSecretOfSender, newSourceSecret } from '../../../../shared/rules/source-setup.ts';
+import { SENDERS, senderOf, type Verification } from '../../../../shared/senders/registry.ts';
 import { sourceAdd } from '../../../../shared/operations/source/add.ts';
 import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
 import { sourceRotate } from '../../../../shared/operations/source/rotate.ts';
@@ -15,14 +16,7 @@ import { listPage } from '../kit/list.tsx';
 import { resourcePage } from '../kit/resource.tsx';
 import { ago, exact, last, mono, time } from '../kit/text.tsx';
 import { Chip, Note } from '../parts.tsx';
-import {
-  addressOf,
-  checkOf,
-  SIGNED_BY,
-  sourceOf,
-  sourcesOf,
-  type Source,
-} from '../source-queries.ts';
+import { addressOf, checkOf, sourceOf, sourcesOf, type Source } from '../source-queries.ts';
 import type { ActionResult, PageContext, PageResult } from '../page-context.ts';
 import { SampleForm, sendSample } from './source-sample.tsx';
 import { showNewSecret, SetupCard } from './source-setup.tsx';
@@ -31,13 +25,20 @@ const NAME_MAX_CHARS = 63;
 const SECRET_MAX_CHARS = 1024;
 const HEADER_MAX_CHARS = 64;
 
-const VERIFICATIONS = [
+/** Ways that several senders have in common. */
+const GENERAL: ReadonlyMap<Verification, string> = new Map([
+  ['standard_webhooks', 'Any other that signs Standard Webhooks (Svix)'],
+  ['hmac_sha256', 'Any other that signs the body with HMAC-SHA256'],
+  ['none', 'Any other, not signed: anyone with the URL can send'],
+]);
+
+/** Senders by their titles, so that typing a name finds it in the list; the general ways come last. */
+const CHOICES = [
   ['', 'Choose…'],
-  ['stripe', 'Stripe'],
-  ['github', 'GitHub'],
-  ['standard_webhooks', 'Standard Webhooks'],
-  ['hmac_sha256', 'HMAC-SHA256 of the body, in a header'],
-  ['none', 'Not signed: anyone with the URL can send'],
+  ...SENDERS.filter(({ name }) => !GENERAL.has(name))
+    .map(({ name, title }) => [name, title] as const)
+    .toSorted(([, a], [, b]) => a.localeCompare(b)),
+  ...GENERAL,
 ] as const;
 
 const GRACES = [
@@ -69,7 +70,7 @@ export const sourcesPage = resourcePage<Source>({
     {
       name: 'rotate',
       text: 'New secret',
-      may: (_context, { verification }) => verification !== 'none',
+      may: (_context, { verification }) => senderOf(verification).secretBy !== null,
       asks: (_context, source) => ({
         heading: 'Give this source a new secret?',
         consequences: <p>Its URL stays. The sender signs with the new secret from then on.</p>,
@@ -171,8 +172,9 @@ function webhookForm(context: PageContext): FormPage {
       {
         kind: 'choice',
         name: 'verification',
-        label: 'How the sender signs its requests',
-        choices: VERIFICATIONS,
+        label: 'Sender',
+        hint: 'It decides how we check its requests, and what their type is.',
+        choices: CHOICES,
       },
       {
         kind: 'password',
@@ -299,15 +301,21 @@ function Address({ source }: { readonly source: Source }) {
           value={url}
         />
       )}
-      {type === 'webhook' && (
-        <p class="soft">
-          {verification === 'none'
-            ? 'Nothing is signed. Anyone who knows this URL can send, so keep it private.'
-            : `Only requests with a valid signature (${SIGNED_BY[verification]}) are accepted.`}
-        </p>
-      )}
+      {type === 'webhook' && <p class="soft">{checkText(verification)}</p>}
     </section>
   );
+}
+
+function checkText(verification: Verification): string {
+  const { title, proof } = senderOf(verification);
+  switch (proof.kind) {
+    case 'none':
+      return 'Nothing is signed. Anyone who knows this URL can send, so keep it private.';
+    case 'shared_secret':
+      return `Only requests with the secret are accepted. ${title} doesn’t sign what it sends, so its events are marked as not verified.`;
+    default:
+      return `Only requests with a valid signature (${title}) are accepted.`;
+  }
 }
 
 function About({ context, source }: { readonly context: PageContext; readonly source: Source }) {

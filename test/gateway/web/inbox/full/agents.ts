@@ -1,4 +1,4 @@
-import { webhookKinds } from '../../../../../shared/lib/samples/kinds.ts';
+import { webhookKinds } from '../../../../../shared/senders/samples.ts';
 import type { TestGateway } from '../../../../helpers/gateway.ts';
 
 /** A program with a key of its own. */
@@ -46,7 +46,7 @@ export async function deliverTo(
 ): Promise<string> {
   const built = webhookKinds.find((one) => one.kind === kind)?.build();
   if (!built) throw new Error(`There is no sample ${kind}.`);
-  change(built.payload);
+  change(built.payload as Record<string, unknown>);
   const text = JSON.stringify(built.payload);
   const { body: signed } = await gateway.call<{ url: string; headers: Record<string, string> }>(
     'POST',

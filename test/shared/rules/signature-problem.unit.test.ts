@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { signatureProblem } from '../../../gateway/http/signature-problem.ts';
-import type { Verification } from '../../../shared/rules/signature.ts';
+import { deliveryProblem, problemText } from '../../../shared/rules/signature.ts';
+import type { Verification } from '../../../shared/senders/registry.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const SECONDS = NOW_MS / 1000;
@@ -9,7 +9,17 @@ const problem = (
   verification: Verification,
   headers: Record<string, string>,
   signatureHeader: string | null = null,
-) => signatureProblem({ verification, headers, signatureHeader, nowMs: NOW_MS });
+) => {
+  const found = deliveryProblem({
+    verification,
+    headers,
+    signatureHeader,
+    secrets: [`whsec_${Buffer.alloc(24).toString('base64')}`],
+    body: Buffer.from('{}'),
+    nowMs: NOW_MS,
+  });
+  return found && problemText(found);
+};
 
 describe('why a signature was refused', () => {
   it.each([
@@ -18,7 +28,7 @@ describe('why a signature was refused', () => {
     [
       'standard_webhooks',
       { 'webhook-id': 'a', 'svix-timestamp': '1' },
-      'it has no header webhook-signature',
+      'it has no header webhook-timestamp, webhook-signature',
     ],
   ] as const)('names the missing header of %s', (verification, headers, text) => {
     expect(problem(verification, headers)).toBe(text);

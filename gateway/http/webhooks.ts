@@ -1,0 +1,253 @@
+import type { IncomingMessage } from 'node:http';
+import type { Vault } from '../../shared/kernel/context.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { ServiceError } from '../../shared/lib/errors.ts';
+import { PAYLOAD_ROW_MAX_BYTES } from '../../shared/lib/limits.ts';
+import { sourceAad } from '../../shared/operations/source/view.ts';
+import { eventType } from '../../shared/rules/event-type.ts';
+import { parsePayload, saidBy } from '../../shared/rules/payload.ts';
+import { deliveryProblem, problemText } from '../../shared/rules/signature.ts';
+import { textsIn } from '../../shared/senders/places.ts';
+import { senderOf } from '../../shared/senders/registry.ts';
+import type { HeaderRecord, Sender } from '../../shared/senders/sender.ts';
+import type { SourceRow } from '../../shared/store/sources.ts';
+import type { KeyUse } from '../auth/key-use.ts';
+import { stampOf, type Delivery } from '../commit/delivery.ts';
+import type { LedgerWriter } from '../commit/ledger-writer.ts';
+import type { IngressGuard } from '../projects/ingress-guard.ts';
+import type { Project } from '../projects/project.ts';
+import { heldSecrets, type OpenSource } from '../projects/source-cache.ts';
+import type { SenderCertificates } from './sender-certificates.ts';
+import { bodyHash, providerId } from './delivery-key.ts';
+import {
+  challengeIn,
+  challengeReply,
+  deliveryReply,
+  isSignedHandshake,
+  type SenderReply,
+} from './handshake.ts';
+import { headerRecord, storedHeaders } from './stored-headers.ts';
+
+/** The source of a token, and its project. */
+export interface Found {
+  readonly project: Project;
+  readonly source: OpenSource;
+}
+
+/** A delivery as it arrived. */
+interface Arrived {
+  readonly rawHeaders: readonly string[];
+  /** The path and query of the request, whose host nobody vouches for. */
+  readonly target: string;
+  readonly body: Buffer;
+}
+
+/** A delivery that can be checked. */
+interface Received {
+  readonly rawHeaders: readonly string[];
+  readonly headers: HeaderRecord;
+  /** The address as the sender was given it, with its own query. */
+  readonly url: string;
+  readonly body: Buffer;
+  readonly payload: () => Payload;
+  readonly certificate: string | null;
+}
+
+type Payload = ReturnType<typeof parsePayload>;
+
+/** What the sender hears, and the event that the delivery became or repeats. */
+interface Taken {
+  readonly reply: SenderReply;
+  readonly event_id: string | null;
+}
+
+interface WebhookDeps {
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly keyUse: KeyUse;
+  readonly guard: IngressGuard;
+  readonly certificates: SenderCertificates;
+  /** The base of the addresses that senders were given. */
+  readonly hooksUrl: string;
+  /** Finds the source of a token; `isExact`: as it is at all gateways. */
+  find(token: string, isExact: boolean): Promise<Found>;
+}
+
+/** Webhooks: verifies the raw bytes, parses them, deduplicates and inserts in one transaction, and answers after it. */
+export class Webhooks {
+  readonly #deps: WebhookDeps;
+
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
+  }
+
+  /** The answer to a question that its sender asks unsigned before it sends; null if the request asks none. */
+  async hello(
+    { project, source }: Found,
+    token: string,
+    request: IncomingMessage,
+  ): Promise<SenderReply | null> {
+    const { handshake } = senderOf(source.row.verification);
+    if (!handshake || isSignedHandshake(handshake)) return null;
+    const { method = '', rawHeaders, url: target = '' } = request;
+    const url = this.#addressOf(token, target);
+    const asked = { method, headers: headerRecord(rawHeaders), url, payload: () => null };
+    const challenge = challengeIn(handshake, asked);
+    if (challenge === null) return null;
+    if (handshake.isSecret) await this.#learn({ project, source }, challenge);
+    return challengeReply(handshake, challenge, []);
+  }
+
+  async take(token: string, arrived: Arrived): Promise<Taken> {
+    const { rawHeaders, target, body } = arrived;
+    const headers = headerRecord(rawHeaders);
+    const payload = once(() => parsePayload(contentTypeOf(headers), body));
+    const url = this.#addressOf(token, target);
+    for (let isExact = false; ; isExact = true) {
+      // Look the source up again, because it may have changed while a slow body arrived.
+      const found = await this.#deps.find(token, isExact);
+      const sender = senderOf(found.source.row.verification);
+      const certificate = await this.#certificateOf(sender, headers);
+      const received = { rawHeaders, headers, url, body, payload, certificate };
+      const taken = await this.#takeFrom(found, received, isExact);
+      if (taken) return taken;
+    }
+  }
+
+  /** Null if another gateway may have changed the source since it was read, so that it has to be read again. */
+  async #takeFrom(found: Found, received: Received, isExact: boolean): Promise<Taken | null> {
+    const { project, source } = found;
+    const { row } = source;
+    const sender = senderOf(row.verification);
+    const now = this.#deps.clock.now();
+    const secrets = heldSecrets(source, now);
+    const problem = problemOf(row, received, { secrets, now });
+    if (problem !== null && !isExact && project.mayBeForeign()) return null;
+    if (problem !== null) this.#refuse(found, problem);
+    const question = signedQuestion(sender, received);
+    if (question !== null && sender.handshake) {
+      return { reply: challengeReply(sender.handshake, question, secrets), event_id: null };
+    }
+    const ledgerWriter = await project.ledgerWriter();
+    // Checking it and parsing it may take long, so others get their turn in between.
+    if (received.body.length > PAYLOAD_ROW_MAX_BYTES) await project.pace.breathe();
+    const delivery = understand(ledgerWriter, row, received, now);
+    const sourceStamp = project.shared ? stampOf(row) : null;
+    const result = await keep(project, { ...delivery, sourceStamp }, received.body);
+    if (result.status === 'outdated') return null;
+    const answer = this.#deps.guard.settle(project, row, result);
+    return { reply: deliveryReply(answer, sender), event_id: answer.event_id };
+  }
+
+  /** The source's address as its owner sees it, whatever host the request names, with the query that the sender added. */
+  #addressOf(token: string, target: string): string {
+    const [path = '', ...query] = target.split('?');
+    const end = (path.endsWith('/') ? '/' : '') + (query.length > 0 ? `?${query.join('?')}` : '');
+    return `${this.#deps.hooksUrl}/w/${token}${end}`;
+  }
+
+  async #certificateOf({ proof }: Sender, headers: HeaderRecord): Promise<string | null> {
+    if (proof.kind !== 'public_key' || proof.key === 'secret') return null;
+    const [address = ''] = textsIn(proof.key.at, { headers, url: '', payload: () => null });
+    return this.#deps.certificates.at(address, proof.key);
+  }
+
+  /** Keeps the secret that the sender chose, if the source has none yet. Another one is refused. */
+  async #learn(found: Found, secret: string): Promise<void> {
+    const { project, source } = found;
+    const { vault, clock } = this.#deps;
+    const now = clock.now();
+    if (heldSecrets(source, now).includes(secret)) return;
+    const { id } = source.row;
+    const sealed = vault.seal(sourceAad('secret', project.info.id, id), secret);
+    const isKept = await project.writes.run('learnSecret', { sourceId: id, sealed, now });
+    if (!isKept) this.#refuse(found, 'it brought another secret than the one that the source has');
+  }
+
+  #refuse({ project, source }: Found, problem: string): never {
+    this.#deps.keyUse.noteRejected(project, source.row, problem);
+    throw new ServiceError('INGRESS_SIGNATURE_INVALID');
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}
+
+function contentTypeOf(headers: HeaderRecord): string | undefined {
+  return headers['content-type'];
+}
+
+/** Why the delivery isn't its sender's; null if it is. */
+function problemOf(
+  { verification, signature_header: signatureHeader }: SourceRow,
+  { headers, url, body, payload, certificate }: Received,
+  { secrets, now }: { readonly secrets: readonly string[]; readonly now: number },
+): string | null {
+  const problem = deliveryProblem({
+    verification,
+    signatureHeader,
+    secrets,
+    headers,
+    url,
+    body,
+    certificate,
+    payload: () => saidBy(payload().value),
+    nowMs: now,
+  });
+  return problem && problemText(problem);
+}
+
+function signedQuestion({ handshake }: Sender, { headers, url, payload }: Received): string | null {
+  if (!isSignedHandshake(handshake)) return null;
+  return challengeIn(handshake, { method: 'POST', headers, url, payload: () => payload().value });
+}
+
+/** Stores a delivery; a large body goes to a file first. */
+async function keep(project: Project, delivery: Delivery, body: Buffer) {
+  if (body.length <= PAYLOAD_ROW_MAX_BYTES) return project.writes.run('delivery', delivery);
+  const { digest, release } = await project.blobs.put(body);
+  try {
+    return await project.writes.run('delivery', { ...delivery, body: null, blob: digest });
+  } finally {
+    release();
+  }
+}
+
+function understand(
+  ledgerWriter: LedgerWriter,
+  source: SourceRow,
+  received: Received,
+  now: number,
+): Omit<Delivery, 'sourceStamp'> {
+  const { rawHeaders, headers, body } = received;
+  const { verification } = source;
+  const { kind, value: payload } = received.payload();
+  const dropped = source.signature_header === null ? [] : [source.signature_header];
+  const hash = bodyHash(body);
+  const type = eventType({ verification, headers, payload });
+  const came = { source: source.name, type, body: Buffer.from(hash).toString('hex') };
+  return {
+    sourceId: source.id,
+    source: source.name,
+    proof: proofOf(senderOf(verification)),
+    now,
+    sizeBytes: body.length,
+    body,
+    blob: null,
+    hash,
+    kind,
+    type,
+    providerId: providerId({ verification, headers, payload }),
+    contentType: contentTypeOf(headers) ?? null,
+    headers: JSON.stringify(storedHeaders(rawHeaders, dropped)),
+    digest: ledgerWriter.digest(came),
+  };
+}
+
+/** What a delivery that was taken proves about its sender. */
+function proofOf({ proof }: Sender): Delivery['proof'] {
+  if (proof.kind === 'none') return 'none';
+  return proof.kind === 'shared_secret' ? 'shared_secret' : 'signature';
+}
