@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from '../../shared/lib/guards.ts';
 import type { Damage } from '../../shared/store/damage.ts';
 import { contentOf, isNewerThan } from '../../shared/store/sum-keeper.ts';
-import { pageSum, readSums, sumsPath, type PageSums } from '../../shared/store/page-sums.ts';
+import {
+  DAMAGED_SUM,
+  pageSum,
+  readSums,
+  sumsPath,
+  type PageSums,
+} from '../../shared/store/page-sums.ts';
 import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
 
 const CHUNK_PAGES = 256;
@@ -135,8 +141,8 @@ function suspectsIn(pages: readonly Page[], from: number, sums: PageSums | null)
 }
 
 /**
- * Looks at pages again until nothing was written meanwhile. A page that the log has is read from there, so the file may
- * have any content in its place.
+ * Looks at pages again until nothing was written meanwhile. From when the sums have the log's pages, a checkpoint may be
+ * writing these to the file; before, the file has all pages as they were.
  */
 async function damagedOf(
   path: string,
@@ -148,11 +154,13 @@ async function damagedOf(
     if (look > 0) await sleep(LOOK_PAUSE_MS);
     const before = await marksOf(sumsPath(path));
     const sums = newestOf(path);
-    const { touched } = contentOf(`${path}-wal`);
+    const log = contentOf(`${path}-wal`);
+    const isBeingFolded = sums?.salts === log.salts;
     const still: number[] = [];
     for (const number of left) {
       const known = sums?.sums[number - 1] ?? 0;
-      if (known === 0 || touched.has(number)) continue;
+      const isDamaged = known === DAMAGED_SUM;
+      if (known === 0 || (isBeingFolded && log.touched.has(number) && !isDamaged)) continue;
       const [page] = await readPages(file, number, 1);
       if (!page || pageSum(page) !== known) still.push(number);
     }

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 import { endianness } from 'node:os';
-import { crc32 } from 'node:zlib';
+import { DAMAGED_SUM, pageSum } from './page-sums.ts';
 import {
   COMMIT_AT,
   FRAME_BYTES,
@@ -26,7 +26,7 @@ export interface LogContent {
   readonly salts: string | null;
   /** The frames with these salts. */
   readonly frames: number;
-  /** CRC-32 of each page in its newest committed frame, by number. */
+  /** The sum of each page in its newest committed frame, by number. */
   readonly pages: ReadonlyMap<number, number>;
   /** Pages that any frame with these salts holds, also of a transaction that wasn't committed. */
   readonly touched: ReadonlySet<number>;
@@ -109,16 +109,15 @@ export function scanNewest(
         isSame(storedAt(bytes, at + FRAME_SALTS_AT), log.saltNumbers) &&
         isSame(frameChecksum(before, words, at), stored);
       if (!isSound) broken.push(frame);
-      pages.set(page, pageCrc(bytes, at, isSound));
+      pages.set(page, frameSum(bytes, at, isSound));
     }
   }
   return { salts: log.salts, pages, databasePages, broken: broken.toReversed() };
 }
 
-/** Nobody knows what a broken frame should hold, so its page gets a sum that it doesn't have. */
-function pageCrc(bytes: Buffer, at: number, isSound: boolean): number {
-  const crc = crc32(bytes.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES));
-  return isSound ? crc : ~crc >>> 0;
+/** Nobody knows what a broken frame should hold. */
+function frameSum(bytes: Buffer, at: number, isSound: boolean): number {
+  return isSound ? pageSum(bytes.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES)) : DAMAGED_SUM;
 }
 
 interface LogHeader {
@@ -177,7 +176,7 @@ class Scan {
     // The next frame's checksum continues the stored one, so one broken frame doesn't break all after it.
     this.#check = stored;
     this.#touched.add(page);
-    this.#open.set(page, pageCrc(chunk, at, isSound));
+    this.#open.set(page, frameSum(chunk, at, isSound));
     const databasePages = chunk.readUInt32BE(at + COMMIT_AT);
     if (databasePages > 0) this.#commit(databasePages);
     return true;

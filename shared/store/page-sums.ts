@@ -19,23 +19,21 @@ export interface PageSums {
   readonly salts: string;
   /** The newest commit in that log. */
   readonly position: number;
-  /** CRC-32 of each page, from page 1; 0 where it isn't known. */
+  /** CRC-32 of each page, from page 1; 0 where it isn't known, and `DAMAGED_SUM` where it never will be. */
   readonly sums: Uint32Array;
 }
+
+/** The sum of a page whose content was damaged when it was written, so that no content is right. */
+export const DAMAGED_SUM = 0xffffffff;
 
 /** The file of sums beside a database. */
 export function sumsPath(databasePath: string): string {
   return `${databasePath}-sums`;
 }
 
-/** A page's sum, which is never 0. */
+/** A page's sum: neither 0 nor `DAMAGED_SUM`. */
 export function pageSum(page: Uint8Array): number {
-  return knownSum(crc32(page));
-}
-
-/** A CRC-32 as `PageSums` has it. */
-export function knownSum(crc: number): number {
-  return crc === 0 ? 1 : crc;
+  return Math.min(Math.max(crc32(page), 1), DAMAGED_SUM - 1);
 }
 
 /** Null if there are none yet; `damaged` if they don't have their own sum. */

@@ -4,14 +4,15 @@ import { DamagedDatabase } from '../host/start-refused.ts';
 import { Connection, fileAloneAddress } from './connection.ts';
 import { scanLog, scanNewest, type LogContent } from './log-frames.ts';
 import {
+  DAMAGED_SUM,
   dropSums,
-  knownSum,
   pageSum,
   readSums,
   sumsPath,
   writeSums,
   type PageSums,
 } from './page-sums.ts';
+import type { LogHead } from './wal.ts';
 import { PAGE_BYTES } from './wal-layout.ts';
 import { positionOf } from './writer-connection.ts';
 
@@ -26,6 +27,8 @@ const CHANGED_BY_A_GROUP = 2;
 /** In the first page: the version that a writer of the file must know (the SQLite file format, section 1.3). */
 const FORMAT_OFFSET = 18;
 const FORMAT_WITH_LOG = 2;
+/** In the first page: the first of the pages that list the free ones (section 1.5). */
+const FREE_PAGES_OFFSET = 32;
 
 /**
  * Keeps the sums of a database's pages. They are computed from the log, which has its own checksums, and are on the
@@ -90,17 +93,41 @@ export class SumKeeper {
     this.#write({ salts, position, sums });
   }
 
-  /** Notes the log's pages, before a checkpoint. `frames`: the committed ones. */
-  note(frames: number, position: number): void {
+  /** Notes the log's pages, before a checkpoint. */
+  note({ frames, foldedFrames }: Pick<LogHead, 'frames' | 'foldedFrames'>, position: number): void {
     if (frames === 0) return;
     const log = newestOf(this.#logPath, frames);
     for (const frame of log.broken) this.#reportFrame(frame);
     if (log.salts === null) return dropSums(this.#path);
-    const sums = resized(this.#known()?.sums, log.databasePages);
-    for (const [page, crc] of log.pages) {
-      if (page <= sums.length) sums[page - 1] = knownSum(crc);
+    const known = this.#known();
+    // Otherwise the file may have some pages of this log.
+    const isAsBefore = known !== null && foldedFrames === 0 && known.salts !== log.salts;
+    if (isAsBefore) this.#compare(known.sums, log.pages.keys());
+    const sums = resized(known?.sums, log.databasePages);
+    for (const [page, sum] of log.pages) {
+      if (page <= sums.length && sums[page - 1] !== DAMAGED_SUM) sums[page - 1] = sum;
     }
     this.#write({ salts: log.salts, position, sums });
+  }
+
+  /**
+   * Looks at pages that the log is about to replace. SQLite changed them where it had read them, so whatever was damaged
+   * by then is in the log too, and a sum of that would make it right. Marks such pages in `sums`.
+   */
+  #compare(sums: Uint32Array, pages: Iterable<number>): void {
+    try {
+      withFileAlone(this.#path, (file) => {
+        for (const page of pages) {
+          const known = sums[page - 1] ?? 0;
+          const found = known === 0 || known === DAMAGED_SUM ? 0 : file.sumOf(page);
+          if (found === 0 || found === known || file.isFree(page)) continue;
+          this.#report({ path: this.#path, what: `page ${page}` });
+          sums[page - 1] = DAMAGED_SUM;
+        }
+      });
+    } catch {
+      // Without files to open there's no comparison, and there must be a checkpoint.
+    }
   }
 
   #known(): PageSums | null {
@@ -181,29 +208,54 @@ function withFileAlone(path: string, use: (file: FileAlone) => void): void {
 
 class FileAlone {
   readonly #connection: Connection;
-  /** The newest commit in the file; -1 if it can't be read. */
-  readonly position: number;
 
   constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  /** The newest commit in the file; -1 if it can't be read. */
+  get position(): number {
     try {
-      this.position = positionOf(connection);
+      return positionOf(this.#connection);
     } catch {
-      this.position = -1;
+      return -1;
     }
   }
 
   /** 0 if the page can't be read. */
   sumOf(page: number): number {
+    const data = this.#contentOf(page);
+    // A copy has no log yet; opening it for writing changes this page, past the log.
+    if (page === 1 && data?.[FORMAT_OFFSET] !== FORMAT_WITH_LOG) return 0;
+    return data === null ? 0 : pageSum(data);
+  }
+
+  /** Whether the page is free and in nobody's use: then SQLite doesn't read it before it writes all of it. */
+  isFree(page: number): boolean {
+    const seen = new Set([0]);
+    let trunk = this.#contentOf(1)?.readUInt32BE(FREE_PAGES_OFFSET) ?? 0;
+    while (!seen.has(trunk)) {
+      seen.add(trunk);
+      const data = this.#contentOf(trunk);
+      if (data === null) return false;
+      const count = Math.min(data.readUInt32BE(4), data.length / 4 - 2);
+      for (let index = 0; index < count; index += 1) {
+        if (data.readUInt32BE(8 + 4 * index) === page) return true;
+      }
+      trunk = data.readUInt32BE(0);
+    }
+    return false;
+  }
+
+  #contentOf(page: number): Buffer | null {
     try {
       const row = this.#connection.get('SELECT data FROM sqlite_dbpage WHERE pgno = ?', [page]);
       const data = row?.['data'];
-      if (!(data instanceof Uint8Array)) return 0;
-      // A copy has no log yet; opening it for writing changes this page, past the log.
-      if (page === 1 && data[FORMAT_OFFSET] !== FORMAT_WITH_LOG) return 0;
-      return pageSum(data);
+      return data instanceof Uint8Array
+        ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+        : null;
     } catch {
-      return 0;
+      return null;
     }
   }
 
@@ -212,10 +264,14 @@ class FileAlone {
    * the other's place. Then it has another position, and more pages than one differ.
    */
   isAnother({ position, sums }: PageSums): boolean {
-    if (this.position === -1 || this.position === position) return false;
+    const found = this.position;
+    // A file without tables isn't another database.
+    if (found <= 0 || found === position) return false;
     let count = 0;
     for (let index = 0; index < sums.length && count < CHANGED_BY_A_GROUP; index += 1) {
-      if (sums[index] !== 0 && sums[index] !== this.sumOf(index + 1)) count += 1;
+      const known = sums[index];
+      if (known === 0 || known === DAMAGED_SUM) continue;
+      if (known !== this.sumOf(index + 1)) count += 1;
     }
     return count === CHANGED_BY_A_GROUP;
   }

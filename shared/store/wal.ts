@@ -42,16 +42,16 @@ export class WriteAheadLog {
   readonly #bytes = Buffer.alloc(INDEX_BYTES);
   readonly #numbers = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset, INDEX_BYTES / 4);
 
-  readonly #beforeCheckpoint: (frames: number) => void;
+  readonly #beforeCheckpoint: (head: LogHead) => void;
 
   /**
-   * The connection must have created the log, so run some statement first. `beforeCheckpoint` gets the number of
-   * committed frames; if it throws, there's no checkpoint.
+   * The connection must have created the log, so run some statement first. If `beforeCheckpoint` throws, there's no
+   * checkpoint.
    */
   constructor(
     databasePath: string,
     connection: Connection,
-    beforeCheckpoint: (frames: number) => void,
+    beforeCheckpoint: (head: LogHead) => void,
   ) {
     this.#beforeCheckpoint = beforeCheckpoint;
     this.path = logPath(databasePath);
@@ -83,7 +83,7 @@ export class WriteAheadLog {
 
   /** Checkpoints the log; the next write restarts it unless another process keeps reading from it. */
   async fold(): Promise<void> {
-    this.#beforeCheckpoint(this.head().frames);
+    this.#beforeCheckpoint(this.head());
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(RESTART)');
   }
 
@@ -91,7 +91,7 @@ export class WriteAheadLog {
    * Checkpoints the log and truncates it, so that nothing of it remains, not even pages that were overwritten since.
    */
   async empty(): Promise<void> {
-    this.#beforeCheckpoint(this.head().frames);
+    this.#beforeCheckpoint(this.head());
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 

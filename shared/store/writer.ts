@@ -25,7 +25,7 @@ import {
 import { POSITION_SQL } from './meta.ts';
 import { CommitUncertain, Mirror, MirrorOutdated, type MirrorOptions } from './mirror.ts';
 import { SumKeeper, type FileDamage } from './sum-keeper.ts';
-import { WriteAheadLog } from './wal.ts';
+import { WriteAheadLog, type LogHead } from './wal.ts';
 import { openWritable, positionOf } from './writer-connection.ts';
 
 /** A group ends after this long, so that no commit blocks the event loop for long. */
@@ -90,7 +90,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#sums = mirror || isCopy ? null : new SumKeeper(path, onDamage);
     this.#sums?.examine();
     this.#writer = openWritable(path);
-    const note = (frames: number): void => this.#sums?.note(frames, this.#position);
+    const note = (head: LogHead): void => this.#sums?.note(head, this.#position);
     this.#log = new WriteAheadLog(path, this.#writer, note);
     try {
       migrate(this.#writer);
@@ -190,7 +190,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   /** Closing checkpoints the log, which another process may have left. */
   #abandon(): void {
     try {
-      this.#sums?.note(this.#log.head().frames, positionOf(this.#writer));
+      this.#sums?.note(this.#log.head(), positionOf(this.#writer));
     } catch {
       // What can't be noted stays in the log.
       return;

@@ -83,6 +83,13 @@ function pageOf(name: string, type: 'leaf' | 'internal' | 'overflow' = 'leaf'): 
   );
 }
 
+/** By the SQLite file format, section 1.5. */
+function freePage(kind: 'trunk' | 'leaf'): number {
+  const bytes = readFileSync(path);
+  const trunk = bytes.readUInt32BE(32);
+  return kind === 'trunk' ? trunk : bytes.readUInt32BE((trunk - 1) * PAGE + 8);
+}
+
 describe('a flipped byte in a database that nobody has open', () => {
   beforeEach(async () => {
     await fill();
@@ -101,6 +108,8 @@ describe('a flipped byte in a database that nobody has open', () => {
     ['a page of the index', () => pageOf('sqlite_autoindex_item_1')],
     ['an overflow page', () => pageOf('item', 'overflow')],
     ['the first page', () => 1],
+    ['a page that lists free ones', () => freePage('trunk')],
+    ['a free page', () => freePage('leaf')],
   ])('is found in %s', async (_, pageNumber) => {
     const page = pageNumber();
     flip(path, (page - 1) * PAGE + 99);
@@ -213,6 +222,51 @@ describe('a database that is open', () => {
     await reopen();
     expect(await check()).toEqual([]);
     expect(unknownPages()).toBe(0);
+  });
+});
+
+describe('a free page that rotted and was used afterwards', () => {
+  it('is right again', async () => {
+    await fill();
+    await writer.write((tx) => tx.run("DELETE FROM item WHERE name = 'long'"));
+    await writer.close();
+    const page = freePage('leaf');
+    flip(path, (page - 1) * PAGE + 99);
+    expect(await check()).toEqual([`test.db page ${page}`]);
+    writer = open();
+    await put('longer', Buffer.alloc(20 * PAGE, 8));
+    await reopen();
+    expect(await check()).toEqual([]);
+    expect(reported).toEqual([]);
+  });
+});
+
+describe('a page that rotted and was changed afterwards', () => {
+  let page: number;
+
+  beforeEach(async () => {
+    await put('good');
+    await put('rotten', 'as-it-was-written');
+    await writer.close();
+    page = pageOf('item');
+    flip(path, readFileSync(path).indexOf('as-it-was-written'));
+    writer = open();
+    await put('later');
+  });
+
+  it('is named while its change is in the log only', async () => {
+    expect(await check()).toEqual([`test.db page ${page}`]);
+  });
+
+  it('gets no sum that makes it right, however often it is changed', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await put(`round-${round}`);
+      await writer.rotate();
+      expect(await check()).toEqual([`test.db page ${page}`]);
+    }
+    await reopen();
+    expect(await check()).toEqual([`test.db page ${page}`]);
+    expect(reported.map(({ what }) => what)).toEqual([`page ${page}`]);
   });
 });
 
