@@ -82,12 +82,14 @@ async function askedBy(
 /** Records requests that expired without a decision; returns how many. */
 export const expireRequests: Command<Portion, number> = {
   async run(job, { now, limit }) {
-    const rows = await job.store.requests.overdue(now, limit);
+    const { requests } = job.store;
+    const rows = await requests.overdue(now, limit);
     for (const row of rows) {
       const how = { status: 'expired', decision: null, comment: null, decidedBy: null } as const;
       await resolveRequest(approvalContext(job, now, SERVICE), row, how);
     }
-    return rows.length;
+    // The others have ended.
+    return rows.length + (await requests.endDamaged(now, limit));
   },
 };
 

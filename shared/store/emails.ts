@@ -1,8 +1,9 @@
 import type { RecipientField } from '../rules/mail-recipients.ts';
+import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { Row, Tx } from './driver.ts';
 
 /** The mail of one send call, the same for each recipient. */
-export interface EmailBatchRow extends Row {
+interface NewBatch extends Row {
   id: string;
   key_id: string;
   /** The request that a person decides, if any. */
@@ -23,6 +24,12 @@ export interface EmailBatchRow extends Row {
   created_at: string;
   /** When the content gets deleted, in milliseconds; null after that. */
   forget_at: number | null;
+}
+
+/** A stored `NewBatch`. */
+export interface EmailBatchRow extends NewBatch {
+  /** See `refuseDamagedMail`; null in rows of earlier releases. */
+  sum: number | null;
 }
 
 export type EmailStatus = 'pending' | 'queued' | 'sent' | 'failed' | 'bounced' | 'cancelled';
@@ -46,6 +53,8 @@ export interface EmailMessageRow extends Row {
   code: string | null;
   reason: string | null;
   sent_at: string | null;
+  /** As in `EmailBatchRow`. */
+  sum: number | null;
 }
 
 const BATCH = [
@@ -62,9 +71,38 @@ const BATCH = [
   'thread_id',
   'created_at',
   'forget_at',
+  'sum',
 ] as const;
 const MESSAGE =
-  'id, batch_id, recipient, field, token_hash, status, attempts, due_at, handed_at, code, reason, sent_at';
+  'id, batch_id, recipient, field, token_hash, status, attempts, due_at, handed_at, code, reason, sent_at, sum';
+
+/** What a batch's sum covers: what is sent. It means nothing once the content is deleted. */
+export function batchFields(row: NewBatch) {
+  const { id, key_id, request_id, sender, reply_to_inbox, subject } = row;
+  const { text, html, attachments, answers } = row;
+  return [
+    ...[id, key_id, request_id, sender, reply_to_inbox, subject],
+    ...[text, html, attachments, answers],
+  ];
+}
+
+type MessageHead = Pick<EmailMessageRow, 'id' | 'batch_id' | 'recipient' | 'field'>;
+
+/** What a message's sum covers: to whom it goes. */
+export function messageFields({ id, batch_id, recipient, field }: MessageHead) {
+  return [id, batch_id, recipient, field];
+}
+
+/** Throws a `RowDamage` if a mail, or whom it goes to, isn't as it was written. */
+export function refuseDamagedMail(
+  batch: EmailBatchRow,
+  messages: readonly EmailMessageRow[],
+): void {
+  const isWhole = batch.forget_at === null || isSound(batch.sum, batchFields(batch));
+  if (!isWhole) throw new RowDamage(`mail ${batch.id}`);
+  const damaged = messages.find((row) => !isSound(row.sum, messageFields(row)));
+  if (damaged) throw new RowDamage(`mail ${damaged.id}`);
+}
 
 /** Outgoing mail: send calls and their messages. */
 export class EmailRepository {
@@ -74,10 +112,11 @@ export class EmailRepository {
     this.#tx = tx;
   }
 
-  async insertBatch(row: EmailBatchRow): Promise<void> {
+  async insertBatch(batch: NewBatch): Promise<void> {
+    const row = { ...batch, sum: contentSum(batchFields(batch)) };
     await this.#tx.put(
       `INSERT INTO email_batch (${BATCH.join(', ')}) VALUES (${BATCH.map(() => '?').join(', ')})`,
-      BATCH.map((name) => row[name]),
+      BATCH.map((name) => row[name] ?? null),
     );
   }
 
@@ -88,8 +127,14 @@ export class EmailRepository {
     >,
   ): Promise<void> {
     await this.#tx.put(
-      'INSERT INTO email_message (id, batch_id, recipient, field, token_hash, status, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      [row.id, row.batch_id, row.recipient, row.field, row.token_hash, row.status, row.due_at],
+      'INSERT INTO email_message (id, batch_id, recipient, field, token_hash, status, due_at, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [
+        ...messageFields(row),
+        row.token_hash,
+        row.status,
+        row.due_at,
+        contentSum(messageFields(row)),
+      ],
     );
   }
 

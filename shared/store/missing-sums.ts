@@ -1,10 +1,14 @@
 import { contentSum } from './content-sum.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
+import { batchFields, messageFields, type EmailBatchRow, type EmailMessageRow } from './emails.ts';
 import { eventSums } from './event-content.ts';
 import type { EventRow } from './events.ts';
 import { fileFields, type FileRow } from './files.ts';
 import { valueFields } from './kv.ts';
 import { parkFields } from './parks.ts';
+import { policyFields, type PolicyRow } from './policies.ts';
+import { REQUEST_COLUMNS, requestFields, type RequestRow } from './requests.ts';
+import { voteFields, type VoteRow } from './votes.ts';
 
 /** A family of rows with sums: which have none, and what to store. */
 interface Family {
@@ -52,6 +56,37 @@ const FAMILIES: readonly Family[] = [
       contentSum(parkFields(row)),
       row.seq,
     ],
+  },
+  {
+    missing: 'request WHERE sum IS NULL',
+    select: `SELECT ${REQUEST_COLUMNS} FROM request WHERE sum IS NULL ORDER BY id LIMIT ?`,
+    update: 'UPDATE request SET sum = ? WHERE id = ?',
+    values: (row: RequestRow) => [contentSum(requestFields(row)), row.id],
+  },
+  {
+    missing: 'vote WHERE sum IS NULL',
+    select:
+      'SELECT request_id, channel_id, at, comment, counts FROM vote WHERE sum IS NULL ORDER BY request_id LIMIT ?',
+    update: 'UPDATE vote SET sum = ? WHERE request_id = ? AND channel_id = ?',
+    values: (row: VoteRow) => [contentSum(voteFields(row)), row.request_id, row.channel_id],
+  },
+  {
+    missing: 'policy WHERE sum IS NULL',
+    select: 'SELECT * FROM policy WHERE sum IS NULL ORDER BY version LIMIT ?',
+    update: 'UPDATE policy SET sum = ? WHERE version = ?',
+    values: (row: PolicyRow) => [contentSum(policyFields(row)), row.version],
+  },
+  {
+    missing: 'email_batch WHERE sum IS NULL',
+    select: 'SELECT * FROM email_batch WHERE sum IS NULL ORDER BY id LIMIT ?',
+    update: 'UPDATE email_batch SET sum = ? WHERE id = ?',
+    values: (row: EmailBatchRow) => [contentSum(batchFields(row)), row.id],
+  },
+  {
+    missing: 'email_message WHERE sum IS NULL',
+    select: 'SELECT * FROM email_message WHERE sum IS NULL ORDER BY id LIMIT ?',
+    update: 'UPDATE email_message SET sum = ? WHERE id = ?',
+    values: (row: EmailMessageRow) => [contentSum(messageFields(row)), row.id],
   },
   {
     missing: 'event WHERE head_sum IS NULL',

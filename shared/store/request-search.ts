@@ -1,5 +1,5 @@
 import type { Query, SqlValue, Tx } from './driver.ts';
-import { REQUEST_COLUMNS, type RequestRow } from './requests.ts';
+import { REQUEST_COLUMNS, wholePage, type RequestRow, type StoredRequest } from './requests.ts';
 
 /** What the wanted requests have in common; missing fields don't matter. */
 export interface RequestFilter {
@@ -81,8 +81,10 @@ export class RequestSearchRepository {
   }
 
   search(search: RequestSearch): Promise<RequestRow[]> {
-    const { sql, params } = requestSearchQuery(search);
-    return this.#tx.all<RequestRow>(sql, params);
+    return wholePage(search, (limits) => {
+      const { sql, params } = requestSearchQuery({ ...search, ...limits });
+      return this.#tx.all<StoredRequest>(sql, params);
+    });
   }
 
   /** The id of the last request that `search` looks at, if it can't look at all of them; else null. */

@@ -1,5 +1,7 @@
 import type { RequestKind } from '../rules/request-state.ts';
+import { contentSum, isSound, RowDamage } from './content-sum.ts';
 import type { Row, SqlValue, Tx } from './driver.ts';
+import type { Summed } from './kv.ts';
 
 export interface RequestRow extends Row {
   id: string;
@@ -84,9 +86,43 @@ const NAMES = [
   'identity',
   'approvals',
 ] as const;
-export const REQUEST_COLUMNS = NAMES.join(', ');
+export const REQUEST_COLUMNS = `${NAMES.join(', ')}, sum`;
 const COLUMNS = REQUEST_COLUMNS;
-const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')})`;
+const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')}, ?)`;
+
+/** A request as it's stored. */
+export type StoredRequest = RequestRow & Summed;
+
+/** The fields that a request's sum covers: all. */
+export function requestFields(row: RequestRow) {
+  return NAMES.map((name) => row[name] ?? null);
+}
+
+function isWhole(row: StoredRequest): boolean {
+  return isSound(row.sum, requestFields(row));
+}
+
+interface PageLimits {
+  readonly beforeId?: string | undefined;
+  readonly limit: number;
+}
+
+/** Reads a page that leaves out damaged rows, so that the others can be read, and goes on in place of them. */
+export async function wholePage(
+  { beforeId, limit }: PageLimits,
+  read: (limits: PageLimits) => Promise<StoredRequest[]>,
+): Promise<RequestRow[]> {
+  const found: RequestRow[] = [];
+  for (let before = beforeId; ;) {
+    const count = limit - found.length;
+    const rows = await read({ beforeId: before, limit: count });
+    found.push(...rows.filter(isWhole));
+    if (found.length === limit || rows.length < count) return found;
+    before = rows.at(-1)?.id;
+  }
+}
+
+const OVERDUE = `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?`;
 
 /** An approval that ended without the policy. `ended_at` is when it was decided or expired. */
 export type EndedApprovalRow = Pick<
@@ -96,6 +132,11 @@ export type EndedApprovalRow = Pick<
 
 const ENDED_COLUMNS =
   'id, action, amount, risk, status, hint, decided_by, approvals, bind, coalesce(decided_at, expires_at) AS ended_at';
+
+interface PageQuery extends PageLimits {
+  readonly status: string | undefined;
+  readonly now: number;
+}
 
 /** How a request ended, for its row. */
 export interface RequestEnd {
@@ -107,7 +148,10 @@ export interface RequestEnd {
   readonly at: number;
 }
 
-/** Requests that wait, or waited, for a person. */
+/**
+ * Requests that wait, or waited, for a person. A row that isn't as it was written is answered with a `RowDamage`, and
+ * lists go without it.
+ */
 export class RequestRepository {
   readonly #tx: Tx;
 
@@ -116,7 +160,7 @@ export class RequestRepository {
   }
 
   find(id: string): Promise<RequestRow | undefined> {
-    return this.#tx.get<RequestRow>(`SELECT ${COLUMNS} FROM request WHERE id = ?`, [id]);
+    return this.#one(`SELECT ${COLUMNS} FROM request WHERE id = ?`, [id]);
   }
 
   /** The pending request of a key with the same subject. */
@@ -124,7 +168,7 @@ export class RequestRepository {
     same: { readonly keyId: string; readonly kind: RequestKind; readonly subject: string },
     now: number,
   ): Promise<RequestRow | undefined> {
-    return this.#tx.get<RequestRow>(
+    return this.#one(
       `SELECT ${COLUMNS} FROM request WHERE key_id = ? AND kind = ? AND subject = ? AND status = 'pending' AND expires_at > ?
        ORDER BY id DESC LIMIT 1`,
       [same.keyId, same.kind, same.subject, now],
@@ -133,7 +177,7 @@ export class RequestRepository {
 
   /** The newest question of an event with this identity, however it stands. */
   findQuestion(eventId: string, identity: string): Promise<RequestRow | undefined> {
-    return this.#tx.get<RequestRow>(
+    return this.#one(
       `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND identity = ? ORDER BY id DESC LIMIT 1`,
       [eventId, identity],
     );
@@ -141,7 +185,7 @@ export class RequestRepository {
 
   /** The open questions of an event, oldest first. */
   pendingOf(eventId: string, now: number): Promise<RequestRow[]> {
-    return this.#tx.all<RequestRow>(
+    return this.#each(
       `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND status = 'pending' AND expires_at > ? ORDER BY id`,
       [eventId, now],
     );
@@ -149,7 +193,7 @@ export class RequestRepository {
 
   /** The questions of an event that a person decided, newest first. */
   decidedOf(eventId: string): Promise<RequestRow[]> {
-    return this.#tx.all<RequestRow>(
+    return this.#each(
       `SELECT ${COLUMNS} FROM request WHERE event_id = ? AND decided_by LIKE 'channel:%' ORDER BY id DESC`,
       [eventId],
     );
@@ -157,7 +201,7 @@ export class RequestRepository {
 
   /** The newest questions of an event. */
   ofEvent(eventId: string, limit: number): Promise<RequestRow[]> {
-    return this.#tx.all<RequestRow>(
+    return this.#each(
       `SELECT ${COLUMNS} FROM request WHERE event_id = ? ORDER BY id DESC LIMIT ?`,
       [eventId, limit],
     );
@@ -175,20 +219,18 @@ export class RequestRepository {
 
   /** All pending requests, oldest first; there are at most PENDING_REQUESTS_MAX. */
   pending(now: number): Promise<RequestRow[]> {
-    return this.#tx.all<RequestRow>(
+    return this.#each(
       `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at > ? ORDER BY id`,
       [now],
     );
   }
 
   /** Newest first, after a given id. */
-  page(wanted: {
-    readonly status: string | undefined;
-    readonly beforeId: string | undefined;
-    readonly limit: number;
-    readonly now: number;
-  }): Promise<RequestRow[]> {
-    const { status, beforeId, limit, now } = wanted;
+  page(wanted: PageQuery): Promise<RequestRow[]> {
+    return wholePage(wanted, (limits) => this.#page({ ...wanted, ...limits }));
+  }
+
+  #page({ status, beforeId, limit, now }: PageQuery): Promise<StoredRequest[]> {
     const conditions: string[] = [];
     const params: SqlValue[] = [];
     if (beforeId !== undefined) {
@@ -208,7 +250,7 @@ export class RequestRepository {
       params.push(status);
     }
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
-    return this.#tx.all<RequestRow>(
+    return this.#tx.all<StoredRequest>(
       `SELECT ${COLUMNS} FROM request ${where} ORDER BY id DESC LIMIT ?`,
       [...params, limit],
     );
@@ -243,54 +285,65 @@ export class RequestRepository {
   }
 
   async insert(row: RequestRow): Promise<void> {
-    await this.#tx.put(
-      INSERT,
-      NAMES.map((name) => row[name] ?? null),
-    );
+    const values = requestFields(row);
+    await this.#tx.put(INSERT, [...values, contentSum(values)]);
   }
 
   /** Only the first decision counts: returns false if there was one already or the request has expired. */
   async end(id: string, end: RequestEnd): Promise<boolean> {
-    const changed = await this.#tx.run(
-      `UPDATE request SET status = ?, decision = ?, comment = ?, hint = ?, decided_by = ?, decided_at = ?
-       WHERE id = ? AND status = 'pending' AND (expires_at > ? OR ? = 'expired')`,
-      [
-        end.status,
-        end.decision,
-        end.comment,
-        end.hint,
-        end.decidedBy,
-        end.at,
-        id,
-        end.at,
-        end.status,
-      ],
-    );
-    return changed > 0;
+    const { at, decidedBy, ...rest } = end;
+    const row = await this.find(id);
+    if (row?.status !== 'pending' || (row.expires_at <= at && end.status !== 'expired'))
+      return false;
+    await this.#change(row, { ...rest, decided_by: decidedBy, decided_at: at });
+    return true;
   }
 
   async setApprovers(id: string, approvers: readonly string[]): Promise<void> {
-    await this.#tx.put('UPDATE request SET approvers = ? WHERE id = ?', [
-      JSON.stringify(approvers),
-      id,
-    ]);
+    const row = await this.find(id);
+    if (row) await this.#change(row, { approvers: JSON.stringify(approvers) });
   }
 
   /** Uses an approval; false if it was already used. */
   async redeem(id: string, spentBy: string, now: number): Promise<boolean> {
-    const changed = await this.#tx.run(
-      'UPDATE request SET redeemed_at = ?, spent_by = ? WHERE id = ? AND redeemed_at IS NULL',
-      [now, spentBy, id],
+    const row = await this.find(id);
+    if (row?.redeemed_at !== null) return false;
+    await this.#change(row, { redeemed_at: now, spent_by: spentBy });
+    return true;
+  }
+
+  async #change(row: RequestRow, changes: Row): Promise<void> {
+    const names = Object.keys(changes);
+    const sum = contentSum(requestFields({ ...row, ...changes }));
+    await this.#tx.put(
+      `UPDATE request SET ${names.map((name) => `${name} = ?`).join(', ')}, sum = ? WHERE id = ?`,
+      [...names.map((name) => changes[name] ?? null), sum, row.id],
     );
-    return changed > 0;
   }
 
   /** Expired requests whose rows still say pending. */
   overdue(now: number, limit: number): Promise<RequestRow[]> {
-    return this.#tx.all<RequestRow>(
-      `SELECT ${COLUMNS} FROM request WHERE status = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
-      [now, limit],
-    );
+    return this.#each(OVERDUE, [now, limit]);
+  }
+
+  /** Ends overdue requests that are damaged, so that they don't stay due; they stay damaged. Returns how many. */
+  async endDamaged(now: number, limit: number): Promise<number> {
+    const rows = await this.#tx.all<StoredRequest>(OVERDUE, [now, limit]);
+    const damaged = rows.filter((row) => !isWhole(row));
+    for (const { id } of damaged) {
+      await this.#tx.put("UPDATE request SET status = 'expired' WHERE id = ?", [id]);
+    }
+    return damaged.length;
+  }
+
+  async #one(sql: string, params: readonly SqlValue[]): Promise<RequestRow | undefined> {
+    const row = await this.#tx.get<StoredRequest>(sql, params);
+    if (row && !isWhole(row)) throw new RowDamage(`request ${row.id}`);
+    return row;
+  }
+
+  async #each(sql: string, params: readonly SqlValue[]): Promise<RequestRow[]> {
+    return (await this.#tx.all<StoredRequest>(sql, params)).filter(isWhole);
   }
 
   /** When the next pending request expires; null if none is pending. */

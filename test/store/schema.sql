@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 32
+-- project, schema 33
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -276,7 +276,7 @@ CREATE TABLE email_batch (
   created_at TEXT NOT NULL,
   -- Milliseconds; null once it is forgotten.
   forget_at INTEGER
-, answers TEXT, thread_id TEXT) STRICT, WITHOUT ROWID;
+, answers TEXT, thread_id TEXT, sum INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE email_day (
   day TEXT PRIMARY KEY,
@@ -298,7 +298,7 @@ CREATE TABLE email_message (
   code TEXT,
   reason TEXT,
   sent_at TEXT
-, field TEXT NOT NULL DEFAULT 'to') STRICT, WITHOUT ROWID;
+, field TEXT NOT NULL DEFAULT 'to', sum INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
@@ -510,7 +510,7 @@ CREATE TABLE policy (
   request_id TEXT,
   approved_by TEXT,
   approved_at TEXT NOT NULL
-) STRICT;
+, sum INTEGER) STRICT;
 
 CREATE TABLE "request" (
   id TEXT PRIMARY KEY,
@@ -541,7 +541,7 @@ CREATE TABLE "request" (
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
-, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT, approvals INTEGER NOT NULL DEFAULT 1) STRICT, WITHOUT ROWID;
+, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT, approvals INTEGER NOT NULL DEFAULT 1, sum INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE route (
   id TEXT PRIMARY KEY,
@@ -629,7 +629,7 @@ CREATE TABLE vote (
   request_id TEXT NOT NULL,
   channel_id TEXT NOT NULL,
   at INTEGER NOT NULL,
-  comment TEXT, counts INTEGER NOT NULL DEFAULT 1,
+  comment TEXT, counts INTEGER NOT NULL DEFAULT 1, sum INTEGER,
   PRIMARY KEY (request_id, channel_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -661,11 +661,15 @@ CREATE UNIQUE INDEX email_batch_request ON email_batch (request_id) WHERE reques
 
 CREATE INDEX email_batch_thread ON email_batch (thread_id, created_at) WHERE thread_id IS NOT NULL;
 
+CREATE INDEX email_batch_unsummed ON email_batch (id) WHERE sum IS NULL;
+
 CREATE INDEX email_message_batch ON email_message (batch_id);
 
 CREATE INDEX email_message_due ON email_message (due_at) WHERE status = 'queued';
 
 CREATE INDEX email_message_status ON email_message (status, batch_id);
+
+CREATE INDEX email_message_unsummed ON email_message (id) WHERE sum IS NULL;
 
 CREATE INDEX event_body_hash ON event (source_id, body_hash) WHERE body_hash IS NOT NULL AND provider_id IS NULL;
 
@@ -741,6 +745,8 @@ CREATE INDEX oauth_grant_unused ON oauth_grant (code_expires_at) WHERE family_ha
 
 CREATE INDEX park_unsummed ON park (seq) WHERE sum IS NULL;
 
+CREATE INDEX policy_unsummed ON policy (version) WHERE sum IS NULL;
+
 CREATE INDEX request_action ON request (action, id) WHERE action IS NOT NULL;
 
 CREATE INDEX request_agent ON request (agent, id) WHERE agent IS NOT NULL;
@@ -752,6 +758,8 @@ CREATE INDEX request_expiry ON request (expires_at) WHERE status = 'pending';
 CREATE INDEX request_pending ON request (key_id, kind, subject) WHERE status = 'pending';
 
 CREATE INDEX request_status ON request (status, id);
+
+CREATE INDEX request_unsummed ON request (id) WHERE sum IS NULL;
 
 CREATE UNIQUE INDEX source_active_name ON source (name) WHERE removed_at IS NULL;
 
@@ -766,3 +774,5 @@ CREATE INDEX state_version_unsummed ON state_version (version) WHERE sum IS NULL
 CREATE INDEX upload_expiry ON upload (expires_at);
 
 CREATE INDEX upload_path ON upload (path);
+
+CREATE INDEX vote_unsummed ON vote (request_id) WHERE sum IS NULL;

@@ -6,7 +6,12 @@ import { sendBlocked } from '../../../shared/operations/email/quota.ts';
 import { domainOf } from '../../../shared/rules/mail-address.ts';
 import { isShared, shownTo, type Recipient } from '../../../shared/rules/mail-recipients.ts';
 import { reportToken, tokenAddresses } from '../../../shared/operations/email/project-address.ts';
-import type { EmailBatchRow, EmailMessageRow } from '../../../shared/store/emails.ts';
+import { DamageError } from '../../../shared/store/damage.ts';
+import {
+  refuseDamagedMail,
+  type EmailBatchRow,
+  type EmailMessageRow,
+} from '../../../shared/store/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Metrics } from '../../lib/metrics.ts';
@@ -50,6 +55,9 @@ const INTERRUPTED = failure(
 
 /** The service was down so long that the mail's content was deleted. */
 const FORGOTTEN = failure('gave_up', 'Its content was deleted before it could be sent.');
+
+const DAMAGED =
+  "Its text or a file that it attaches is damaged on the gateway's disk. It's sent once its operator has repaired that.";
 
 /**
  * Sends one project's mails from their rows, each with a Message-ID fixed before the first attempt. The hand-over is
@@ -110,6 +118,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
     } catch (error) {
       // Gets the error logged.
       this.#project.inBackground(() => Promise.reject(error));
+      if (error instanceof DamageError) return later(DAMAGED);
       const name = error instanceof Error ? error.name : 'unknown';
       return later(`It could not be made (${name}).`);
     }
@@ -223,6 +232,7 @@ async function look(store: Repositories, messageId: string): Promise<MailResult 
     return failure('suppressed', `Mail to this address ${what} before, so nothing is sent there.`);
   }
   const messages = await store.emails.messagesOf(batch.id);
+  refuseDamagedMail(batch, messages);
   return { message, messages, batch: { ...batch, text } };
 }
 

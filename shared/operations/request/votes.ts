@@ -10,9 +10,9 @@ export async function countVotes(context: Counting, requestId: string): Promise<
   if (given.length === 0) return 0;
   const people = await People.of(context);
   const counting = people.distinct(given.map(({ channel_id }) => channel_id));
-  for (const { channel_id: id, counts } of given) {
-    const is = counting.includes(id) ? 1 : 0;
-    if (is !== counts) await votes.setCounts(requestId, id, is);
+  for (const vote of given) {
+    const is = counting.includes(vote.channel_id) ? 1 : 0;
+    if (is !== vote.counts) await votes.setCounts(vote, is);
   }
   return counting.length;
 }
