@@ -3,13 +3,22 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoTime } from '../../shared/lib/clock.ts';
 import { ControlStore, projectsIn, type ProjectRecord } from '../store/control-store.ts';
+import { DamageRegister } from '../../shared/store/damage.ts';
 import { snapshot } from '../store/snapshot.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { folderTarget, type BlobTarget } from './blob-target.ts';
-import { databaseDamage, isSpare } from './check-database.ts';
-import { blobFile, copyTo, databaseFile, stored } from './copies.ts';
-import { manifestOf, writeManifest, type Manifest, type ProjectEntry } from './manifest.ts';
+import { databaseProblem, type DatabaseFinding } from './check-database.ts';
+import { blobFile, copyTo, databaseFile, projectFolders, stored } from './copies.ts';
+import {
+  manifestOf,
+  writeManifest,
+  type DamagedFile,
+  type Manifest,
+  type ProjectEntry,
+  type StoredFile,
+} from './manifest.ts';
+import { readKey } from './master-key.ts';
 import { makeFolderWhole, refuseExisting } from './new-folder.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { watchKey } from './same-key.ts';
@@ -25,6 +34,8 @@ export interface BackupOptions {
   readonly bucket: string | null;
   readonly now: number;
   readonly signal: AbortSignal;
+  /** Called for each damaged file that isn't copied anyway, because it's made anew. */
+  readonly onSpare: (found: DatabaseFinding) => void;
   /** Also called for each blob, with the number of blobs copied so far. */
   readonly onProgress: (done: number, total: number, blobs: number) => void;
 }
@@ -36,7 +47,10 @@ export interface BackupOptions {
 export async function backUp(options: BackupOptions): Promise<Manifest> {
   const { folder } = options;
   refuseExisting(folder);
-  if (!existsSync(join(options.dataFolder, 'control.db'))) {
+  const isThere = ['control.db', 'projects'].some((name) =>
+    existsSync(join(options.dataFolder, name)),
+  );
+  if (!isThere) {
     throw new AdminError(
       `${options.dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );
@@ -50,25 +64,65 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 }
 
 async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
-  const { dataFolder, keyFile, bucket, now } = options;
-  // Read the list of projects first: a project created later began after the backup.
-  const control = join(to, 'control.db');
-  await snapshot(join(dataFolder, 'control.db'), control);
-  const projects = await copyProjects(options, to, await projectsIn(control));
-  const key = keyFile === null ? null : await copyKey(keyFile, join(to, 'master.key'));
+  const { bucket, now } = options;
+  const { records, ...control } = await copyControl(options, to);
+  const projects = await copyProjects(options, to, records);
+  const { key, damage } = await copyKey(options, to);
+  const lacks = [...control.damage, ...damage];
   return manifestOf({
     version: VERSION,
     created_at: isoTime(now),
     bucket,
     key,
-    control: await stored(control),
+    control: control.file,
+    ...(lacks.length > 0 && { damage: lacks }),
     projects,
   });
 }
 
-async function copyKey(from: string, to: string) {
-  await copyTo(from, to);
-  return stored(to);
+/** Copies the control database unless it's damaged, and lists the projects: one created later began after the backup. */
+async function copyControl(
+  { dataFolder, onSpare }: BackupOptions,
+  to: string,
+): Promise<{
+  readonly file: StoredFile | null;
+  readonly records: readonly ProjectRecord[];
+  readonly damage: readonly DamagedFile[];
+}> {
+  const name = 'control.db';
+  const [from, copy] = [join(dataFolder, name), join(to, name)];
+  const problem = await databaseProblem(from, { dataFolder, project: null }, onSpare);
+  if (problem === null) {
+    await snapshot(from, copy);
+    return { file: await stored(copy), records: await projectsIn(copy), damage: [] };
+  }
+  const damage = [{ file: name, what: 'database', problem }];
+  return { file: null, records: await likelyProjects(dataFolder), damage };
+}
+
+/** What a damaged control database still says, and the projects that have a database all the same. */
+async function likelyProjects(dataFolder: string): Promise<ProjectRecord[]> {
+  const known = await projectsIn(join(dataFolder, 'control.db')).catch(() => []);
+  const ids = await projectFolders(dataFolder);
+  const others = ids
+    .filter((id) => known.every((record) => record.id !== id))
+    .map((id) => ({ id, slug: id, name: id, state: 'active' as const, created_at: '' }));
+  return [...known, ...others];
+}
+
+async function copyKey(
+  { dataFolder, keyFile }: BackupOptions,
+  to: string,
+): Promise<{ readonly key: StoredFile | null; readonly damage: readonly DamagedFile[] }> {
+  if (keyFile === null) return { key: null, damage: [] };
+  const found = readKey(keyFile);
+  if (typeof found === 'string') {
+    const file = new DamageRegister(dataFolder).nameOf(keyFile);
+    return { key: null, damage: [{ file, what: 'master key', problem: found }] };
+  }
+  const copy = join(to, 'master.key');
+  await copyTo(keyFile, copy);
+  return { key: await stored(copy), damage: [] };
 }
 
 async function copyProjects(
@@ -91,7 +145,8 @@ async function copyProjects(
     blobs += kept.blobs.count;
     tell();
   }
-  if (deleted.length > 0) await noteDeleted(join(to, 'control.db'), deleted);
+  const control = join(to, 'control.db');
+  if (deleted.length > 0 && existsSync(control)) await noteDeleted(control, deleted);
   return projects;
 }
 
@@ -118,7 +173,9 @@ async function copyUnlessDeleted(
 
 /** Whether the project has been deleted since the backup began, or is being deleted. */
 async function isDeleted(dataFolder: string, projectId: string): Promise<boolean> {
-  const now = await projectsIn(join(dataFolder, 'control.db'));
+  const now = await projectsIn(join(dataFolder, 'control.db')).catch(() => null);
+  // Nobody knows, so what went wrong is told.
+  if (now === null) return false;
   const record = now.find(({ id }) => id === projectId);
   return record === undefined || record.state === 'deleting';
 }
@@ -130,7 +187,10 @@ async function noteDeleted(control: string, projectIds: readonly string[]): Prom
   await store.close();
 }
 
-interface ProjectOptions extends Pick<BackupOptions, 'dataFolder' | 'bucket' | 'signal'> {
+interface ProjectOptions extends Pick<
+  BackupOptions,
+  'dataFolder' | 'bucket' | 'signal' | 'onSpare'
+> {
   readonly onBlob: (done: number) => void;
 }
 
@@ -139,7 +199,7 @@ async function copyProject(
   to: string,
   record: ProjectRecord,
 ): Promise<ProjectEntry> {
-  const { dataFolder } = options;
+  const { dataFolder, onSpare } = options;
   const { id, state } = record;
   if (!existsSync(join(dataFolder, databaseFile(id)))) {
     // Its creation was interrupted; the gateway's next start finishes it.
@@ -148,7 +208,8 @@ async function copyProject(
     if (state === 'moved' || state === 'deleting') return emptyEntry(record);
     return withoutDatabase(record, 'is missing');
   }
-  const problem = await databaseProblem(dataFolder, id);
+  const path = join(dataFolder, databaseFile(id));
+  const problem = await databaseProblem(path, { dataFolder, project: id }, onSpare);
   if (problem !== null) return withoutDatabase(record, problem);
   const place = folderTarget(dataFolder, id);
   const troubles = new BlobTroubles();
@@ -172,15 +233,6 @@ class DatabaseDamaged extends Error {}
 function withoutDatabase(record: ProjectRecord, problem: string): ProjectEntry {
   const file = databaseFile(record.id);
   return { ...emptyEntry(record), damage: [{ file, what: 'database', problem }] };
-}
-
-/** What is wrong with a database, as for a `Finding`; null if nothing is. */
-async function databaseProblem(dataFolder: string, project: string): Promise<string | null> {
-  const path = join(dataFolder, databaseFile(project));
-  for await (const { file, what, problem } of databaseDamage(path, { dataFolder, project })) {
-    if (!isSpare(file)) return what === 'database' ? problem : `is damaged: ${what} ${problem}`;
-  }
-  return null;
 }
 
 async function copyOnce(

@@ -1,5 +1,6 @@
 import { pluralize } from '../../shared/lib/pluralize.ts';
-import { checkData, type CheckReport, type Finding } from './check.ts';
+import { checkData, ON_SERVER, type CheckReport, type Finding } from './check.ts';
+import { isSpare } from './check-database.ts';
 import type { AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
 
@@ -60,7 +61,14 @@ function nextSteps({ data, damage }: Pick<CheckReport, 'data' | 'damage'>): stri
       `To put good blobs in place of damaged ones, also while it runs: svc gateway repair --data ${data} --from BACKUP. Or store the same files again.`,
     );
   }
-  if (damage.some(({ what }) => what !== 'blob' && what !== 'master key')) {
+  const others = damage.filter(({ what }) => what !== 'blob' && what !== 'master key');
+  if (others.length > 0 && others.every(({ file }) => isSpare(file))) {
+    steps.push(
+      `To have the files that are made anew removed, stop what uses them, then: svc gateway repair --data ${data}`,
+    );
+  } else if (others.some(({ file }) => file === ON_SERVER)) {
+    steps.push('Restore that database at its server, as of a time before the damage.');
+  } else if (others.length > 0) {
     steps.push(
       `To replace a database, stop what uses it, then: svc gateway repair --data ${data} --from BACKUP, or --replica FOLDER for a member's replica of it.`,
     );

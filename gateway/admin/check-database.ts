@@ -4,7 +4,7 @@ import { checkDatabase } from '../store/check-database.ts';
 import { structureProblems } from '../store/snapshot.ts';
 
 /** What is wrong with a database. */
-interface DatabaseFinding {
+export interface DatabaseFinding {
   /** A path. */
   readonly file: string;
   readonly what: string;
@@ -19,7 +19,7 @@ interface DatabaseOwner {
   readonly project: string | null;
 }
 
-/** Whether a file is made anew when it's missing: archived logs, which replicas use, and sums. */
+/** Whether a file is made anew when it's missing, and so not copied: archived logs, which replicas use, and sums. */
 export function isSpare(file: string): boolean {
   return /(\/generations\/[^/]+|-sums)$/.test(file);
 }
@@ -50,4 +50,19 @@ export async function* databaseDamage(
     const reason = error instanceof Error ? error.message : String(error);
     yield { ...damaged, problem: `can't be read: ${reason}` };
   }
+}
+
+/** What keeps a database from being copied, as it continues its name; null if nothing does. */
+export async function databaseProblem(
+  path: string,
+  owner: DatabaseOwner,
+  onSpare: (found: DatabaseFinding) => void = () => undefined,
+): Promise<string | null> {
+  let first: string | null = null;
+  for await (const found of databaseDamage(path, owner)) {
+    const { file, what, problem } = found;
+    if (isSpare(file)) onSpare(found);
+    else first ??= what === 'database' ? problem : `is damaged: ${what} ${problem}`;
+  }
+  return first;
 }

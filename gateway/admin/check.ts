@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DamageRegister } from '../../shared/store/damage.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { projectsOf, sampleOf } from '../store/control-store.ts';
+import { projectsOf, sampleOf, type ProjectRecord } from '../store/control-store.ts';
 import type { ProjectState } from '../store/control/project-state.ts';
 import { openReadOnly } from '../store/read-only.ts';
 import { SAMPLE_PLACE } from '../projects/open-control.ts';
-import { createVault, loadMasterKey } from '../lib/vault.ts';
+import { createVault } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { BlobCheck } from './check-blobs.ts';
 import { databaseDamage } from './check-database.ts';
+import { projectFolders } from './copies.ts';
+import { readKey } from './master-key.ts';
 import { ProjectCopy } from './project-copy.ts';
 import { keyFileOf, type AdminSettings } from './settings.ts';
 
@@ -42,9 +43,10 @@ export interface CheckOptions {
   readonly onProgress: (done: number, total: number, blobs: number) => void;
 }
 
+/** Stands for the file of a database there. */
+export const ON_SERVER = 'the database server';
 /** The states of projects whose database is here. */
 const HAS_DATA: ReadonlySet<ProjectState> = new Set(['active', 'held']);
-const PROJECT_FOLDER = /^prj_[0-9a-z]{16}$/;
 
 /**
  * Looks at everything that a gateway or a local daemon has, whether it's running or not, and changes none of it: the
@@ -109,7 +111,7 @@ class DataCheck {
   }
 
   #found(project: string | null, place: string, what: string, problem: string): void {
-    const file = this.#names.nameOf(place);
+    const file = place === ON_SERVER ? place : this.#names.nameOf(place);
     if (this.damage.some((one) => one.file === file && one.what === what)) return;
     this.damage.push({ project, file, what, problem });
   }
@@ -117,34 +119,35 @@ class DataCheck {
   /** Null if it can't be read; what it sealed isn't checked then. */
   #masterKey(): Uint8Array | null {
     const file = keyFileOf(this.#options.settings);
-    try {
-      if (existsSync(file)) return loadMasterKey(file);
-      this.#found(null, file, 'master key', 'is missing');
-    } catch (error) {
-      this.#found(null, file, 'master key', `can't be read: ${reasonOf(error)}`);
-    }
+    const key = readKey(file);
+    if (typeof key !== 'string') return key;
+    this.#found(null, file, 'master key', key);
     return null;
   }
 
-  /** The ids of projects with data here. If the control database can't say, those that have a folder. */
+  /** The ids of projects with data here. If the control database is damaged, also those that have a database. */
   async #control(): Promise<string[]> {
     const { databases, dataFolder } = this.#options.settings;
     const place = databases.control;
-    const isWhole = await this.#structure(null, place);
-    if (isWhole) {
-      const reader = await openReadOnly(place);
-      try {
-        this.#seal(await sampleOf(reader));
-        const records = await projectsOf(reader);
-        return records.filter(({ state }) => HAS_DATA.has(state)).map(({ id }) => id);
-      } catch (error) {
-        this.#found(null, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
-      } finally {
-        await reader.close();
-      }
+    const known = (await this.#structure(null, place)) ? await this.#recorded(place) : [];
+    const ids = known.filter(({ state }) => HAS_DATA.has(state)).map(({ id }) => id);
+    if (this.damage.every(({ what }) => what === 'master key')) return ids;
+    const isKnown = (id: string): boolean => known.some((record) => record.id === id);
+    const others = (await projectFolders(dataFolder)).filter((id) => !isKnown(id));
+    return [...ids, ...others];
+  }
+
+  async #recorded(place: DatabaseLocation): Promise<ProjectRecord[]> {
+    const reader = await openReadOnly(place);
+    try {
+      this.#seal(await sampleOf(reader));
+      return await projectsOf(reader);
+    } catch (error) {
+      this.#found(null, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
+      return [];
+    } finally {
+      await reader.close();
     }
-    const names = await readdir(join(dataFolder, 'projects')).catch(() => []);
-    return names.filter((name) => PROJECT_FOLDER.test(name));
   }
 
   /** Whether the key opens the gateway's sample. */
@@ -210,7 +213,7 @@ class DataCheck {
 }
 
 function nameOf(place: DatabaseLocation): string {
-  return place.kind === 'file' ? place.path : 'the database server';
+  return place.kind === 'file' ? place.path : ON_SERVER;
 }
 
 function reasonOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants, createReadStream, existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
@@ -7,9 +7,19 @@ import { syncFile } from '../lib/durable-files.ts';
 import { AdminError } from './admin-error.ts';
 import type { StoredFile } from './manifest.ts';
 
+const PROJECT_FOLDER = /^prj_[0-9a-z]{16}$/;
+
 /** The path of a project's database, in a data folder and in a backup. */
 export function databaseFile(projectId: string): string {
   return join('projects', projectId, 'project.db');
+}
+
+/** The ids of the projects that have a database in a data folder. */
+export async function projectFolders(dataFolder: string): Promise<string[]> {
+  const names = await readdir(join(dataFolder, 'projects')).catch(() => []);
+  return names.filter(
+    (name) => PROJECT_FOLDER.test(name) && existsSync(join(dataFolder, databaseFile(name))),
+  );
 }
 
 /** The path of a project's blob, in a data folder and in a backup. */

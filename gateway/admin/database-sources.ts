@@ -116,6 +116,7 @@ async function fromBackup({
   const manifest = readManifest(backup);
   const asOf = manifest.created_at;
   if (project === null) {
+    if (!manifest.control) return null;
     const file = join(backup, 'control.db');
     await checkFile(file, manifest.control);
     return { file, from: backup, asOf, ledger: null };

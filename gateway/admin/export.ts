@@ -8,6 +8,7 @@ import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, type BlobTarget } from './blob-target.ts';
+import { databaseProblem } from './check-database.ts';
 import { lookUp, openControlAccess } from './control-access.ts';
 import { stored } from './copies.ts';
 import { writeManifest } from './manifest.ts';
@@ -112,6 +113,7 @@ async function copyAll(
     await mkdir(to, { mode: 0o700 });
   };
   try {
+    await refuseDamaged(options.settings, id);
     const attempt = (): ReturnType<typeof copyOnce> =>
       copyOnce(options, { to, place, projectId: id });
     return {
@@ -124,6 +126,17 @@ async function copyAll(
   } finally {
     place.close();
   }
+}
+
+/** A copy would carry damage on to another gateway. */
+async function refuseDamaged({ databases, dataFolder }: AdminSettings, id: string): Promise<void> {
+  const place = databases.ofProject(id);
+  if (place.kind !== 'file' || !existsSync(place.path)) return;
+  const problem = await databaseProblem(place.path, { dataFolder, project: id });
+  if (problem === null) return;
+  throw new AdminError(
+    `${place.path} ${problem}. Repair it first: svc gateway repair --data ${dataFolder} --from BACKUP`,
+  );
 }
 
 async function copyOnce(

@@ -9,6 +9,7 @@ import type { S3Config } from '../blobs/blobs-config.ts';
 import { AdminError } from './admin-error.ts';
 import { backUp } from './backup.ts';
 import { runCheck } from './check-command.ts';
+import type { DatabaseFinding } from './check-database.ts';
 import { damageIn, type DamagedFile, type Manifest, type ProjectEntry } from './manifest.ts';
 import { runExport, runImport, type AdminCall } from './move-commands.ts';
 import { progressOn } from './progress.ts';
@@ -111,18 +112,32 @@ async function copyWhole({ task, settings, names, json, signal, includeKey }: Wh
     signal,
     onProgress: progressOn(process.stderr, task === 'backup' ? 'Backing up' : 'Restoring'),
   };
+  const spares: DatabaseFinding[] = [];
   const manifest =
     task === 'backup'
       ? await backUp({
           ...parts,
           keyFile: includeKey ? keyFileOf(settings) : null,
           now: Date.now(),
+          onSpare: (found) => void spares.push(found),
         })
       : await restore({ ...parts, keyFile: settings.masterKeyFile });
   const summary = summaryOf(manifest, parts);
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : linesOf(task, summary));
   if (task === 'backup') process.stderr.write(aboutKey(settings.masterKeyFile, summary));
   noteLacks(manifest, { task, dataFolder: parts.dataFolder });
+  noteSpares(spares, parts.dataFolder);
+}
+
+/** The backup lacks nothing, and something is damaged all the same: exit code 1. */
+function noteSpares(spares: readonly DatabaseFinding[], dataFolder: string): void {
+  if (spares.length === 0) return;
+  const lines = [
+    `${pluralize(spares.length, 'file')} damaged that no backup needs. To have them made anew: svc gateway repair --data ${dataFolder}`,
+    ...spares.map(({ file, what, problem }) => `  ${file} (${what}) ${problem}`),
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+  process.exitCode = 1;
 }
 
 /** A backup that lacks something is made, and isn't a success: exit code 1. */
@@ -167,9 +182,10 @@ interface Summary {
 }
 
 function summaryOf(
-  { projects, control, created_at, bucket, key }: Manifest,
+  manifest: Manifest,
   { folder, dataFolder }: { folder: string; dataFolder: string },
 ): Summary {
+  const { projects, control, created_at, bucket, key } = manifest;
   const sum = (of: (project: Manifest['projects'][number]) => number): number =>
     projects.reduce((total, project) => total + of(project), 0);
   return {
@@ -179,12 +195,12 @@ function summaryOf(
     projects: projects.length,
     blobs: sum(({ blobs }) => blobs.count),
     size_bytes:
-      control.size_bytes +
+      (control?.size_bytes ?? 0) +
       sum(({ database }) => database?.size_bytes ?? 0) +
       (bucket === null ? sum(({ blobs }) => blobs.size_bytes) : 0),
     bucket,
     key_included: key !== null,
-    damage: damageIn({ projects }),
+    damage: damageIn(manifest),
     ledgers: projects
       .filter(({ database }) => database !== null)
       .map(({ id, slug, position, ledger }) => ({ project: id, slug, position, ledger })),

@@ -47,7 +47,10 @@ const manifest = z.object({
   bucket: z.string().nullable(),
   /** The file with the master key; null if it isn't in the backup. */
   key: storedFile.nullable(),
-  control: storedFile,
+  /** Null if it was damaged; then `damage` says so. */
+  control: storedFile.nullable(),
+  /** What the backup lacks of the gateway's own files. */
+  damage: z.array(damagedFile).optional(),
   projects: z.array(projectEntry),
 });
 
@@ -56,11 +59,14 @@ export type ProjectEntry = z.infer<typeof projectEntry>;
 export type DamagedFile = z.infer<typeof damagedFile>;
 export type StoredFile = z.infer<typeof storedFile>;
 
-/** Everything that a backup lacks. */
+/** Everything that a backup lacks. `project` is null for what is the gateway's own. */
 export function damageIn({
+  damage: own = [],
   projects,
-}: Pick<Manifest, 'projects'>): (DamagedFile & { readonly project: string })[] {
-  return projects.flatMap(({ id, damage = [] }) => damage.map((one) => ({ ...one, project: id })));
+}: Pick<Manifest, 'damage' | 'projects'>): (DamagedFile & { readonly project: string | null })[] {
+  return [{ id: null, damage: own }, ...projects].flatMap(({ id, damage = [] }) =>
+    damage.map((one) => ({ ...one, project: id })),
+  );
 }
 
 export function manifestOf(content: Omit<Manifest, 'format'>): Manifest {

@@ -11,6 +11,16 @@ export function existingKey(file: string): Uint8Array {
   return loadMasterKey(file);
 }
 
+/** The master key in a file, or what is wrong with it, as for a `Finding`. */
+export function readKey(file: string): Uint8Array | string {
+  if (!existsSync(file)) return 'is missing';
+  try {
+    return loadMasterKey(file);
+  } catch (error) {
+    return `can't be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
 /** Shows whether two gateways have the same key without revealing it: 8 hex digits of its double SHA-256. */
 export function fingerprintOf(masterKey: Uint8Array): string {
   const once = createHash('sha256').update(masterKey).digest();

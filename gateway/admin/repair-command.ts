@@ -20,14 +20,9 @@ interface RepairCall extends Omit<AdminCall, 'names'> {
 /** `repair`: exit code 1 if something is damaged still, or if `--yes` is missing. */
 export async function runRepair(call: RepairCall): Promise<void> {
   const { settings, json, signal, from, replica, yes, blobs } = call;
-  if (from === undefined && replica === undefined && blobs === null) {
-    throw new AdminError(
-      "Name where good copies are: --from BACKUP, --replica FOLDER for a member's replica, or --bucket ADDRESS.",
-    );
-  }
   if (settings.databases.shared && replica !== undefined) {
     throw new AdminError(
-      'SVC_DATABASE_URL is set: the databases are on a server. Restore them there.',
+      'SVC_DATABASE_URL is set: the databases are on a server. Restore them there, as of a time before the damage.',
     );
   }
   const report = await repairData({
@@ -54,6 +49,7 @@ function linesOf({ data, done, repaired, damage }: RepairReport): string {
     lines.push(
       `${pluralize(damage.length, 'object')} damaged still, because no copy was found:`,
       ...damageLines(damage),
+      'An older backup may have one (--from DIR), for a database also a replica (--replica DIR), for a file another bucket (--bucket ADDRESS). A database on a server is restored at its server.',
     );
   } else lines.push(`All of ${data} is as it was written.`);
   return `${lines.join('\n')}\n`;

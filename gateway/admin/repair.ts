@@ -89,7 +89,8 @@ class Repair {
   async run(): Promise<RepairReport> {
     let { damage } = await checkData(this.#options);
     const spares = damage.filter(({ file }) => isSpare(file));
-    const broken = brokenIn(damage);
+    const { shared } = this.#options.settings.databases;
+    const broken = shared ? [] : brokenIn(damage);
     const sources = await databaseSources(
       this.#options,
       broken.map(({ project }) => project),

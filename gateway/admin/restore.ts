@@ -11,7 +11,7 @@ import { RESTORE_STAGE } from '../lib/data-folder.ts';
 import { loadMasterKey } from '../lib/vault.ts';
 import { AdminError } from './admin-error.ts';
 import { blobFile, checkFile, copyTo, databaseFile, syncFolders } from './copies.ts';
-import { readManifest, type Manifest, type ProjectEntry } from './manifest.ts';
+import { readManifest, type Manifest, type ProjectEntry, type StoredFile } from './manifest.ts';
 import { ProjectCopy } from './project-copy.ts';
 
 const LOCK_FILES = ['lock', 'lock-journal'];
@@ -143,17 +143,15 @@ async function copyAll(
   stage: string,
 ): Promise<void> {
   const { folder, signal, onProgress } = options;
-  const control = join(folder, 'control.db');
-  await checkFile(control, manifest.control);
-  await copyTo(control, join(stage, 'control.db'));
-  refuseBroken(join(stage, 'control.db'), control);
-  const { projects } = manifest;
+  const { control, projects } = manifest;
+  if (control) await copyControl(folder, control, stage);
   onProgress(0, projects.length);
   for (const [index, entry] of projects.entries()) {
     signal.throwIfAborted();
     if (entry.database) await copyProject(options, entry, masterKey, stage);
     onProgress(index + 1, projects.length);
   }
+  if (!control) return;
   // Find what is due by reading each project, because the stored due times are older than the copies.
   const store = await ControlStore.open(
     { kind: 'file', path: join(stage, 'control.db') },
@@ -162,6 +160,14 @@ async function copyAll(
   await store.idleMarkers.endAll();
   await store.chats.doubtAll();
   await store.close();
+}
+
+async function copyControl(folder: string, wanted: StoredFile, stage: string): Promise<void> {
+  const from = join(folder, 'control.db');
+  const to = join(stage, 'control.db');
+  await checkFile(from, wanted);
+  await copyTo(from, to);
+  refuseBroken(to, from);
 }
 
 async function copyProject(
@@ -203,12 +209,16 @@ function refuseBroken(copy: string, original: string): void {
   if (problem !== undefined) throw new AdminError(`${original} is damaged: ${problem}`);
 }
 
-/** Moves the control database last, because a gateway can't start without it. */
+/**
+ * Moves the control database last, because a gateway can't start without it. A backup that lacks it leaves the rest, for
+ * a repair to add one.
+ */
 async function putInPlace(stage: string, dataFolder: string): Promise<void> {
   await syncFolders(stage);
   await rename(join(stage, 'projects'), join(dataFolder, 'projects'));
   await syncFile(dataFolder);
-  await rename(join(stage, 'control.db'), join(dataFolder, 'control.db'));
+  const control = join(stage, 'control.db');
+  if (existsSync(control)) await rename(control, join(dataFolder, 'control.db'));
   await rm(stage, { recursive: true, force: true });
   await syncFile(dataFolder);
 }

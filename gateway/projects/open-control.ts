@@ -1,5 +1,8 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { DamagedDatabase, StartRefused } from '../../shared/host/start-refused.ts';
+import type { DatabaseLocation } from '../../shared/store/location.ts';
 import type { FileDamage } from '../../shared/store/sum-keeper.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { ControlStore } from '../store/control-store.ts';
@@ -37,6 +40,7 @@ async function reach(
   onFatal: (error: unknown) => void,
   onDamage?: (damage: FileDamage) => void,
 ): Promise<ControlStore> {
+  refuseLost(databases.control);
   try {
     await databases.makeControl();
     return await ControlStore.open(databases.control, onFatal, onDamage);
@@ -49,6 +53,16 @@ async function reach(
       'settings',
       [cause instanceof Error ? cause.message : String(cause)],
     );
+  }
+}
+
+/** A new one would know none of the projects. */
+function refuseLost(control: DatabaseLocation): void {
+  if (control.kind === 'remote' || existsSync(control.path)) return;
+  const projects = join(dirname(control.path), 'projects');
+  const hasOne = (name: string): boolean => existsSync(join(projects, name, 'project.db'));
+  if (existsSync(projects) && readdirSync(projects).some(hasOne)) {
+    throw new DamagedDatabase(control.path, "it's missing, and there are projects");
   }
 }
 

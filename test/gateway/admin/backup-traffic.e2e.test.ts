@@ -120,6 +120,7 @@ describe('a project that is deleted during a backup', () => {
       bucket: null,
       now: Date.now(),
       signal: new AbortController().signal,
+      onSpare: () => undefined,
       onProgress: () => {
         // As its gateway does it.
         withRawDatabase(join(source, 'control.db'), (control) =>

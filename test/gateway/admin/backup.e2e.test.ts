@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
@@ -14,7 +16,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../server/gateway-process.ts';
-import { operator } from './operator.ts';
+import { takeLock } from '../../../shared/store/lock.ts';
+import { operator, OPERATOR } from './operator.ts';
 
 interface Member {
   readonly id: string;
@@ -293,11 +296,29 @@ describe('a backup', () => {
       code: 1,
       err: expect.stringContaining('holds no gateway data'),
     });
-    const broken = join(root.path, 'broken-data');
-    cpSync(data, broken, { recursive: true });
-    writeFileSync(join(broken, 'control.db'), randomBytes(8192));
-    rmSync(join(broken, 'control.db-wal'), { force: true });
-    expect((await operator(['backup', folder, '--data', broken])).code).toBe(1);
     expect(readdirSync(root.path).filter((name) => name.startsWith('failing'))).toEqual([]);
+  });
+
+  it('that was killed leaves a folder, which the next one removes, whatever it is called', async () => {
+    const left = join(root.path, 'killed-copy.partial');
+    const foreign = join(root.path, 'foreign.partial');
+    const running = join(root.path, 'running.partial');
+    mkdirSync(foreign);
+    const lock = takeLock(join(running, '.svc-copying'));
+    const child = spawn(process.execPath, [OPERATOR, 'backup', left.slice(0, -8), '--data', data]);
+    await expect.poll(() => existsSync(join(left, 'control.db')), { interval: 1 }).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(left)).toBe(true);
+    expect((await operator(['backup', join(root.path, 'next-copy'), '--data', data])).code).toBe(0);
+    expect(existsSync(left)).toBe(false);
+    expect([existsSync(foreign), existsSync(running)]).toEqual([true, true]);
+    const refused = await operator(['backup', join(root.path, 'running'), '--data', data]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('backup is running') });
+    lock?.release();
+    expect((await operator(['backup', join(root.path, 'running'), '--data', data])).code).toBe(0);
+    expect(readdirSync(join(root.path, 'running')).toSorted()).toEqual(
+      readdirSync(join(root.path, 'next-copy')).toSorted(),
+    );
   });
 });

@@ -50,6 +50,7 @@ function backedUp({ data, folder }: Copy, meanwhile: () => void): Promise<unknow
     bucket: null,
     now: Date.now(),
     signal: new AbortController().signal,
+    onSpare: () => undefined,
     onProgress: (done) => {
       if (done === 0) meanwhile();
     },
