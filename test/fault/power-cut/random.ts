@@ -23,6 +23,13 @@ export class Random {
     return this.next() < probability;
   }
 
+  shuffled<T>(all: readonly T[]): T[] {
+    return all
+      .map((one) => ({ one, at: this.next() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ one }) => one);
+  }
+
   of<T>(choices: readonly [T, ...T[]]): T {
     return choices[this.below(choices.length)] ?? choices[0];
   }
