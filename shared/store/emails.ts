@@ -78,12 +78,10 @@ const MESSAGE =
 
 /** What a batch's sum covers: what is sent. It means nothing once the content is deleted. */
 export function batchFields(row: NewBatch) {
-  const { id, key_id, request_id, sender, reply_to_inbox, subject } = row;
-  const { text, html, attachments, answers } = row;
-  return [
-    ...[id, key_id, request_id, sender, reply_to_inbox, subject],
-    ...[text, html, attachments, answers],
-  ];
+  const { id, key_id, request_id, sender, reply_to_inbox } = row;
+  const { subject, text, html, attachments, answers } = row;
+  const head = [id, key_id, request_id, sender, reply_to_inbox];
+  return [...head, subject, text, html, attachments, answers];
 }
 
 type MessageHead = Pick<EmailMessageRow, 'id' | 'batch_id' | 'recipient' | 'field'>;

@@ -34,6 +34,11 @@ function textOf(length: number): string {
   return randomBytes(length / 2).toString('hex');
 }
 
+function flip(all: readonly Place[]): string[] {
+  for (const { file, offset } of all) flipBitAt(file, offset);
+  return all.map(({ named }) => named).toSorted();
+}
+
 describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`, () => {
   let machine: Machine;
   let gateway: HostedGateway | null = null;
@@ -85,7 +90,7 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
   }
 
   async function seed(): Promise<void> {
-    const made = await call('POST', '/v1/sources', JSON.stringify({ name: 'shop' }));
+    const made = await call('POST', '/v1/sources', JSON.stringify({ name: 'shop', type: 'webhook' }));
     const { url } = (await made.json()) as { url: string };
     for (let n = 0; n < COUNT; n += 1) {
       const text = textOf(1500);
@@ -141,11 +146,6 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
       }));
   }
 
-  function flip(all: readonly Place[]): string[] {
-    for (const { file, offset } of all) flipBitAt(file, offset);
-    return all.map(({ named }) => named).toSorted();
-  }
-
   async function check(): Promise<{ readonly code: number | null; readonly named: string[] }> {
     const { code, out } = await machine.run(['gateway', 'check', '--data', data, '--json']);
     const { damage } = JSON.parse(out) as { damage: { file: string; what: string }[] };
@@ -178,15 +178,10 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
       expect(named).toEqual(expect.arrayContaining(expected));
       expect(await backUp()).toBe(1);
       // It may refuse to start; then it serves nothing.
-      const isUp = await start().then(
-        () => true,
-        () => false,
-      );
-      if (isUp) {
-        const { refused, wrong } = await readAll();
-        expect(wrong).toEqual([]);
-        expect(refused).toBeGreaterThan(0);
-      }
+      await start().catch(() => null);
+      const { refused, wrong } = await readAll();
+      expect(wrong).toEqual([]);
+      expect(refused).toBeGreaterThan(0);
       await stop();
     },
   );

@@ -83,7 +83,9 @@ describe('a pending request that is damaged', () => {
     const id = await people.asked({ summary: 'Deploy-the-second-version' });
     const token = await people.link(id);
     await flip('Deploy-the-second-version');
-    await expect(gateway.gateway.approvals.decide(token, { verb: 'approve' })).rejects.toThrow();
+    await expect(gateway.gateway.approvals.decide(token, { verb: 'approve' })).rejects.toThrow(
+      'is damaged',
+    );
     clock.advance(8 * 86_400_000);
     await people.maintenance();
     expect(await people.events()).toEqual([]);
