@@ -153,22 +153,29 @@ async function damagedOf(
   for (let look = 0; look < LOOKS && left.length > 0; look += 1) {
     if (look > 0) await sleep(LOOK_PAUSE_MS);
     const before = await marksOf(sumsPath(path));
-    const sums = newestOf(path);
-    const log = contentOf(`${path}-wal`);
-    const isBeingFolded = sums?.salts === log.salts;
-    const still: number[] = [];
-    for (const number of left) {
-      const known = sums?.sums[number - 1] ?? 0;
-      const isDamaged = known === DAMAGED_SUM;
-      if (known === 0 || (isBeingFolded && log.touched.has(number) && !isDamaged)) continue;
-      const [page] = await readPages(file, number, 1);
-      if (!page || pageSum(page) !== known) still.push(number);
-    }
-    if (before === (await marksOf(sumsPath(path)))) return still;
-    left = still;
+    left = await stillDamaged(path, file, left);
+    if (before === (await marksOf(sumsPath(path)))) return left;
   }
   // Somebody writes all the time; the next check looks again.
   return [];
+}
+
+async function stillDamaged(
+  path: string,
+  file: FileHandle,
+  suspects: readonly number[],
+): Promise<readonly number[]> {
+  const sums = newestOf(path);
+  const log = contentOf(`${path}-wal`);
+  const beingFolded: ReadonlySet<number> = sums?.salts === log.salts ? log.touched : new Set();
+  const damaged: number[] = [];
+  for (const number of suspects) {
+    const known = sums?.sums[number - 1] ?? 0;
+    if (known === 0 || (beingFolded.has(number) && known !== DAMAGED_SUM)) continue;
+    const [page] = await readPages(file, number, 1);
+    if (!page || pageSum(page) !== known) damaged.push(number);
+  }
+  return damaged;
 }
 
 function newestOf(path: string): PageSums | null {
