@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasTables } from '../../shared/store/open.ts';
 import { checkDatabase } from '../store/check-database.ts';
 import { structureProblems } from '../store/snapshot.ts';
 
@@ -35,6 +36,10 @@ export async function* databaseDamage(
   const damaged = { file: path, what: 'database', isFatal: true };
   if (!existsSync(path)) {
     yield { ...damaged, problem: 'is missing' };
+    return;
+  }
+  if (!hasTables(path)) {
+    yield { ...damaged, problem: 'is empty' };
     return;
   }
   for await (const step of checkDatabase(path, owner)) {

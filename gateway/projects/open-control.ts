@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { DamagedDatabase, StartRefused } from '../../shared/host/start-refused.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { hasTables } from '../../shared/store/open.ts';
 import type { FileDamage } from '../../shared/store/sum-keeper.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { ControlStore } from '../store/control-store.ts';
@@ -58,11 +59,11 @@ async function reach(
 
 /** A new one would know none of the projects. */
 function refuseLost(control: DatabaseLocation): void {
-  if (control.kind === 'remote' || existsSync(control.path)) return;
+  if (control.kind === 'remote' || hasTables(control.path)) return;
   const projects = join(dirname(control.path), 'projects');
   const hasOne = (name: string): boolean => existsSync(join(projects, name, 'project.db'));
   if (existsSync(projects) && readdirSync(projects).some(hasOne)) {
-    throw new DamagedDatabase(control.path, "it's missing, and there are projects");
+    throw new DamagedDatabase(control.path, "it's missing or empty, and there are projects");
   }
 }
 

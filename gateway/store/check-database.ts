@@ -55,6 +55,8 @@ export async function* checkDatabase(
   for await (const { path: file, whats } of logDamage(path)) {
     for (const what of whats) yield damage(file, what);
   }
+  const { size } = await stat(path);
+  if (size === 0 && contentOf(`${path}-wal`).frames > 0) yield damage(path, 'its length');
   const sums = await currentSums(path);
   if (sums === 'damaged') {
     yield damage(sumsPath(path), 'its sums');

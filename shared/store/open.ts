@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { DamagedDatabase } from '../host/start-refused.ts';
 import { unavailable } from '../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
@@ -7,6 +7,7 @@ import { isDamage } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { MirrorOutdated, type MirrorOptions } from './mirror.ts';
 import { EmbeddedReader } from './reader.ts';
+import { LOG_HEADER_BYTES, PAGE_BYTES } from './wal-layout.ts';
 import { EmbeddedWriter, type WriterOptions } from './writer.ts';
 
 type Family = 'project' | 'control';
@@ -23,6 +24,15 @@ export interface OpenWriterOptions
 
 const nothing = (): void => undefined;
 
+/** Whether a file, or its log, has more than the first page, as every database of ours does. */
+export function hasTables(path: string): boolean {
+  return bytesOf(path) > PAGE_BYTES || bytesOf(`${path}-wal`) > LOG_HEADER_BYTES;
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 /** Open a writer first: it creates the database or its mirror, and updates its tables. */
 export async function openReader(location: DatabaseLocation): Promise<Reader> {
   return new EmbeddedReader(location.kind === 'file' ? location.path : location.mirror);
@@ -35,8 +45,8 @@ export async function openWriter(
   options: OpenWriterOptions,
 ): Promise<Writer & FollowedLog> {
   if (location.kind === 'remote') return openMirror(location, family, options);
-  if (options.isMade && !existsSync(location.path)) {
-    throw unavailable(60, new Error(`${location.path} is missing.`));
+  if (options.isMade && !hasTables(location.path)) {
+    throw unavailable(60, new Error(`${location.path} is missing or empty.`));
   }
   try {
     return new EmbeddedWriter(location.path, options, (one) => migrate(one, family));

@@ -48,11 +48,15 @@ export class SumKeeper {
 
   /**
    * Looks at what an earlier process left. Call it before the database is opened, because SQLite drops what follows a
-   * broken frame, and makes a new database of an empty file. Throws a `DamagedDatabase` for a file that was cut.
+   * broken frame, and makes a new database of an empty file. Throws a `DamagedDatabase` rather than lose commits.
    */
   examine(): void {
     const log = contentOf(this.#logPath);
     for (const frame of log.broken) this.#reportFrame(frame);
+    if (log.broken.length > 0) {
+      const why = 'its log has a broken frame, and what was committed from there on would be lost';
+      throw new DamagedDatabase(this.#path, why);
+    }
     const sums = readSums(this.#path);
     if (sums === 'damaged') return this.#report({ path: sumsPath(this.#path), what: 'its sums' });
     const sizeBytes = statSync(this.#path, { throwIfNoEntry: false })?.size;
@@ -60,17 +64,20 @@ export class SumKeeper {
     // While the log is the one that was noted last, a checkpoint may have been interrupted anywhere.
     const isFolded = sums !== null && isFoldedSince(sums, log);
     const pages = Math.floor(sizeBytes / PAGE_BYTES);
-    if (pages === 0) return isFolded ? this.#refuseCut(pages, sums) : undefined;
+    // SQLite makes a new database of an empty file, and deletes its log. Each that has a log has a page.
+    if (pages === 0 && log.frames > 0) this.#refuseCut('it is empty, and its log is not');
+    if (pages === 0) return isFolded ? this.#refuseCut(shortOf(pages, sums)) : undefined;
     withFileAlone(this.#path, (file) => {
       const isOfOthers = isFolded && file.isAnother(sums);
-      if (isFolded && !isOfOthers && pages < sums.sums.length) this.#refuseCut(pages, sums);
+      if (isFolded && !isOfOthers && pages < sums.sums.length)
+        this.#refuseCut(shortOf(pages, sums));
       this.#fill(isOfOthers ? null : sums, file, { log, pages });
     });
   }
 
-  #refuseCut(pages: number, { sums }: PageSums): never {
+  #refuseCut(why: string): never {
     this.#report({ path: this.#path, what: 'its length' });
-    throw new DamagedDatabase(this.#path, `only ${pages} of its ${sums.length} pages are there`);
+    throw new DamagedDatabase(this.#path, why);
   }
 
   /** Computes the sums that are missing from the file, which is what it is from here on. */
@@ -150,6 +157,10 @@ export class SumKeeper {
     const what = frame === 0 ? 'its header' : `frame ${frame}`;
     this.#report({ path: this.#logPath, what });
   }
+}
+
+function shortOf(pages: number, { sums }: PageSums): string {
+  return `only ${pages} of its ${sums.length} pages are there`;
 }
 
 /** Whether all that the sums know of has arrived in the file, so that it must have them. */

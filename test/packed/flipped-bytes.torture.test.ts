@@ -90,7 +90,11 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
   }
 
   async function seed(): Promise<void> {
-    const made = await call('POST', '/v1/sources', JSON.stringify({ name: 'shop', type: 'webhook' }));
+    const made = await call(
+      'POST',
+      '/v1/sources',
+      JSON.stringify({ name: 'shop', type: 'webhook' }),
+    );
     const { url } = (await made.json()) as { url: string };
     for (let n = 0; n < COUNT; n += 1) {
       const text = textOf(1500);

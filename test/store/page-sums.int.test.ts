@@ -1,4 +1,12 @@
-import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../gateway/store/check-database.ts';
@@ -28,8 +36,12 @@ afterEach(async () => {
 });
 
 function open(): EmbeddedWriter {
+  return openAt(path);
+}
+
+function openAt(database: string): EmbeddedWriter {
   return new EmbeddedWriter(
-    path,
+    database,
     { onFatal: () => undefined, onDamage: (damage) => reported.push(damage) },
     makeItems,
   );
@@ -153,6 +165,33 @@ describe('a flipped byte in a database that nobody has open', () => {
     truncateSync(path, 0);
     expect(open).toThrow(/test\.db is damaged: only 0 of its \d+ pages are there/);
     expect(statSync(path).size).toBe(0);
+  });
+});
+
+describe('a log that a killed process left, with a broken frame', () => {
+  it('is kept with what follows, and nothing older is served', async () => {
+    await put('a');
+    await put('b');
+    await put('c');
+    const copy = join(folder.path, 'killed.db');
+    for (const end of ['', '-wal']) copyFileSync(path + end, copy + end);
+    flip(`${copy}-wal`, 32 + 24 + 50);
+    const { size } = statSync(`${copy}-wal`);
+    const refused = /killed\.db is damaged: its log has a broken frame/;
+    expect(() => openAt(copy)).toThrow(refused);
+    expect(reported).toEqual([{ path: `${copy}-wal`, what: 'frame 1' }]);
+    expect(statSync(`${copy}-wal`).size).toBe(size);
+  });
+});
+
+describe('a file that is empty though it has a log', () => {
+  it('is named, and keeps its log', async () => {
+    await put('a');
+    truncateSync(path, 0);
+    const { size } = statSync(`${path}-wal`);
+    expect(await check()).toEqual(['test.db its length']);
+    expect(() => open()).toThrow(/test\.db is damaged: it is empty, and its log is not/);
+    expect(statSync(`${path}-wal`).size).toBe(size);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { flipBit } from '../../helpers/flipped.ts';
@@ -47,6 +47,7 @@ it.each([
   ['has one flipped bit', (control: string) => void flipBit(control, 0.9)],
   ['is missing', (control: string) => rmSync(control)],
   ['is empty', (control: string) => writeFileSync(control, '')],
+  ['has no tables', (control: string) => truncateSync(control, 4096)],
 ])('a backup takes the projects though the control database %s', async (_, damageIt) => {
   damageIt(join(data, 'control.db'));
   const damage = [{ file: 'control.db', what: 'database' }];
@@ -60,7 +61,7 @@ it.each([
   const restored = await operator(['restore', backup, '--data', data], env);
   expect([restored.code, restored.err]).toEqual([0, expect.stringContaining('control.db')]);
   cpSync(key, join(data, 'master.key'));
-  const lost = /control\.db is damaged: it's missing, and there are projects/;
+  const lost = /control\.db is damaged: it's missing or empty, and there are projects/;
   await expect(TestGateway.start({ folder: data })).rejects.toThrow(lost);
   expect(await run('repair', '--from', backup)).toMatchObject({ code: 1, repaired: [] });
   const repaired = [{ file: 'control.db', from: older }];
