@@ -135,6 +135,14 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
+  DROP INDEX email_batch_unsummed;
+  DROP INDEX email_message_unsummed;
+  DROP INDEX policy_unsummed;
+  DROP INDEX request_unsummed;
+  ALTER TABLE email_batch DROP COLUMN sum;
+  ALTER TABLE email_message DROP COLUMN sum;
+  ALTER TABLE policy DROP COLUMN sum;
+  ALTER TABLE request DROP COLUMN sum;
   DROP INDEX event_unsummed;
   DROP INDEX file_unsummed;
   DROP INDEX kv_unsummed;
