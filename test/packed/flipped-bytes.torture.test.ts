@@ -50,7 +50,7 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
   let backups = 0;
 
   beforeAll(async () => {
-    machine = new Machine(installed, { SVC_SIGN_UP: 'open' });
+    machine = new Machine(installed, { SVC_SIGN_UP: 'open', SVC_RATE_LIMIT: '0' });
     const first = await start();
     data = first.dataFolder;
     good = join(machine.home, 'good');
