@@ -91,7 +91,11 @@ export class MailRouter implements MailTaker {
   async #projectsOf(addresses: readonly string[]): Promise<Map<Project, string[]>> {
     const { projects, domain } = this.#deps;
     const found = new Map<Project, string[]>();
-    for (const address of addresses) {
+    // qmail writes `inbox.example-shop@inbox.example` for a domain that one of its users has.
+    const ofQmail = `${domain}-`;
+    for (const noted of addresses) {
+      const isOfQmail = noted.toLowerCase().startsWith(ofQmail);
+      const address = isOfQmail ? noted.slice(ofQmail.length) : noted;
       const read = readProjectAddress(address, domain);
       const project = read && (await projects.findBySlug(read.slug));
       const known = project && found.get(project);

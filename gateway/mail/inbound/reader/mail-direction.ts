@@ -94,8 +94,9 @@ const REPLIES: ReadonlySet<string> = new Set([
 /** `VS:` is an answer in Finnish, and a mail sent on in Danish and Norwegian. */
 const EITHER: ReadonlySet<string> = new Set(['vs']);
 
-/** What a mail server or a list adds in front: `[EXTERNAL]`, `[shop-list]`. */
-const TAGS = /^(?:\[(?!\s*fwd?\s*:)[^\]]{1,40}\]\s*)+/i;
+/** What a mail server or a list adds in front: `[EXTERNAL]`, `[shop-list]`, `**External**`, `EXT:`. */
+const TAGS =
+  /^(?:\[(?!\s*fwd?\s*:)[^\]]{1,40}\]\s*|[*({<]{0,3}\s*(?:ext(?:ern(?:al|e|o)?)?|spam|junk|caution|warning|secure|encrypted)\s*[*)}>?!]{0,3}(?:\s*[:|–-]\s*|\s+|(?<=[*)}>])))+/i;
 /** `Fwd:`, `Re[2]:`, `FW(3):`, `[Fwd:`, `(Fwd)`. */
 const PREFIX =
   /^[[(]?\s*([\p{L}\p{M}]{1,20}(?: [\p{L}\p{M}]{1,20})?)\s*(?:[[(^]\s*\d{1,4}\s*[\])]?)?\s*[:：)]/u;

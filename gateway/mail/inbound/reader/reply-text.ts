@@ -63,12 +63,27 @@ function appendedTo(
   direction: MailDirection,
 ): number | 'forwarded' | null {
   for (const index of lines.keys()) {
-    const mark = quoteMarkAt(lines, index);
+    const mark = quoteMarkAt(lines, index) ?? quotedForward(lines, index);
     if (mark === null && !isIntroducedAt(lines, index)) continue;
     const isAnswered = mark === null || (mark === 'either' && direction === 'reply');
     return isAnswered ? index : 'forwarded';
   }
   return null;
+}
+
+/** Apple Mail quotes a mail that it forwards, and the line that says so, too. Below an introduction it's part of an answer. */
+function quotedForward(lines: readonly string[], index: number): 'forwarded' | null {
+  const [before = '', line = ''] = [lines[index - 1], lines[index]];
+  if (!isQuoted(line) || isQuoted(before)) return null;
+  const above = lines
+    .slice(Math.max(0, index - INTRODUCTION_LINES_MAX), index)
+    .findLast((one) => !isEmpty(one));
+  if (above !== undefined && /[:：]\s*$/.test(above)) return null;
+  const first = lines
+    .slice(index, index + INTRODUCTION_LINES_MAX)
+    .map((one) => one.replace(/^>[> ]*/, ''))
+    .filter((one) => !isEmpty(one));
+  return quoteMarkAt(first, 0) === 'forwarded' ? 'forwarded' : null;
 }
 
 /** `On Monday, Ana wrote:` before text that isn't quoted line by line. */

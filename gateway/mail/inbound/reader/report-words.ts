@@ -1,7 +1,7 @@
 // Reports in the words of mail servers, which follow no standard.
 import { oneLine } from '../../plain-text.ts';
 import type { MailReport, ReportedRecipient } from '../../../lib/mail-report.ts';
-import { isAbsence, isAutomatic, isOfDaemon } from './automatic.ts';
+import { hasNoSender, isAbsence, isAutomatic, isOfDaemon } from './automatic.ts';
 import { plainAddresses, type MailHeader } from './headers.ts';
 import { directionOf } from './mail-direction.ts';
 
@@ -168,7 +168,7 @@ export function reportInWords(
   const said = SAID.exec(about)?.[0] ?? null;
   const status = said ?? meantBy(about);
   const action = actionOf(header.subject(), about);
-  const basis = basisOf(header, { said, status, action });
+  const basis = basisOf(header, { said, status, action, isNotice: NOTICE.test(about) });
   if (basis === null) return null;
   const named = plainAddresses(header.first('x-failed-recipients'));
   const addresses = named.length > 0 ? named : [plainAddresses(about)[0] ?? null];
@@ -190,14 +190,18 @@ interface Saying {
   /** The same, or what its words mean. */
   readonly status: string | null;
   readonly action: ReportedRecipient['action'];
+  /** The text has words of a report. */
+  readonly isNotice: boolean;
 }
 
 /** What shows that this is a report; null if nothing does. */
 function basisOf(header: MailHeader, saying: Saying): 'words' | 'guess' | null {
-  const { said, status, action } = saying;
-  if (isByServer(header, status !== null || action !== 'failed')) return 'words';
-  const isClear = action === 'failed' && /^5\.[123]/.test(status ?? '');
-  return said !== null || isClear ? 'guess' : null;
+  const { said, status, action, isNotice } = saying;
+  const isFailure = action === 'failed';
+  if (isByServer(header, status !== null || isNotice || !isFailure)) return 'words';
+  if (isAbsence(header.subject())) return null;
+  const isClear = /^5\.[123]/.test(status ?? '') || (isNotice && hasNoSender(header));
+  return said !== null || (isFailure && isClear) ? 'guess' : null;
 }
 
 /** `5.1.1` that is no part of a number with more parts. */

@@ -40,9 +40,9 @@ export function reportOf(
   const isReport = type === 'delivery-status' || type === 'feedback-report';
   // Such as a receipt.
   if (type !== null && !isReport) return null;
-  const original = originalId(attachments);
   // Some servers leave out the type of the report, or the whole multipart/report.
   const isMachine = isReport || isAutomatic(header);
+  const original = originalId(attachments) ?? (isMachine ? ourIdInAny(attachments) : null);
   const found = isMachine ? reportInParts(attachments, type, original) : null;
   return found ?? (type === 'feedback-report' ? null : reportInWords(header, text, original));
 }
@@ -126,6 +126,12 @@ function originalId(attachments: readonly Attachment[]): string | null {
   const fields = fieldsOf(header);
   const ids = messageIds(valueOf(fields, 'message-id'));
   return ids.find((id) => ourIdIn(id) !== null) ?? ourIdIn(header) ?? ids[0] ?? null;
+}
+
+/** Some servers name another type for their copy of the mail. */
+function ourIdInAny(attachments: readonly Attachment[]): string | null {
+  const ids = attachments.map((one) => ourIdIn(bytesOf(one).toString('latin1', 0, PART_MAX_BYTES)));
+  return ids.find((id) => id !== null) ?? null;
 }
 
 function partOf(attachments: readonly Attachment[], types: readonly string[]): string | null {

@@ -76,6 +76,7 @@ const FORMS: readonly Form[] = [
     'Delivered-To: x@y.example',
     'X-Original-To: SHOP',
   ),
+  copy('qmail, a domain of a user', 'Delivered-To: OF-QMAIL'),
   copy(
     'Dovecot',
     'Return-Path: <ana@x.example>',
@@ -213,6 +214,7 @@ describe('whom a copy is for', () => {
       const raw = lines
         .join('\r\n')
         .replaceAll('SHOP', shop.address)
+        .replaceAll('OF-QMAIL', `${DOMAIN}-${shop.address}`)
         .replaceAll('TAGGED', shop.address.replace('@', '+news@'))
         .replaceAll('OTHER', other.address)
         .replaceAll('REPLY', reply.address)

@@ -17,6 +17,11 @@ import {
 
 const FORMS: readonly Form[] = [
   report('Postfix', 'failed 5.1.1 fields', parts(REPORT, TEXT, FAILED, COPY)),
+  report(
+    'a copy of another type',
+    'failed 5.1.1 fields',
+    parts(REPORT, TEXT, FAILED, ['application/octet-stream', COPY[1]]),
+  ),
   report('Postfix, the header only', 'failed 5.1.1 fields', parts(REPORT, TEXT, FAILED, HEADERS)),
   report('no report-type', 'failed 5.1.1 fields', parts('multipart/report', TEXT, FAILED, COPY)),
   report('multipart/mixed', 'failed 5.1.1 fields', parts('multipart/mixed', TEXT, FAILED, COPY)),

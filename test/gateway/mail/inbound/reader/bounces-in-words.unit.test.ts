@@ -190,6 +190,19 @@ const FORMS: readonly Form[] = [
   ),
 
   form(
+    'no reason',
+    'failed null words',
+    nobody('Delivery failure'),
+    `Your message to gone@partner.example could not be delivered.\n\nMessage-ID: <${ID}>`,
+  ),
+  form(
+    'no reason, and a subject of its own',
+    'failed null guess',
+    nobody('About your message', 'mail@partner.example'),
+    'Your message to gone@partner.example could not be delivered.',
+    false,
+  ),
+  form(
     'a server that one does not know by its header',
     'failed 5.1.1 guess',
     ['From: Mail team <mail@partner.example>', 'Subject: Your mail'],

@@ -103,6 +103,16 @@ describe('a text', () => {
     },
   );
 
+  it('that is large, and has a wrong byte, is read', async () => {
+    const { payload } = await read(TYPE('utf-8'), '', `\xe9${bytes('é').repeat(900_000)}`);
+    expect(payload.text).toBe(`${'é'.repeat(900_001)}\n`);
+  });
+
+  it('of HTML is read in the charset that the HTML names, if the mail names none', async () => {
+    const html = `<html><head><meta http-equiv="Content-Type" content="text/html; charset=windows-1251"></head>${CP1251}`;
+    expect((await read('Content-Type: text/html', '', html)).payload.text).toBe(HELLO);
+  });
+
   it('that cannot be decoded has its mail beside it', async () => {
     const type = 'Content-Type: text/plain; charset=gb18030';
     const { payload, files } = await read('Subject: Hello', type, '', '\xc4\xe3\xff\xff');

@@ -289,6 +289,13 @@ const FORWARDS: readonly Form[] = [
     'Please pay',
     `-- \nAna\n\n-----Original Message-----\n${OUTLOOK}`,
   ],
+  [
+    'Apple Mail, from HTML',
+    'Invoice',
+    '> Begin forwarded message:\n>\n> From: Billing\n> Invoice:',
+  ],
+  ['behind a mark in stars', '**EXTERNAL** FW: Invoice', OUTLOOK, 'answers'],
+  ['behind a mark with a colon', 'EXT: Fwd: Invoice', OUTLOOK, 'answers'],
   ['quoted line by line', 'Fwd: Invoice', '> From: Billing\n> Your invoice:'],
 ];
 
@@ -342,6 +349,7 @@ const REPLIES: readonly Form[] = [
     '发件人: Billing\n发送时间: 2026年11月25日\n收件人: Ana\n主题: 发票',
   ],
   ['Outlook, behind a mark of the server', '[EXTERNAL] [shop] Re: Invoice', OUTLOOK],
+  ['behind a mark with a colon', 'EXTERNAL: RE: Invoice', OUTLOOK, 'answers'],
   ['Italian', 'R: Fattura', 'Da: Billing\nInviato: mercoledì\nA: Ana\nOggetto: Fattura'],
   ['Brazilian', 'RES: Fatura', 'De: Billing\nEnviada em: quarta-feira\nPara: Ana\nAssunto: Fatura'],
   ['counted', 'Re[2]: Invoice', `-----Original Message-----\n${OUTLOOK}`],
