@@ -40,10 +40,12 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   if (file !== undefined) return fromFile(context, file);
   const answer = await callOperation(shape, context);
   if (!isObject(answer)) throw badAnswer('The answer has no story.');
-  const { event, requests, entries, openings } = answer as unknown as Answer;
+  const { event, requests, entries, openings, names } = answer as unknown as Answer;
   const proven = openings.map(({ seq: opens, ...rest }) => ({ opens, ...rest }));
   const eventId = String(event['id']);
-  const steps = stepsOf({ eventId, event, requests, entries, openings: proven });
+  // A file has no names: it shows what anybody sees who checks it.
+  const known = out === undefined ? { names } : {};
+  const steps = stepsOf({ eventId, event, requests, entries, openings: proven, ...known });
   if (out === undefined) {
     show(context, { ...answer, steps }, steps);
     return EXIT.done;
@@ -68,6 +70,7 @@ interface Answer {
     readonly salt: string;
     readonly value: Readonly<Record<string, unknown>>;
   }[];
+  readonly names: Readonly<Record<string, string>>;
 }
 
 async function fromFile(context: CommandContext, path: string): Promise<number> {

@@ -3,7 +3,7 @@ import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { actorWords } from '../../shared/rules/actor.ts';
 import { openDigest, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
-import type { Look } from '../view/table.ts';
+import { clockText, type Look } from '../view/table.ts';
 import { plainText, safeLine } from '../view/terminal-text.ts';
 import type { Opening } from './ledger-file.ts';
 
@@ -27,13 +27,15 @@ export interface Facts {
   readonly requests: readonly Fields[];
   readonly entries: readonly LedgerEntry[];
   readonly openings: readonly Opening[];
+  /** What keys and people are called, by id; a file has none. */
+  readonly names?: Readonly<Record<string, string>>;
 }
 
 /** An event's history: every entry about it in words, oldest first. */
 export function stepsOf(facts: Facts): Step[] {
   const opened = new Map(facts.openings.map((one) => [one.opens, one]));
   const told = new Set<string>();
-  return facts.entries.map((entry) => {
+  return asTheyCame(facts.entries).map((entry, index, entries) => {
     const { seq, at, op } = entry;
     const found = opened.get(seq);
     // Trust the value only if it has the digest recorded in the ledger.
@@ -42,10 +44,31 @@ export function stepsOf(facts: Facts): Step[] {
     const repeats = told.has(`${op} ${entry.subject}`);
     if (entry.outcome === 'ok') told.add(`${op} ${entry.subject}`);
     const known = opening ?? requestOf(facts, entry.subject);
-    const { text, values } = wordsOf(entry, { event: facts.event, known, repeats });
+    const { event, names = {} } = facts;
+    const cause = entries[index - 1];
+    const { text, values } = wordsOf(entry, { event, known, repeats, names, cause });
     const shown = values === undefined || values === null ? {} : { values };
     return { seq, at, op, text, ...shown, proven: opening !== undefined };
   });
+}
+
+/** Ends of a call that the ledger has before the call itself. */
+const CAUSED: ReadonlySet<string> = new Set(['event.parked', 'request.decided']);
+
+/** A call before what it brought about in the same moment. */
+function asTheyCame(entries: readonly LedgerEntry[]): LedgerEntry[] {
+  const sorted: LedgerEntry[] = [];
+  for (const entry of entries) {
+    let at = sorted.length;
+    while (isCausedBy(sorted[at - 1], entry)) at -= 1;
+    sorted.splice(at, 0, entry);
+  }
+  return sorted;
+}
+
+function isCausedBy(before: LedgerEntry | undefined, call: LedgerEntry): boolean {
+  if (before === undefined || !/^(?:ask_|inbox_nack)/.test(call.op)) return false;
+  return CAUSED.has(before.op) && before.at === call.at;
 }
 
 /** The facts that a file's openings prove, without a server. */
@@ -66,6 +89,9 @@ interface Known {
   readonly event: Fields | null;
   readonly known: Fields | undefined;
   readonly repeats: boolean;
+  readonly names: Readonly<Record<string, string>>;
+  /** The step before. */
+  readonly cause: LedgerEntry | undefined;
 }
 
 interface Words {
@@ -73,9 +99,9 @@ interface Words {
   readonly values?: unknown;
 }
 
-function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
+function wordsOf(entry: LedgerEntry, { event, known, repeats, names, cause }: Known): Words {
   const { op, outcome, code } = entry;
-  const who = whoOf(entry);
+  const who = whoOf(entry, names);
   if (outcome === 'error') return { text: `${who} was refused: ${op}, ${code}` };
   if (op === 'event.received') return { text: arrivalOf(event) };
   if (op === 'ask_approval' || op === 'ask_human') {
@@ -90,24 +116,30 @@ function wordsOf(entry: LedgerEntry, { event, known, repeats }: Known): Words {
   if (op === 'request.decided') return { text: decisionOf(part(known, 'ended')) };
   if (op === 'request.voted') return { text: voteOf(part(known, 'vote')) };
   if (op === 'approval.spent') return spentWords(part(known, 'done'));
-  return { text: PLAIN.get(op)?.(who, repeats) ?? `${op}, ${who}` };
+  const told = PLAIN.get(op)?.(who, { repeats, until: untilOf(entry, cause) });
+  return { text: told ?? `${op}, ${who}` };
 }
 
-const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = new Map(
+interface Circumstances {
+  readonly repeats: boolean;
+  readonly until: string;
+}
+
+const PLAIN: ReadonlyMap<string, (who: string, how: Circumstances) => string> = new Map(
   Object.entries({
     inbox_claim: (who) => `${who} claimed it`,
     inbox_next: (who) => `${who} claimed it`,
     'event.claimed': (who) => `${who} claimed it, with others in one call`,
     inbox_extend: (who) => `${who} extended the lease`,
     inbox_nack: (who) => `${who} gave it back`,
-    inbox_ack: (who, repeats) =>
+    'event.parked': (who, { until }) => `${who} parked it ${until}`,
+    inbox_ack: (who, { repeats }) =>
       `${who} ${repeats ? 'said again that it finished it' : 'finished it'}`,
     inbox_requeue: (who) => `${who} put it back into the queue`,
     inbox_replay: (who) => `${who} replayed it`,
     'event.replayed': (who) => `${who} replayed it, with others in one call`,
     request_use: (who) => `${who} used the approval`,
     request_withdraw: (who) => `${who} took the question back`,
-    'event.parked': (who) => `${who} parked it until the answer`,
     'event.retried': () => 'Its pause was over, so it went back into the queue',
     'event.resumed': () => 'It went back into the queue',
     'lease.expired': () => 'The lease ran out',
@@ -117,12 +149,18 @@ const PLAIN: ReadonlyMap<string, (who: string, repeats: boolean) => string> = ne
 );
 
 /** Entries from before actors were recorded name keys only. */
-function whoOf({ actor = null, agent, key_id: key }: LedgerEntry): string {
+function whoOf({ actor = null, agent, key_id: key }: LedgerEntry, names: Known['names']): string {
   const id = actor ?? key;
   if (id === null) return 'Somebody (not recorded)';
-  const words = actorWords(id);
+  const words = actorWords(id) ?? names[id];
   if (agent !== null) return `${agent} (${words ?? id})`;
-  return words === null ? id : words.charAt(0).toUpperCase() + words.slice(1);
+  return words === undefined ? id : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The ledger has only a digest of what an event waits for; the call beside it says whether it asked. */
+function untilOf({ at }: LedgerEntry, cause: LedgerEntry | undefined): string {
+  const asked = cause !== undefined && cause.at === at && cause.op.startsWith('ask_');
+  return asked ? 'until the answer' : 'until something else ends';
 }
 
 function arrivalOf(event: Fields | null): string {
@@ -165,7 +203,9 @@ function part(known: Fields | undefined, name: string): Fields {
 export function stepLines(steps: readonly Step[], look: Look): string[] {
   return steps.flatMap((step, index) => {
     const before = steps[index - 1];
-    const time = before ? `+${duration(Date.parse(step.at) - Date.parse(before.at))}` : step.at;
+    const time = before
+      ? `+${duration(Date.parse(step.at) - Date.parse(before.at))}`
+      : clockText(step.at);
     const mark = look.faint(`#${step.seq}${step.proven ? ' ✓' : ''}`);
     const line = `${time.padStart(TIME_COLUMNS)}  ${safeLine(step.text)}  ${mark}`;
     if (step.values === undefined) return [line];
@@ -173,7 +213,7 @@ export function stepLines(steps: readonly Step[], look: Look): string[] {
   });
 }
 
-const TIME_COLUMNS = 24;
+const TIME_COLUMNS = 19;
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],

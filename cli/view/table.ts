@@ -125,13 +125,19 @@ const ALMOST = 0.05;
 
 /** The local time and its distance: `2026-01-02 11:00:00 (1 h ago)`. JSON has the exact time, in UTC. */
 export function timeText(isoTime: string, now: number): string {
+  const text = clockText(isoTime);
+  return text === isoTime ? text : `${text} (${age(isoTime, now)})`;
+}
+
+/** `2026-01-02 03:04:05`, in local time. */
+export function clockText(isoTime: string): string {
   const time = new Date(isoTime);
   if (Number.isNaN(time.getTime())) return isoTime;
   const [date, clock] = [
     [time.getFullYear(), time.getMonth() + 1, time.getDate()],
     [time.getHours(), time.getMinutes(), time.getSeconds()],
   ].map((parts) => parts.map((part) => String(part).padStart(2, '0')));
-  return `${date?.join('-')} ${clock?.join(':')} (${age(isoTime, now)})`;
+  return `${date?.join('-')} ${clock?.join(':')}`;
 }
 
 /** `3 min ago`, `in 2 h`, `5 days ago`, `now`. */

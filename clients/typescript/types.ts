@@ -2241,6 +2241,8 @@ export interface StoryAnswer {
     /** What was hashed. */
     readonly value: unknown;
   }[];
+  /** What the keys and people of the entries are called, by id. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 /** The saved state of a task. */

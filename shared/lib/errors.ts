@@ -117,9 +117,17 @@ const SPECIFIED = {
   QUOTA_EXCEEDED: [409, 'The project disk is full.', 'Delete keys or files.'],
   POLICY_DENIED: [403, 'A project policy denies this action.', null],
   APPROVAL_NOT_APPLICABLE: [409, 'The approval does not apply to this call.', null],
-  UPLOAD_INCOMPLETE: [409, 'The upload is incomplete.', null],
+  UPLOAD_INCOMPLETE: [
+    409,
+    'The upload is incomplete.',
+    'PUT exactly as many bytes as you declared to upload_url, with its headers; then complete it again.',
+  ],
   UPLOAD_LIMIT: [429, 'Too many open uploads at this path.', 'Complete one or wait 15 minutes.'],
-  PATH_RESERVED: [400, 'This key or path is reserved.', null],
+  PATH_RESERVED: [
+    400,
+    'This key or path is reserved.',
+    'Keys under `state/` belong to state_save, and paths under `evt_…/` are attachments that nobody changes.',
+  ],
   SEND_LIMIT_REACHED: [
     429,
     'The project reached its sending limit.',

@@ -2,10 +2,12 @@ import * as z from 'zod';
 import { notFound } from '../lib/errors.ts';
 import { LEDGER_LIST_MAX } from '../lib/limits.ts';
 import { parseExact } from '../lib/exact-json.ts';
+import type { ReadContext } from '../kernel/context.ts';
 import { defineOperation } from '../kernel/operation.ts';
 import { queueRow } from '../kernel/queue-row.ts';
 import { EVENT_STATUSES } from '../kernel/envelope.ts';
 import { effective } from '../rules/event-state.ts';
+import { MakerNames } from './access/maker.ts';
 import { eventId } from './fields.ts';
 import { ledgerEntry } from './ledger/query.ts';
 import { decidedFacts, eventFacts } from './request/facts.ts';
@@ -45,6 +47,9 @@ export const story = defineOperation({
         }),
       )
       .describe('Proof that values belong to digests in the entries.'),
+    names: z
+      .record(z.string(), z.string())
+      .describe('What the keys and people of the entries are called, by id.'),
   }),
   errors: ['NOT_FOUND'],
   effect: 'read',
@@ -53,7 +58,8 @@ export const story = defineOperation({
   mcp: false,
   cli: { usage: 'story <event_id>', examples: ['story evt_01j9z3k4m5n6p7q8r9s0t1v2w3'] },
   example: { event_id: 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3' },
-}).read(async ({ store, now }, { event_id }) => {
+}).read(async (context, { event_id }) => {
+  const { store, now } = context;
   const row = await store.events.find(event_id);
   if (!row) throw notFound(`event ${event_id}`);
   const asked = await store.requests.ofEvent(event_id, REQUESTS_MAX);
@@ -61,10 +67,27 @@ export const story = defineOperation({
   const limit = LEDGER_LIST_MAX;
   const found = await Promise.all(subjects.map((subject) => store.ledger.page({ subject, limit })));
   const openings = await store.ledgerOpenings.ofEvent(event_id, limit);
+  const entries = found.flat().toSorted((a, b) => a.seq - b.seq);
   return {
     event: { ...eventFacts(row), status: effective(queueRow(row), now).status },
     requests: await Promise.all(asked.map((request) => decidedFacts(store, request, row))),
-    entries: found.flat().toSorted((a, b) => a.seq - b.seq),
+    entries,
     openings: openings.map(({ seq, salt, value }) => ({ seq, salt, value: parseExact(value) })),
+    names: await namesOf(context, entries),
   };
 });
+
+/** What keys and people are called, by id. */
+async function namesOf(
+  context: ReadContext,
+  entries: readonly { readonly actor: string | null; readonly key_id: string | null }[],
+): Promise<Record<string, string>> {
+  const makers = new MakerNames(context);
+  const names: Record<string, string> = {};
+  for (const { actor, key_id: key } of entries) {
+    const id = actor ?? key ?? '';
+    if (id.startsWith('chn_')) names[id] ??= (await context.store.channels.find(id))?.label ?? id;
+    else if (/^(?:acc|key|mbr)_/.test(id)) names[id] ??= await makers.of(id);
+  }
+  return names;
+}

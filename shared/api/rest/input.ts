@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { invalid } from '../../lib/errors.ts';
+import { invalid, type FieldProblem } from '../../lib/errors.ts';
 import { plainNumbers } from '../../lib/exact-json.ts';
+import { jsonFault } from '../../lib/json-fault.ts';
 import { API_BODY_DEFAULT_MAX_BYTES } from '../../lib/limits.ts';
 import type { Operation, RawBody } from '../../kernel/operation.ts';
 import { parseBoundedJson } from '../../rules/payload.ts';
 import { isObject } from '../../lib/guards.ts';
+import { nearest } from '../../lib/suggest.ts';
 import { fieldKinds, fromTexts, isInQuery, type FieldKind } from '../fields.ts';
 import type { Arrival } from '../http.ts';
 import { readBody, readPieces, refuseEncoded } from '../read-body.ts';
@@ -17,7 +19,13 @@ type Kinds = ReadonlyMap<string, FieldKind>;
 
 /** The kinds of the fields that a query may contain. */
 export function queryKinds(operation: Operation): Kinds {
-  return new Map([...fieldKinds(operation)].filter(([field]) => isInQuery(operation, field)));
+  const { path, params } = operation.rest;
+  const inPath = Array.from(
+    path.matchAll(/\{(\w+)\+?\}/g),
+    ([, name = '']) => params?.[name] ?? name,
+  );
+  const kinds = [...fieldKinds(operation)].filter(([field]) => isInQuery(operation, field));
+  return new Map(kinds.filter(([field]) => !inPath.includes(field)));
 }
 
 /** Combines query, body, path and version headers into one object. */
@@ -39,17 +47,32 @@ export async function readInput(
   return input;
 }
 
-/** The query parameters that the operation knows, parsed by kind; ignores others. */
+/** The query parameters, parsed by kind. VALIDATION_FAILED names each that the operation doesn't take. */
 function fromQuery(target: string, kinds: Kinds): Fields {
   const start = target.indexOf('?');
-  if (start < 0 || kinds.size === 0) return {};
+  if (start < 0) return {};
   const query = new URLSearchParams(target.slice(start + 1));
+  const unknown = [...new Set(query.keys())].filter((name) => !kinds.has(name));
+  if (unknown.length > 0) throw invalid(...unknownNames(unknown, [...kinds.keys()]));
   const input: Fields = {};
   for (const [name, kind] of kinds) {
     const texts = query.getAll(name);
     if (texts.length > 0) input[name] = fromTexts(kind, texts);
   }
   return input;
+}
+
+/** Nobody reads more of them, nor longer ones. */
+const UNKNOWN_MAX = 20;
+const NAME_MAX_CHARS = 64;
+
+function unknownNames(names: readonly string[], known: readonly string[]): FieldProblem[] {
+  return names.slice(0, UNKNOWN_MAX).map((name) => {
+    const path = name.slice(0, NAME_MAX_CHARS);
+    const meant = nearest(path, known);
+    const guess = meant === null ? '' : ` Did you mean \`${meant}\`?`;
+    return { path, message: `Unknown in the query.${guess}` };
+  });
 }
 
 function withBody(query: Fields, body: Fields): Fields {
@@ -70,7 +93,7 @@ async function bodyFields(rest: Operation['rest'], arrival: Arrival): Promise<Fi
   }
   if (!raw) return exactFields(arrival, bodyMaxBytes);
   if (!isType(arrival.incoming, raw.objectType)) return bytesFields(arrival, raw, bodyMaxBytes);
-  return jsonObject(arrival, API_BODY_DEFAULT_MAX_BYTES);
+  return objectOf(await jsonBody(arrival, API_BODY_DEFAULT_MAX_BYTES));
 }
 
 /** The fields of a body, which must be a JSON object with a JSON Content-Type. Empty without a body. */
@@ -89,15 +112,29 @@ async function exactFields(arrival: Arrival, maxBytes: number): Promise<Fields> 
   if (!isType(arrival.incoming, 'application/json')) {
     throw invalid({ path: 'Content-Type', message: 'Expected `application/json`.' });
   }
-  return jsonObject(arrival, maxBytes);
+  const body = await jsonBody(arrival, maxBytes);
+  // A client that always names the type of a body sends an empty one for no fields.
+  return body.length === 0 ? {} : objectOf(body);
 }
 
-async function jsonObject(arrival: Arrival, maxBytes: number): Promise<Fields> {
+async function jsonBody(arrival: Arrival, maxBytes: number): Promise<Buffer> {
   refuseEncoded(arrival.incoming);
-  const body = await readBody(arrival, maxBytes);
+  return readBody(arrival, maxBytes);
+}
+
+function objectOf(body: Buffer): Fields {
   const value = isUtf8(body) ? parseBoundedJson(body) : undefined;
   if (isObject(value)) return value;
-  throw invalid({ path: '', message: 'The body must be a JSON object.' });
+  const why = value === undefined ? faultOf(body) : '';
+  throw invalid({ path: '', message: `The body must be a JSON object.${why}` });
+}
+
+/** Why a body can't be read as JSON, as a sentence to follow another. */
+function faultOf(body: Buffer): string {
+  if (!isUtf8(body)) return ' It is not valid UTF-8.';
+  const place = jsonFault(body.toString('utf8'));
+  if (place !== null) return ` It stops being JSON at ${place}.`;
+  return ' It is nested too deep, has too many values, or a number beyond a double.';
 }
 
 /** Any JSON with any Content-Type; refuses only forms without reading them. */
@@ -112,10 +149,7 @@ async function jsonValue(arrival: Arrival, field: string, maxBytes: number): Pro
   if (!isUtf8(body)) throw invalid({ path: field, message: 'The body is not valid UTF-8.' });
   const value = parseBoundedJson(body);
   if (value !== undefined) return value;
-  throw invalid({
-    path: field,
-    message: 'The body must be one JSON value, not too deep, its numbers within a double.',
-  });
+  throw invalid({ path: field, message: `The body must be one JSON value.${faultOf(body)}` });
 }
 
 async function bytesFields(

@@ -200,5 +200,7 @@ async function makeLink(
 }
 
 function notApplicable(): ServiceError {
-  return new ServiceError('APPROVAL_NOT_APPLICABLE');
+  return new ServiceError('APPROVAL_NOT_APPLICABLE', {
+    hint: 'It must be an approved request of file_url by this key for the same path and expires_in, not used yet, and decided less than 24 hours ago. Without approval, file_url asks again.',
+  });
 }

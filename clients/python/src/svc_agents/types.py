@@ -2007,6 +2007,8 @@ class StoryAnswer(TypedDict):
     entries: List[LedgerEntry]
     #: Proof that values belong to digests in the entries.
     openings: List[StoryAnswerOpeningsItem]
+    #: What the keys and people of the entries are called, by id.
+    names: Dict[str, str]
 
 
 class LedgerEntryPage(TypedDict):

@@ -197,7 +197,6 @@ describe('a body that is JSON', () => {
     ['/v1/kv//a//', '/a//'],
     ['/v1/kv/a%00b', 'a\0b'],
     ['/v1/kv/__proto__', '__proto__'],
-    ['/v1/kv/a?key=b&value=2&__proto__=3&x=4', 'a'],
   ])('is stored under the key of the path: %s', async (target, key) => {
     expect((await put(target, '1')).body).toEqual({ key, value: 1, version: 4 });
   });
@@ -257,8 +256,9 @@ describe('a body of bytes', () => {
   });
 
   it('leaves the other fields to the query, and keeps its own', async () => {
-    const query = 'bytes_total=1&if_version=0&path=b&content_base64=eA==&content_type=x';
-    const answer = await put(`/v1/files/a?${query}`, 'x');
+    const foreign = await put('/v1/files/a?path=b', 'x');
+    expect(foreign).toMatchObject({ status: 400, body: problem('path', 'Unknown in the query.') });
+    const answer = await put('/v1/files/a?bytes_total=1&if_version=0', 'x');
     expect(answer.body).toEqual({
       path: 'a',
       content_base64: { hex: '78' },
@@ -323,10 +323,8 @@ describe('a body of fields where bytes are the rule', () => {
     'is a JSON object: %j is not',
     async (text) => {
       const answer = await call('PUT', '/v1/files/a', text, UPLOAD);
-      expect(answer).toMatchObject({
-        status: 400,
-        body: problem('', 'The body must be a JSON object.'),
-      });
+      expect(answer).toMatchObject({ status: 400, body: problem('') });
+      expect(JSON.stringify(answer.body)).toContain('The body must be a JSON object.');
     },
   );
 

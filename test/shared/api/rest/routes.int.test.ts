@@ -27,9 +27,24 @@ describe('a query', () => {
     });
   });
 
-  it('may hold what nobody knows', async () => {
+  it('that holds what nobody knows is refused, each name with the nearest known one', async () => {
     const answer = await call('GET', '/v1/values/a?utm_source=x&__proto__=1&key=other');
-    expect(answer.body).toEqual({ test_get: { key: 'a' } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'VALIDATION_FAILED',
+          details: {
+            fields: ['utm_source', '__proto__', 'key'].map((path) => ({
+              path,
+              message: 'Unknown in the query.',
+            })),
+          },
+        },
+      },
+    });
+    const near = await call('GET', '/v1/values/a?limt=5');
+    expect(near.body).toMatchObject(problem('limt', 'Unknown in the query. Did you mean `limit`?'));
   });
 
   it.each([
@@ -78,7 +93,7 @@ describe('a route of two operations', () => {
 
   it('takes no field from the query, so that an address cannot change what is meant', async () => {
     const answer = await call('POST', '/v1/asks?question=Where', '{"action":"deploy"}');
-    expect(answer.body).toEqual({ test_ask: { action: 'deploy' } });
+    expect(answer.body).toMatchObject(problem('question', 'Unknown in the query.'));
   });
 
   it('is one route to those who come by another method', async () => {
@@ -86,6 +101,9 @@ describe('a route of two operations', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });
 });
+
+/** What JSON.parse takes and we don't. */
+const TOO_MUCH = ' It is nested too deep, has too many values, or a number beyond a double.';
 
 describe('a body', () => {
   const make = '/v1/items/a/make';
@@ -131,28 +149,34 @@ describe('a body', () => {
   );
 
   it.each([
-    ['nothing', ''],
-    ['half', '{"name":'],
-    ['two', '{}{}'],
-    ['an array', '[{}]'],
-    ['a text', '"{}"'],
-    ['null', 'null'],
-    ['NaN', '{"count":NaN}'],
-    ['a comment', '{} // there'],
-    ['depth', '{"a":'.repeat(20_000)],
-  ])('that is %s is refused', async (_what, text) => {
+    ['blank', ' ', ' It stops being JSON at line 1, column 2.'],
+    ['half', '{"name":', ' It stops being JSON at line 1, column 9.'],
+    ['two', '{}\n{}', ' It stops being JSON at line 2, column 1.'],
+    ['an array', '[{}]', ''],
+    ['a text', '"{}"', ''],
+    ['null', 'null', ''],
+    ['NaN', '{"count":NaN}', ' It stops being JSON at line 1, column 10.'],
+    ['a comment', '{} // there', ' It stops being JSON at line 1, column 4.'],
+    ['depth', '{"a":'.repeat(20_000), ' It stops being JSON at line 1, column 100001.'],
+    ['a huge number', '{"a":1e400}', TOO_MUCH],
+    ['deep', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, TOO_MUCH],
+  ])('that is %s is refused, and says where', async (_what, text, why) => {
     const answer = await call('POST', make, text);
     expect(answer).toMatchObject({
       status: 400,
-      body: problem('', 'The body must be a JSON object.'),
+      body: problem('', `The body must be a JSON object.${why}`),
     });
+  });
+
+  it('that is empty has no fields, whatever type it names', async () => {
+    expect((await call('POST', make, '')).body).toEqual({ test_post: { item_id: 'a' } });
   });
 
   it('that is no UTF-8 is refused', async () => {
     const bytes = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     expect(await call('POST', make, new Uint8Array(bytes))).toMatchObject({
       status: 400,
-      body: problem('', 'The body must be a JSON object.'),
+      body: problem('', 'The body must be a JSON object. It is not valid UTF-8.'),
     });
   });
 
