@@ -11,6 +11,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 
 async function main(): Promise<void> {
   const { alwaysCheckCertificates } = await import('../shared/host/certificate-check.ts');
+  const { LostOutput } = await import('./lost-output.ts');
   const { run } = await import('./run.ts');
   const interruption = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => {
@@ -20,14 +21,24 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
-  // A pipe's reader may stop early, as `head` does.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1);
-  });
   const { stdout, stderr } = process;
+  const lost = new LostOutput();
+  const leave = async (error: NodeJS.ErrnoException): Promise<void> => {
+    process.exit(await lost.end(error, (text) => stderr.write(text)));
+  };
+  // Later errors say the same.
+  stdout.on('error', () => undefined);
+  stdout.once('error', (error: NodeJS.ErrnoException) => void leave(error));
   // Commands that svc runs get the environment as it was.
   const env = { ...process.env };
   alwaysCheckCertificates((text) => stderr.write(`${text}\n`));
   const script = process.argv[1];
-  process.exitCode = await run(argv, { env, stdout, stderr, script, signal: interruption.signal });
+  process.exitCode = await run(argv, {
+    env,
+    stdout,
+    stderr,
+    script,
+    lost,
+    signal: interruption.signal,
+  });
 }

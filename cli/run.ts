@@ -5,6 +5,7 @@ import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
 import { WATCH_OPTION } from './input/flags.ts';
 import type { JqSink } from './jq/filter.ts';
+import type { LostOutput } from './lost-output.ts';
 import { asCliError, CliError, usageError } from './errors.ts';
 import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedCommands, typedProblem } from './view/typed-names.ts';
@@ -24,6 +25,8 @@ export interface RunEnvironment extends Streams {
   readonly script?: string | undefined;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Where commands say what to undo if nobody can read what they print. */
+  readonly lost?: Pick<LostOutput, 'undo'>;
 }
 
 /** Runs one command line and returns its exit code. */
@@ -152,7 +155,7 @@ async function watched(
 async function contextOf(
   command: CommandSpec,
   line: ReadLine,
-  { env, signal }: RunEnvironment,
+  { env, signal, lost }: RunEnvironment,
   output: TerminalOutput,
 ): Promise<CommandContext> {
   const home = trustedHome(env);
@@ -167,7 +170,9 @@ async function contextOf(
   };
   const tries = triesOf(line, { output, signal, hasGateway: () => client().gateway !== null });
   const persistent = command.writes ? new PersistentClient(client, tries) : null;
-  return { ...line, home, env, output, signal, tries, client: () => persistent ?? client() };
+  const undo = (work: () => Promise<unknown>): void => lost?.undo(work);
+  const around = { home, env, output, signal, tries, undoIfLost: undo };
+  return { ...line, ...around, client: () => persistent ?? client() };
 }
 
 function trustedHome(env: NodeJS.ProcessEnv): Home {

@@ -1,7 +1,7 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { StartRefused } from '../shared/host/start-refused.ts';
+import { userFolder } from '../shared/host/user-folder.ts';
 
 /** Where the CLI and the daemon keep their files: one folder in SVC_HOME, or the XDG folders. */
 export interface Home {
@@ -67,11 +67,12 @@ function folders(env: NodeJS.ProcessEnv): Folders {
     const home = resolve(env['SVC_HOME']);
     return { config: home, state: home, data: join(home, 'data') };
   }
-  const user = env['HOME'] || homedir();
+  const folder = (name: string, ...usual: string[]): string =>
+    join(xdg(env[name]) ?? join(userFolder(env), ...usual), 'svc');
   return {
-    config: join(xdg(env['XDG_CONFIG_HOME']) ?? join(user, '.config'), 'svc'),
-    state: join(xdg(env['XDG_STATE_HOME']) ?? join(user, '.local', 'state'), 'svc'),
-    data: join(xdg(env['XDG_DATA_HOME']) ?? join(user, '.local', 'share'), 'svc'),
+    config: folder('XDG_CONFIG_HOME', '.config'),
+    state: folder('XDG_STATE_HOME', '.local', 'state'),
+    data: folder('XDG_DATA_HOME', '.local', 'share'),
   };
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { readIfThere } from '../../daemon/files.ts';
+import { StartRefused } from '../../shared/host/start-refused.ts';
+import { userFolder } from '../../shared/host/user-folder.ts';
 import type { CommandContext, OptionSpec } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
@@ -61,6 +62,14 @@ export interface Setup {
   readonly label: string;
 }
 
+function folderOf(env: CommandContext['env']): string {
+  try {
+    return userFolder(env);
+  } catch (error) {
+    throw error instanceof StartRefused ? usageError(error.message) : error;
+  }
+}
+
 export function setupOf(context: CommandContext): Setup {
   const clientName = chosenClient(textArgument(context, 'client'));
   const client = MCP_CLIENTS[clientName];
@@ -69,7 +78,7 @@ export function setupOf(context: CommandContext): Setup {
   const given = textOption(context, 'scope');
   const place: Place = given === 'user' || given === 'project' ? given : client.place;
   const { env } = context;
-  const paths: Paths = { home: env['HOME'] || homedir(), project: process.cwd(), env };
+  const paths: Paths = { home: folderOf(env), project: process.cwd(), env };
   const file = client.file[place]?.(paths);
   if (file === undefined) {
     throw usageError(`${client.title} has no configuration for a project.`, 'Try: --scope user');

@@ -49,7 +49,7 @@ export function forwardUrl(text: string): URL {
   return new URL(whole);
 }
 
-/** POSTs a claimed event as its sender did: with the same body, type and headers. */
+/** POSTs a claimed event as its sender did: the same bytes, with the same type and headers. */
 export async function forwardEvent(
   url: URL,
   event: FeedEvent,
@@ -77,7 +77,8 @@ function forwardedHeaders(event: FeedEvent): OutgoingHttpHeaders {
   for (const [name, value] of Object.entries(storedHeaders(event))) {
     if (!CONNECTION_HEADERS.has(name) && isSendable(name, value)) headers[name] = value;
   }
-  headers['content-type'] ??= 'application/json';
+  // A sender may have named no type; what isn't a webhook is sent as JSON.
+  if (event['channel'] !== 'webhook') headers['content-type'] ??= 'application/json';
   return headers;
 }
 
@@ -102,9 +103,9 @@ function signatureHeaders(
   });
 }
 
-/** Restores the body. Only large ones are stored byte for byte; others are written from the parsed payload. */
+/** The body as it came. A gateway of an earlier release has it for large ones only; others are written from the payload. */
 async function bodyOf(event: FeedEvent): Promise<Uint8Array> {
-  const link = event['payload_url'];
+  const link = event['body_url'] ?? event['payload_url'];
   if (typeof link === 'string') {
     return getBytes(new URL(link), WEBHOOK_BODY_MAX_BYTES, PAYLOAD_TIMEOUT_MS);
   }

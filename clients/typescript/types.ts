@@ -334,6 +334,8 @@ export interface ClaimedEvent {
   readonly payload: unknown;
   /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed. */
+  readonly body_url?: string | undefined;
   /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
   /** The payload was deleted, 30 days after it arrived. */
@@ -470,6 +472,8 @@ export interface Event {
   readonly payload: unknown;
   /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed. */
+  readonly body_url?: string | undefined;
   /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
   /** The payload was deleted, 30 days after it arrived. */
@@ -549,6 +553,8 @@ export interface EventWithResult {
   readonly payload: unknown;
   /** Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone. */
   readonly payload_url: string | null;
+  /** Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed. */
+  readonly body_url?: string | undefined;
   /** The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it. */
   readonly payload_truncated: boolean;
   /** The payload was deleted, 30 days after it arrived. */

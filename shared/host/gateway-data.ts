@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { userFolder } from './user-folder.ts';
 
 /** Linux allows 107 bytes in a socket address, macOS 103. */
 export const SOCKET_PATH_MAX_BYTES = 103;
@@ -8,8 +8,8 @@ export const SOCKET_PATH_MAX_BYTES = 103;
 export function defaultDataFolder(env: NodeJS.ProcessEnv): string {
   if (process.geteuid?.() === 0) return '/var/lib/svc-gateway';
   const { XDG_DATA_HOME: xdg } = env;
-  const user = env['HOME'] || homedir();
-  return join(xdg && isAbsolute(xdg) ? xdg : join(user, '.local', 'share'), 'svc-gateway');
+  const data = xdg && isAbsolute(xdg) ? xdg : join(userFolder(env), '.local', 'share');
+  return join(data, 'svc-gateway');
 }
 
 /**

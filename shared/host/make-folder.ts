@@ -30,9 +30,9 @@ function makeOne(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
-    if (errorCode(error) === 'EEXIST' && isThere) return false;
-    throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+    return false;
   }
   try {
     syncNames(dirname(folder));

@@ -1,6 +1,12 @@
 import { errorCode, isObject } from '../lib/guards.ts';
 import { StartRefused } from './start-refused.ts';
-import { namesTrouble, troubleWith, writeTrouble, type WriteTrouble } from './writable.ts';
+import {
+  folderTrouble,
+  namesTrouble,
+  troubleWith,
+  writeTrouble,
+  type WriteTrouble,
+} from './writable.ts';
 
 /** Codes of the system that only a write gets. */
 const OF_WRITES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
@@ -26,6 +32,8 @@ async function databaseTrouble(error: unknown, folder: string): Promise<WriteTro
 /** What the system refused to write, by its error; null for any other error. */
 export function troubleOf(error: unknown): WriteTrouble | null {
   const code = errorCode(error) ?? '';
+  const isFolder = isObject(error) && error['syscall'] === 'mkdir';
+  if (isFolder && typeof error['path'] === 'string') return folderTrouble(error['path'], code);
   if (!OF_WRITES.includes(code) || !isObject(error)) return null;
   // Two names: the second is the one to be made. Of a socket, the error has the address.
   const places = [error['dest'], error['path'], error['address']];

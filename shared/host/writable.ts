@@ -89,11 +89,27 @@ export function namesTrouble(folder: string): WriteTrouble | null {
   return lacksNames(folder) ? troubleAt(folder, 'ENOSPC', folder, NO_NAMES) : null;
 }
 
-function lacksNames(path: string): boolean {
-  // What couldn't be made isn't there, and perhaps nor is its folder.
+/** What it means that a folder can't be made: who may write where it would be. */
+export function folderTrouble(path: string, code: string): WriteTrouble {
+  if (Object.hasOwn(WORDS, code)) return troubleWith(path, code);
+  const there = nearest(path);
+  const why = statSync(there).isDirectory()
+    ? `${there}: ${rightsOf(there, code, there)[0]}`
+    : `${there} is no folder`;
+  const cure = 'Set SVC_HOME, or SVC_DATA for a gateway, to a folder of your own.';
+  return { code, path, text: `${path} can't be made. ${why} (${code})`, cure };
+}
+
+/** The place, or the first folder above it that is there. */
+function nearest(path: string): string {
   let at = path;
   while (!existsSync(at) && at !== dirname(at)) at = dirname(at);
-  const { files, ffree } = statfsSync(at);
+  return at;
+}
+
+function lacksNames(path: string): boolean {
+  // What couldn't be made isn't there, and perhaps nor is its folder.
+  const { files, ffree } = statfsSync(nearest(path));
   return files > 0 && ffree < NAMES_MIN;
 }
 

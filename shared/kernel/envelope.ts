@@ -112,6 +112,12 @@ export const eventSchema = named(
         .describe(
           'Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.',
         ),
+      body_url: z
+        .string()
+        .optional()
+        .describe(
+          'Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed.',
+        ),
       payload_truncated: z
         .boolean()
         .describe(
@@ -172,6 +178,7 @@ export function toEnvelope(row: EventRow, options: EnvelopeOptions): Envelope {
       headers: JSON.parse(row.headers) as Record<string, string>,
     }),
     ...payloadFields(row, options),
+    ...(options.payload.whole && options.payload.bodyUrl && { body_url: options.payload.bodyUrl }),
     ...(row.channel === 'email' && mailFields(row, options.payload)),
     status: queue.status,
     attempts: queue.attempts,

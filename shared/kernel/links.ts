@@ -50,6 +50,8 @@ export function readSeal(seal: string): { readonly holder: string; readonly sign
 export interface EventLinks {
   /** The stored body, if it's too large for the event. */
   readonly url: string | null;
+  /** A webhook's body of any size, as it came. */
+  readonly bodyUrl: string | null;
   /** A mail's HTML, on a page that runs and loads nothing. */
   readonly htmlUrl: string | null;
   /** A mail's attachment, by its name. */
@@ -57,13 +59,13 @@ export interface EventLinks {
 }
 
 /** For readers that can't sign links. */
-export const NO_LINKS: EventLinks = { url: null, htmlUrl: null, linkTo: () => ({}) };
+export const NO_LINKS: EventLinks = { url: null, bodyUrl: null, htmlUrl: null, linkTo: () => ({}) };
 
 /** The links of an event that is shown in full. */
 export function eventLinks(
   context: { readonly vault: Vault; readonly server: ServerInfo },
   projectId: string,
-  event: Pick<EventRow, 'id' | 'blob' | 'channel' | 'headers'>,
+  event: Pick<EventRow, 'id' | 'kind' | 'blob' | 'channel' | 'headers'>,
   { holder, now }: { readonly holder: string; readonly now: number },
 ): EventLinks {
   const terms = { holder, expiresAtMs: now + PAYLOAD_LINK_SECONDS * 1000 };
@@ -72,8 +74,10 @@ export function eventLinks(
     return `${contentBase(context.server)}/${kind}/${projectBody(projectId)}/${event.id}/${terms.expiresAtMs}/${end}`;
   };
   const isHtml = event.channel === 'email' && mailParts(event.headers).html;
+  const isBody = event.channel === 'webhook' && event.kind !== null;
   return {
     url: event.blob === null ? null : link('l', payloadLinkText),
+    bodyUrl: isBody ? link('l', payloadLinkText) : null,
     htmlUrl: isHtml ? link('m', mailHtmlText) : null,
     linkTo: (name) => {
       const file = { path: `${event.id}/${name}`, version: ATTACHMENT_VERSION };

@@ -1,6 +1,7 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
+import { giveBackIfLost } from '../../work/give-back.ts';
 import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
 export const declaration: Additions = {
@@ -11,5 +12,8 @@ export const declaration: Additions = {
 
 /** `svc inbox claim`: what the event is about, and how to finish it. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return runOperation(shape, context, (answer) => detailOf(context, answer));
+  return runOperation(shape, context, (answer) => {
+    giveBackIfLost(context, [answer]);
+    return detailOf(context, answer);
+  });
 }

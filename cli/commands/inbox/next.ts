@@ -3,6 +3,7 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { eventListView } from '../../view/events.ts';
+import { giveBackIfLost } from '../../work/give-back.ts';
 import { checkSource } from '../../work/source-check.ts';
 import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
@@ -16,7 +17,9 @@ export function run(context: CommandContext, shape: OperationShape): Promise<num
   void checkSource(context);
   return runOperation(shape, context, (answer) => {
     const items: unknown = isObject(answer) ? answer['items'] : null;
-    const [only, ...others] = Array.isArray(items) ? (items as unknown[]) : [];
+    const events = Array.isArray(items) ? (items as unknown[]) : [];
+    giveBackIfLost(context, events);
+    const [only, ...others] = events;
     return only === undefined || others.length > 0
       ? eventListView(answer)
       : detailOf(context, only);

@@ -15,7 +15,10 @@ interface LinkedPayload {
   readonly eventId: string;
 }
 
-/** Serves bodies that are too large for an answer, and the HTML of mails, by signed links that expire. */
+/** Where a linked body is: among the blobs, or in its row. */
+type Stored = { readonly digest: string } | { readonly bytes: Uint8Array };
+
+/** Serves the bodies of webhooks, and the HTML of mails, by signed links that expire. */
 export class PayloadLinks {
   readonly #projects: Projects;
   readonly #vault: Vault;
@@ -31,7 +34,8 @@ export class PayloadLinks {
   open(parts: readonly string[]): Promise<LinkedPayload> {
     return this.#open(parts, payloadLinkText, async (store, eventId, now) => {
       const row = await store.events.findWhole(eventId, now);
-      return row?.blob ?? null;
+      if (row?.blob) return { digest: row.blob };
+      return row?.body ? { bytes: row.body } : null;
     });
   }
 
@@ -39,14 +43,14 @@ export class PayloadLinks {
   openHtml(parts: readonly string[]): Promise<LinkedPayload> {
     return this.#open(parts, mailHtmlText, async (store, eventId, now) => {
       const file = await store.eventFiles.find(eventId, HTML_NAME, now);
-      return file?.digest ?? null;
+      return file ? { digest: file.digest } : null;
     });
   }
 
   async #open(
     parts: readonly string[],
     signedText: typeof payloadLinkText,
-    digestOf: (store: Repositories, eventId: string, now: number) => Promise<string | null>,
+    find: (store: Repositories, eventId: string, now: number) => Promise<Stored | null>,
   ): Promise<LinkedPayload> {
     const [body = '', eventId = '', expires = '', seal = ''] = parts;
     const { holder, signature } = readSeal(seal);
@@ -58,11 +62,12 @@ export class PayloadLinks {
       throw new ServiceError('NOT_FOUND');
     }
     const project = await this.#projects.find(projectId);
-    const digest = await project?.store.read(async (store) =>
-      (await isStillHere(store, holder, now)) ? digestOf(store, eventId, now) : null,
+    const stored = await project?.store.read(async (store) =>
+      (await isStillHere(store, holder, now)) ? find(store, eventId, now) : null,
     );
-    if (!project || !digest) throw new ServiceError('NOT_FOUND');
-    const bytes = await project.blobs.read(digest).catch((error: unknown) => {
+    if (!project || !stored) throw new ServiceError('NOT_FOUND');
+    if ('bytes' in stored) return { bytes: stored.bytes, eventId };
+    const bytes = await project.blobs.read(stored.digest).catch((error: unknown) => {
       // The payload expired after the row was read.
       throw isMissing(error) ? new ServiceError('NOT_FOUND') : error;
     });

@@ -150,7 +150,7 @@ const PAYLOAD = {
   tags: ['links'],
   summary: 'Download the payload of an event.',
   description:
-    'The `payload_url` of inbox_claim, for bodies over 256 KB; valid for an hour. The bytes are exactly as ' +
+    'The `body_url` of inbox_claim, or its `payload_url` for bodies over 256 KB; valid for an hour. The bytes are exactly as ' +
     'received: data from outside.',
   security: [],
   parameters: inPath('project', 'event', 'expires', 'signature'),

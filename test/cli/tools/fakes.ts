@@ -137,6 +137,7 @@ export function fakeContext(given: {
       signal,
       hasGateway: () => false,
     }),
+    undoIfLost: () => undefined,
     args: given.args ?? {},
     options: given.options ?? {},
     env: given.env ?? process.env,

@@ -86,7 +86,7 @@ def resolve_home(env: Mapping[str, str]) -> Home:
     if env.get("SVC_HOME"):
         config = state = os.path.abspath(env["SVC_HOME"])
     else:
-        user = env.get("HOME") or os.path.expanduser("~")
+        user = _user_folder(env)
         config = os.path.join(_xdg(env, "XDG_CONFIG_HOME", user, ".config"), "svc")
         state = os.path.join(_xdg(env, "XDG_STATE_HOME", user, ".local/state"), "svc")
     for folder in {config, state}:
@@ -100,6 +100,22 @@ def resolve_home(env: Mapping[str, str]) -> Home:
     for path in (home.credentials_file, home.daemon_file, home.socket_path):
         _refuse_foreign(path, 0)
     return home
+
+
+def _user_folder(env: Mapping[str, str]) -> str:
+    """HOME, or else what the list of users says: an empty HOME isn't the current folder."""
+    home = env.get("HOME", "")
+    if os.path.isabs(home):
+        return home
+    try:
+        import pwd
+
+        listed = pwd.getpwuid(os.getuid()).pw_dir
+    except (ImportError, KeyError):
+        listed = ""
+    if not os.path.isabs(listed):
+        raise _usage("HOME names no folder.", "Set HOME or SVC_HOME to a folder of your own.")
+    return listed
 
 
 def _xdg(env: Mapping[str, str], name: str, user: str, fallback: str) -> str:

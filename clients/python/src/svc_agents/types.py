@@ -467,6 +467,8 @@ class Event(TypedDict):
     payload: Any
     #: Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.
     payload_url: Optional[str]
+    #: Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed.
+    body_url: NotRequired[str]
     #: The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it.
     payload_truncated: bool
     #: The payload was deleted, 30 days after it arrived.
@@ -557,6 +559,8 @@ class EventWithResult(TypedDict):
     payload: Any
     #: Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.
     payload_url: Optional[str]
+    #: Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed.
+    body_url: NotRequired[str]
     #: The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it.
     payload_truncated: bool
     #: The payload was deleted, 30 days after it arrived.
@@ -666,6 +670,8 @@ class ClaimedEvent(TypedDict):
     payload: Any
     #: Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.
     payload_url: Optional[str]
+    #: Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed.
+    body_url: NotRequired[str]
     #: The payload was left out of this answer because it is over 8 KB; `POST /v1/inbox/claim` returns it.
     payload_truncated: bool
     #: The payload was deleted, 30 days after it arrived.

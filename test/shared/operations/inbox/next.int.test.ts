@@ -126,7 +126,9 @@ describe('a repeat of inbox_next under its Idempotency-Key', () => {
   it('answers the same claims', async () => {
     const [first = ''] = await arrivedMany(2);
     const taken = await next({}, 'again');
-    expect(await next({}, 'again')).toEqual(taken);
+    // Its links are new, and end later.
+    const [claim] = taken.items.map((one) => ({ ...one, body_url: expect.any(String) }));
+    expect(await next({}, 'again')).toEqual({ ...taken, items: [claim] });
     expect(ids(taken)).toEqual([first]);
   });
 
