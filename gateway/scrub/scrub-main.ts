@@ -26,5 +26,6 @@ async function pace(bytes: number): Promise<void> {
 setPriority(LOWEST);
 // The gateway has ended, and so does this.
 process.on('disconnect', () => process.exit());
-process.send?.(await scrub({ dataFolder, now: () => Date.now(), pace }));
+const result = await scrub({ dataFolder, now: () => Date.now(), pace });
+process.send?.(result);
 process.disconnect?.();
