@@ -16,7 +16,7 @@ const PLACES = Number(process.env['SVC_FLIPPED_PLACES'] ?? 80);
 /** Flipped together. */
 const BATCH = 40;
 const BLOBS_IN_BATCH = 24;
-const CONTROL_IN_BATCH = 4;
+const IN_CONTROL = 8;
 const COUNT = 40;
 const PAGE = 4096;
 
@@ -133,9 +133,8 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
       offset: random.below(statSync(file).size),
       named: `${relative(data, file)} blob`,
     }));
-    const control = pagesOf(join(data, 'control.db'), CONTROL_IN_BATCH);
     const database = join(data, 'projects', project.id, 'project.db');
-    return [...chosen, ...control, ...pagesOf(database, count - chosen.length - control.length)];
+    return [...chosen, ...pagesOf(database, count - chosen.length)];
   }
 
   function pagesOf(file: string, count: number): Place[] {
@@ -189,6 +188,16 @@ describe.runIf(installed)(`${PLACES} flipped bytes under the installed package`,
       await stop();
     },
   );
+
+  it('in the control database: each is named, and nothing else is served as right', async () => {
+    restoreGood();
+    const expected = flip(pagesOf(join(data, 'control.db'), IN_CONTROL));
+    expect((await check()).named).toEqual(expect.arrayContaining(expected));
+    expect(await backUp()).toBe(1);
+    await start().catch(() => null);
+    expect((await readAll()).wrong).toEqual([]);
+    await stop();
+  });
 
   it.each(Array.from({ length: PLACES / 2 / BATCH }, (_, batch) => batch))(
     'while it runs, batch %i: nothing is served as right, and one scrub names each',

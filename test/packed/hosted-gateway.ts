@@ -34,7 +34,9 @@ export class HostedGateway {
     const dataFolder = join(machine.folder('gateway'), 'data');
     const own = { SVC_DATA: dataFolder, SVC_LISTEN: '127.0.0.1:0', ...env };
     const started = machine.start(['gateway', '--json'], own);
-    const line = await started.prints(/^\{"base_url".*$/m);
+    const refused = started.ended.then(({ err }) => Promise.reject(new Error(err)));
+    const line = await Promise.race([started.prints(/^\{"base_url".*$/m), refused]);
+    refused.catch(() => undefined);
     return new HostedGateway(started, JSON.parse(line) as Listening, dataFolder);
   }
 
