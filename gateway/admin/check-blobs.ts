@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { S3Client } from '../blobs/s3-client.ts';
 import { blobFile } from './copies.ts';
 import type { ProjectCopy, StoredBlob } from './project-copy.ts';
 import type { AdminSettings } from './settings.ts';
+
+const DIGEST = /^[0-9a-f]{64}$/;
 
 type Report = (project: string, place: string, what: string, problem: string) => void;
 
@@ -43,6 +46,20 @@ export class BlobCheck {
       // Meanwhile its last row may have gone, and its bytes after it.
       if (problem === null || !(await copy.isReferenced(blob.digest))) continue;
       this.#report(project, this.placeOf(project, blob), 'blob', problem);
+    }
+  }
+
+  /** Checks every blob in the project's folder, whose database can't say which there should be. Not in a bucket. */
+  async runFound({ project, signal, onBlob }: BlobRun): Promise<void> {
+    if (this.#client) return;
+    const folder = join(this.#folder, 'projects', project, 'blobs');
+    const names = await readdir(folder, { recursive: true }).catch(() => []);
+    for (const digest of names.map((name) => basename(name)).filter((name) => DIGEST.test(name))) {
+      signal.throwIfAborted();
+      const blob = { digest, sizeBytes: 0 };
+      const problem = await this.problemOf(project, blob);
+      onBlob();
+      if (problem !== null) this.#report(project, this.placeOf(project, blob), 'blob', problem);
     }
   }
 

@@ -181,13 +181,18 @@ class DataCheck {
 
   async #project(id: string, onBlob: () => void): Promise<void> {
     const place = this.#options.settings.databases.ofProject(id);
-    if (!(await this.#structure(id, place))) return;
     const { signal } = this.#options;
+    const run = { project: id, signal, onBlob };
+    if (!(await this.#structure(id, place))) return this.blobs.runFound(run);
     const copy = new ProjectCopy(await openReadOnly(place), id);
     const steps = [
       () => this.#sealsOf(copy),
       () => this.#ledgerOf(copy, id, nameOf(place)),
-      () => this.blobs.run(copy, { project: id, signal, onBlob }),
+      () =>
+        this.blobs.run(copy, run).catch(async (error: unknown) => {
+          await this.blobs.runFound(run);
+          throw error;
+        }),
     ];
     try {
       for (const step of steps) {

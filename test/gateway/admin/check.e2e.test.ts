@@ -156,6 +156,10 @@ describe('svc gateway check', () => {
     ruin(database);
     const { damage: more } = await check();
     expect(more).toContainEqual(expect.objectContaining({ file: database }));
+    writeFileSync(join(data, database), randomBytes(8192));
+    writeFileSync(join(data, nameOf(bytes)), 'something else');
+    const { damage: most } = await check();
+    expect(most).toContainEqual(expect.objectContaining({ file: nameOf(bytes), what: 'blob' }));
   });
 
   it('names a database that was cut off, and says what to do, without a stack', async () => {
