@@ -3,8 +3,11 @@ import { inNextTurn } from '../lib/next-turn.ts';
 
 /** As many bytes are parsed at once: at most 700 chunks or 150 requests. */
 const SLICE_BYTES = 4096;
-/** What parsing costs: a small chunk takes about a microsecond. */
+/** What parsing costs, in microseconds or so; a small chunk takes one. A refusal is answered at once. */
 const REQUEST_WORK = 20;
+const REFUSAL_WORK = 200;
+/** Four kilobytes can be a thousand header lines. */
+const SLICE_BYTES_WORK = 50;
 /** Slices that cost less are parsed together. */
 const SLICE_WORK = 400;
 /** What is parsed in one turn of the event loop; half of it for those whose last slice waits, because they send little. */
@@ -61,6 +64,12 @@ export class CarefulReading {
   /** A request was parsed. */
   request(): void {
     this.#line.work += REQUEST_WORK;
+  }
+
+  /** A request was refused, because its head takes far longer to parse than others. */
+  refused(socket: Socket): void {
+    this.#line.work += REFUSAL_WORK;
+    this.tooMany(socket);
   }
 
   /** A small chunk of a body was parsed. */
@@ -204,6 +213,7 @@ class Reader {
     while (this.#rest.length > 0 && this.#line.work < until && !this.#isStopped) {
       const slice = this.#rest.subarray(0, SLICE_BYTES);
       this.#keep(this.#rest.subarray(SLICE_BYTES));
+      this.#line.work += SLICE_BYTES_WORK;
       this.#parse.call(this.#socket, slice);
     }
     this.#isInLine = false;

@@ -20,6 +20,9 @@ type OnSlow = (request: IncomingMessage) => void;
 /** Uploads of up to 100 MB, over any connection. The gateway ends an expired one when its next bytes arrive. */
 const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
 
+/** How soon we look again at a connection of which we read nothing. */
+const STOPPED_MS = 1000;
+
 const REQUEST_TIMEOUT =
   'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
@@ -53,7 +56,7 @@ class Receiving {
     this.#socket = socket;
     this.#limits = limits;
     this.#onSlow = onSlow;
-    this.#expectWithin(limits.headersMs, () => this.#cutOff(true));
+    this.#expectBy(this.#time + limits.headersMs, () => this.#cutOff(true));
     socket.on('pause', () => {
       this.#stoppedAt ??= performance.now();
     });
@@ -67,14 +70,12 @@ class Receiving {
   headersCame(request: IncomingMessage, response: ServerResponse): void {
     this.#openRequests += 1;
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (hasBody(request)) {
       const isUpload = UPLOAD.test(request.url ?? '');
       const { bodyMs } = this.#limits;
-      this.#expectBytes(
-        request,
-        response,
-        isUpload ? Number.POSITIVE_INFINITY : this.#time + bodyMs,
-      );
+      const endsAt = isUpload ? Number.POSITIVE_INFINITY : this.#time + bodyMs;
+      this.#expectBytes(request, response, endsAt);
     }
     response.once('close', () => this.#answered());
   }
@@ -89,13 +90,8 @@ class Receiving {
     const { bodyMs, lowestRate = { bytes: 1, everyMs: bodyMs } } = this.#limits;
     const { bytesRead } = this.#socket;
     const until = Math.min(this.#time + lowestRate.everyMs, endsAt);
-    const look = (): void => {
-      if (request.complete || response.writableFinished || this.#socket.destroyed) return;
-      const left = until - this.#time;
-      if (left > 0) {
-        lookIn(this.#stoppedAt === null ? left : lowestRate.everyMs);
-        return;
-      }
+    this.#expectBy(until, () => {
+      if (request.complete || response.writableFinished) return;
       const isSlow = this.#socket.bytesRead - bytesRead < lowestRate.bytes;
       if (!isSlow && until < endsAt) {
         this.#expectBytes(request, response, endsAt);
@@ -103,10 +99,7 @@ class Receiving {
       }
       this.#onSlow?.(request);
       this.#cutOff(!response.headersSent);
-    };
-    // Bytes that came while this process was busy are read first.
-    const lookIn = (ms: number): void => this.#expectWithin(ms, () => setImmediate(look));
-    lookIn(until - this.#time);
+    });
   }
 
   #answered(): void {
@@ -114,13 +107,25 @@ class Receiving {
     if (this.#openRequests > 0) return;
     // Node closes a silent connection after keepAliveMs; this catches a client that trickles its next headers.
     const { keepAliveMs, headersMs } = this.#limits;
-    this.#expectWithin(keepAliveMs + headersMs, () => this.#cutOff(true));
+    this.#expectBy(this.#time + keepAliveMs + headersMs, () => this.#cutOff(true));
   }
 
-  #expectWithin(ms: number, otherwise: () => void): void {
+  /** `until`: the sender's time. */
+  #expectBy(until: number, otherwise: () => void): void {
     clearTimeout(this.#timer);
     if (this.#socket.destroyed) return;
-    this.#timer = setTimeout(otherwise, ms);
+    const left = until - this.#time;
+    const look = (): void => {
+      if (this.#socket.destroyed || this.#timer !== timer) return;
+      if (until > this.#time) this.#expectBy(until, otherwise);
+      else otherwise();
+    };
+    // Bytes that came while this process was busy are read first.
+    const timer = setTimeout(
+      () => setImmediate(look),
+      this.#stoppedAt === null ? left : Math.max(left, STOPPED_MS),
+    );
+    this.#timer = timer;
   }
 
   /** Says why, unless an answer has already started. */

@@ -115,7 +115,7 @@ export class HttpServer {
         joinSmallChunks(request, response, () => this.#reading.smallChunk(request.socket));
       }
       if (request.rawHeaders.length > 2 * HEADERS_MAX) {
-        this.#reading.tooMany(request.socket);
+        this.#reading.refused(request.socket);
         const message = `Send at most ${HEADERS_MAX} of them.`;
         answerError(response, invalid({ path: 'headers', message }), 431);
         return;

@@ -144,6 +144,26 @@ it('a sender whose turn comes just before its time is over is not ended while it
   expect(slow).toEqual([]);
 });
 
+it('a head that came while nothing of its connection was read is not ended for being late', async () => {
+  const pass = stoppedClock();
+  await server.close(0);
+  const sockets: Socket[] = [];
+  server = await HttpServer.listen(
+    { host: '127.0.0.1', port: 0 },
+    () => (_, response) => response.end('here'),
+    { limits: { ...LIMITS, headersMs: 1000 }, onConnection: (socket) => sockets.push(socket) },
+  );
+  const sent = connect(server.port, '127.0.0.1');
+  while (sockets.length === 0) await turn();
+  sockets[0]?.pause();
+  sent.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await pass(2000);
+  sockets[0]?.resume();
+  const [answer] = (await once(sent, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+  sent.destroy();
+});
+
 it('a sender who sends nothing more after its turn came is ended with 408', async () => {
   const pass = stoppedClock();
   const { all } = await senderInLine();
