@@ -65,7 +65,8 @@ export class AdmittedRequest {
     this.#connection?.prove(project);
     this.#onProved?.(project);
     if (this.#lane?.side === 'strangers') {
-      this.#lane = laneOf('known', project, this.#lane.caller);
+      const { caller, agent } = this.#lane;
+      this.#lane = laneOf('known', project, caller, agent);
     }
   }
 

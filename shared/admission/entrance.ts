@@ -20,6 +20,7 @@ interface Entering {
 interface Peer {
   shown: string | undefined;
   address: string;
+  agent: string;
   credential: string | null;
   lane: Lane;
   /** Requests without an answer. */
@@ -57,7 +58,7 @@ export class Entrance {
     admitted.entered(lane, place, (project) => {
       if (lane.side === 'known' || credential === null) return;
       this.#callers.remember(credential, project);
-      peer.lane = laneOf('known', project, credential);
+      peer.lane = laneOf('known', project, credential, peer.agent);
     });
     response.on('prefinish', () => {
       place.leave();
@@ -82,16 +83,27 @@ export class Entrance {
 
   #peerOf(request: IncomingMessage, address: string): Peer {
     const shown = shownBy(request);
+    const agent = agentOf(request);
     const known = this.#peers.get(request.socket);
-    if (known && known.shown === shown && known.address === address) return known;
+    if (known && known.shown === shown && known.address === address && known.agent === agent) {
+      return known;
+    }
     const credential = shown === undefined ? null : credentialOf(shown);
     const project = credential === null ? null : this.#callers.projectOf(credential);
     const lane =
       project === null
-        ? laneOf('strangers', address, credential ?? '')
-        : laneOf('known', project, credential ?? '');
-    if (known) return Object.assign(known, { shown, address, credential, lane });
-    const peer = { shown, address, credential, lane, open: 0, behind: new Set<() => void>() };
+        ? laneOf('strangers', address, credential ?? '', agent)
+        : laneOf('known', project, credential ?? '', agent);
+    if (known) return Object.assign(known, { shown, address, agent, credential, lane });
+    const peer = {
+      shown,
+      address,
+      agent,
+      credential,
+      lane,
+      open: 0,
+      behind: new Set<() => void>(),
+    };
     request.socket.once('close', () => {
       for (const closed of peer.behind) closed();
     });
@@ -103,7 +115,7 @@ export class Entrance {
   #doubt(peer: Peer, status: number): void {
     if (peer.credential === null || (status !== 401 && status !== 404)) return;
     this.#callers.forget(peer.credential);
-    peer.lane = laneOf('strangers', peer.address, peer.credential);
+    peer.lane = laneOf('strangers', peer.address, peer.credential, peer.agent);
   }
 
   /** An answer that its client doesn't read stays in memory. Who leaves too much is cut off. */
@@ -113,6 +125,11 @@ export class Entrance {
     if (read) response.once('close', read);
     else request.socket.destroy();
   }
+}
+
+/** What the agent calls itself: those of one machine share a key. */
+function agentOf({ headers }: IncomingMessage): string {
+  return String(headers['x-service-agent'] ?? headers['user-agent'] ?? '');
 }
 
 /** A place for each 32 KB of a body, up to 8: what we make of a body takes several times its bytes. */

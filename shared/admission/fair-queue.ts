@@ -6,15 +6,17 @@ export interface Lane {
   readonly side: 'known' | 'strangers';
   /** The project of a known caller, the network address of a stranger. */
   readonly holder: string;
-  /** Callers of one holder take turns. */
+  /** Callers of one holder take turns, and the agents of one caller. */
   readonly caller: string;
+  /** Its name for itself. */
+  readonly agent: string;
   /** The holder, as budgets count it. */
   readonly counted: Counted;
 }
 
-export function laneOf(side: Lane['side'], holder: string, caller: string): Lane {
+export function laneOf(side: Lane['side'], holder: string, caller: string, agent = ''): Lane {
   const counted = side === 'known' ? { project: holder } : { address: holder };
-  return { side, holder, caller, counted };
+  return { side, holder, caller, agent, counted };
 }
 
 /** A job in its lane. `isWaiting` is false once it was taken out. */
@@ -29,7 +31,7 @@ const IDLE_MAX = 1024;
 
 /**
  * Jobs that wait for the event loop. The next one comes from the side, and there from the holder, that has used the least
- * processor time; callers of one holder take turns. Nobody saves time up: who comes after a pause counts as having used
+ * processor time; callers of one holder take turns, and so do agents that share a key. Nobody saves time up: who comes after a pause counts as having used
  * as much as the one that was served last.
  */
 export class FairQueue<T> {
@@ -133,62 +135,110 @@ class Holder<T> {
   used: number;
   /** The rests of jobs that have begun. */
   begun: Queued<T>[] = [];
-  /** The others by caller, in the order of their turns. */
-  readonly #callers = new Map<string, Line<T>>();
+  readonly #others = new Rota<T>(
+    ({ caller }) => caller,
+    () =>
+      new Rota<T>(
+        ({ agent }) => agent,
+        () => new Line<T>(),
+      ),
+  );
 
   constructor(used: number) {
     this.used = used;
   }
 
   add(queued: Queued<T>): void {
-    const { caller } = queued.lane;
-    const line = this.#callers.get(caller);
-    if (line) line.items.push(queued);
-    else this.#callers.set(caller, { items: [queued], at: 0 });
+    this.#others.add(queued);
   }
 
-  /** Drops jobs that were taken out meanwhile. */
   peek(): Queued<T> | null {
     while (this.begun[0] && !this.begun[0].isWaiting) this.begun.shift();
-    if (this.begun[0]) return this.begun[0];
-    for (const [caller, line] of this.#callers) {
-      for (; line.at < line.items.length; line.at += 1) {
-        const queued = line.items[line.at];
-        if (queued?.isWaiting) return queued;
-      }
-      this.#callers.delete(caller);
-    }
-    return null;
+    return this.begun[0] ?? this.#others.peek();
   }
 
   shift(): Queued<T> | null {
     const queued = this.peek();
     if (!queued) return null;
     queued.isWaiting = false;
-    if (this.begun[0] === queued) {
-      this.begun.shift();
-      return queued;
-    }
-    const { caller } = queued.lane;
-    const line = this.#callers.get(caller);
-    if (!line) return queued;
-    line.at += 1;
-    // To the end: the next caller's turn.
-    this.#callers.delete(caller);
-    if (line.at < line.items.length) this.#callers.set(caller, compact(line));
+    if (this.begun[0] === queued) this.begun.shift();
+    else this.#others.shift();
     return queued;
   }
 }
 
-interface Line<T> {
-  items: Queued<T>[];
-  /** The first that may still wait. */
-  at: number;
+/** Jobs that wait. Drops those that were taken out meanwhile. */
+interface Waiting<T> {
+  add(queued: Queued<T>): void;
+  /** The next one. */
+  peek(): Queued<T> | null;
+  /** Removes what `peek` has returned. */
+  shift(): void;
+}
+
+/** Parts that take turns. */
+class Rota<T> implements Waiting<T> {
+  readonly #nameOf: (lane: Lane) => string;
+  readonly #newPart: () => Waiting<T>;
+  /** In the order of their turns. */
+  readonly #parts = new Map<string, Waiting<T>>();
+
+  constructor(nameOf: (lane: Lane) => string, newPart: () => Waiting<T>) {
+    this.#nameOf = nameOf;
+    this.#newPart = newPart;
+  }
+
+  add(queued: Queued<T>): void {
+    const name = this.#nameOf(queued.lane);
+    const part = this.#parts.get(name) ?? this.#newPart();
+    part.add(queued);
+    this.#parts.set(name, part);
+  }
+
+  peek(): Queued<T> | null {
+    for (const [name, part] of this.#parts) {
+      const queued = part.peek();
+      if (queued) return queued;
+      this.#parts.delete(name);
+    }
+    return null;
+  }
+
+  shift(): void {
+    const [first] = this.#parts;
+    if (!first) return;
+    const [name, part] = first;
+    part.shift();
+    // To the end: the next one's turn.
+    this.#parts.delete(name);
+    if (part.peek()) this.#parts.set(name, part);
+  }
 }
 
 const COMPACT_FROM = 256;
 
-function compact<T>(line: Line<T>): Line<T> {
-  if (line.at < COMPACT_FROM) return line;
-  return { items: line.items.slice(line.at), at: 0 };
+/** First come, first served. */
+class Line<T> implements Waiting<T> {
+  #items: Queued<T>[] = [];
+  /** The first that may still wait. */
+  #at = 0;
+
+  add(queued: Queued<T>): void {
+    this.#items.push(queued);
+  }
+
+  peek(): Queued<T> | null {
+    for (; this.#at < this.#items.length; this.#at += 1) {
+      const queued = this.#items[this.#at];
+      if (queued?.isWaiting) return queued;
+    }
+    return null;
+  }
+
+  shift(): void {
+    this.#at += 1;
+    if (this.#at < COMPACT_FROM) return;
+    this.#items = this.#items.slice(this.#at);
+    this.#at = 0;
+  }
 }

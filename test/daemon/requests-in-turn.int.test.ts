@@ -7,6 +7,8 @@ import { admittedOf } from '../../shared/api/http.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const PLACES = 64;
+/** What a request in line counts for. */
+const HEAD_BYTES = 8192;
 
 /** A daemon whose answers end when a test says so. */
 class Stage {
@@ -92,4 +94,17 @@ describe.each(['tcp', 'socket'] as const)('a daemon that somebody floods over it
       expect([stage.admission.turns.underWay, stage.admission.turns.waitingBytes]).toEqual([0, 0]);
     },
   );
+
+  it('lets another agent with the same key go next', async () => {
+    await stage.open(kind);
+    const loop = { 'x-service-agent': 'loop' };
+    const flood = Array.from({ length: PLACES + 10 }, (_, n) => stage.get(`/${n}`, loop));
+    await expect.poll(() => stage.admission.turns.waitingBytes).toBe(10 * HEAD_BYTES);
+    const other = stage.get('/other', { 'x-service-agent': 'other' });
+    await expect.poll(() => stage.admission.turns.waitingBytes).toBe(11 * HEAD_BYTES);
+    const ending = setInterval(() => stage.end(), 5);
+    await Promise.all([...flood, other]);
+    clearInterval(ending);
+    expect(stage.reached.slice(PLACES, PLACES + 2)).toContain('/other');
+  });
 });

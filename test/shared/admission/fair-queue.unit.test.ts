@@ -64,6 +64,18 @@ describe('the line of requests', () => {
     expect(drain(queue).indexOf('other')).toBeLessThan(3);
   });
 
+  it('serves the agents that share a key in turn, and no other key waits longer for their number', () => {
+    const queue = new FairQueue<string>();
+    for (let n = 0; n < 100; n += 1) queue.push(laneOf('known', 'prj_a', 'key 1', 'loop'), 'loop');
+    for (let n = 0; n < 9; n += 1)
+      queue.push(laneOf('known', 'prj_a', 'key 1', `agent ${n}`), 'agent');
+    queue.push(laneOf('known', 'prj_a', 'key 2', 'other'), 'other');
+    const order = drain(queue);
+    expect(order.indexOf('other')).toBeLessThan(3);
+    expect(order.indexOf('agent')).toBeLessThan(4);
+    expect(order.slice(0, 12).filter((job) => job === 'agent')).toHaveLength(9);
+  });
+
   it('saves nothing up: who pauses gets no more than their share afterwards', () => {
     const queue = new FairQueue<string>();
     for (let n = 0; n < 50; n += 1) queue.push(known('prj_a'), 'a');
