@@ -11,8 +11,9 @@ const LARGE_BYTES = 16 * KIB;
 /** Copy smaller chunks into buffers of up to this size. */
 const BUFFER_MAX_BYTES = 256 * KIB;
 
-/** A body that hasn't come by then gives its place to another request. */
+/** A body of which less than this has come after so long gives its place to another request. */
 const SOON_MS = 20;
+const SOON_BYTES = 16 * KIB;
 
 const EMPTY = Buffer.alloc(0);
 /** We don't read the rest of a refused body, so its connection can't serve another request. */
@@ -53,13 +54,20 @@ export function readPieces(arrival: Arrival, maxBytes: number): Promise<readonly
   const admitted = admittedOf(arrival);
   const account = admitted.openBody();
   let isLate = false;
-  const late = (): void => {
-    isLate = true;
-    admitted.stepAside();
-  };
   let soon: NodeJS.Timeout | undefined;
   const watch = (): void => {
-    if (!request.complete) soon = setTimeout(late, SOON_MS);
+    const { size } = body;
+    const look = (): void => {
+      if (request.complete || request.destroyed) return;
+      if (body.size - size >= SOON_BYTES) {
+        watch();
+        return;
+      }
+      isLate = true;
+      admitted.stepAside();
+    };
+    // Bytes that came while this process was busy are read first.
+    if (!request.complete) soon = setTimeout(() => setImmediate(look), SOON_MS);
   };
   // Most bodies come together with their heads. These are complete by then, and need no timer.
   queueMicrotask(watch);
