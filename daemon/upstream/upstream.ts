@@ -164,10 +164,17 @@ export class Upstream {
   }
 
   async #answered(call: UpstreamCall, request: RestRequest): Promise<Received> {
+    let isRepeated = false;
+    const send = async (isAgain: boolean, signal: AbortSignal): Promise<Received> => {
+      isRepeated ||= isAgain;
+      const received = isAgain ? null : await this.#tried(call, request, signal);
+      // What was sent later may have overtaken it.
+      const isToRepeat = received === null || (isRepeated && isBusy(received));
+      return isToRepeat ? this.#afresh(call, request, signal) : received;
+    };
     try {
       return await beside({
-        send: (isAgain, signal) =>
-          isAgain ? this.#afresh(call, request, signal) : this.#tried(call, request, signal),
+        send,
         isThere: (signal) => this.#isThere(call, signal),
         aloneMs: ALONE_MS,
       });
