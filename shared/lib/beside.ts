@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Between two looks for the other side. */
+const LOOK_MS = 200;
+
 export interface BesideOptions<T> {
   /** Sends it. `isAgain`: over a new connection. The signal ends it as soon as one of them is answered. */
   readonly send: (isAgain: boolean, signal: AbortSignal) => Promise<T>;
@@ -38,7 +41,7 @@ export function beside<T>({ send, isThere, aloneMs }: BesideOptions<T>): Promise
     const again = async (): Promise<void> => {
       for (let waitMs = aloneMs; ; waitMs *= 2) {
         await sleep(waitMs, undefined, { signal });
-        while (!(await isThere(signal))) await sleep(aloneMs, undefined, { signal });
+        while (!(await isThere(signal))) await sleep(LOOK_MS, undefined, { signal });
         if (signal.aborted) return;
         void start(true);
       }

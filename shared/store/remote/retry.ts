@@ -4,7 +4,7 @@ import { isOfStatement, mayPass, wrongSetting } from './failure.ts';
 
 const PATIENCE_MS = 5000;
 const FIRST_DELAY_MS = 20;
-const LONGEST_DELAY_MS = 1000;
+const LONGEST_DELAY_MS = 300;
 
 /** Allows retries for about five seconds while a server is in trouble. */
 export class RetryBudget {
