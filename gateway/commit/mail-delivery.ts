@@ -1,6 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
 import { newId } from '../../shared/lib/ids.ts';
 import { actorNamed } from '../../shared/rules/actor.ts';
+import { setAsideReason } from '../lib/set-aside.ts';
 import type { MailParts } from '../../shared/rules/mail-parts.ts';
 import type { EventFileRow } from '../../shared/store/event-files.ts';
 import { MAIL_CONTENT_TYPE } from '../../shared/store/events.ts';
@@ -167,9 +168,8 @@ async function setAside(
   { seq }: StoredMail,
   { earlier, now }: { readonly earlier: string; readonly now: number },
 ): Promise<void> {
-  const reason = `It has the Message-ID of ${earlier}, but another From, Date or Subject. To take it in, requeue it.`;
   await events.setQueue(seq, DEAD, isoTime(now));
-  await events.setRemark(seq, 'reason', JSON.stringify(reason));
+  await events.setRemark(seq, 'reason', JSON.stringify(setAsideReason(earlier)));
   emit({ kind: 'inbox_changed' });
 }
 

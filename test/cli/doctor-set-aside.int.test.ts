@@ -55,6 +55,8 @@ describe('mails that came under the Message-ID of another one', () => {
       '/v1/inbox?status=dead',
     );
     for (const { id } of dead.body.items) {
+      const place = await placeOf(mail.gateway, 'events', id);
+      expect((await visitor.get(place)).html).toContain('Why it was set aside');
       await mail.call('POST', '/v1/inbox/requeue', { event_id: id });
     }
     expect(await said()).toEqual([]);

@@ -1,5 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { nounFor } from '../../../../shared/lib/pluralize.ts';
+import { isSetAsideReason } from '../../../lib/set-aside.ts';
 import { Icon } from '../../pages/icons.tsx';
 import { digitsOf } from '../../pages/number.ts';
 import { LongText } from '../../pages/request-copy.tsx';
@@ -54,13 +55,14 @@ async function detail(context: PageContext, seen: SeenEvent): Promise<Detail> {
   };
 }
 
-/** What agents said about the event. */
+/** What agents said about the event, or why it was set aside. */
 function remarks({ event, reason, result }: SeenEvent): JSX.Element | null {
   const isOver = event.status === 'done';
   const said = isOver ? result : reason;
   if (said === null) return null;
+  const why = isSetAsideReason(said) ? 'Why it was set aside' : 'Why an agent gave it back';
   return (
-    <Said by={isOver ? 'What the agent said when it finished' : 'Why an agent gave it back'}>
+    <Said by={isOver ? 'What the agent said when it finished' : why}>
       <LongText text={said} mono={isOver} />
     </Said>
   );
