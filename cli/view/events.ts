@@ -1,4 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
+import { gistLine } from '../../shared/rules/gist.ts';
 import type { View } from './output.ts';
 import { table } from './table.ts';
 import { plainText } from './terminal-text.ts';
@@ -9,6 +10,17 @@ type Fields = Readonly<Record<string, unknown>>;
 const COLUMNS = ['id', 'from', 'about', 'verified', 'received_at'];
 /** The columns if there are parked events: what each waits for. */
 const WAITING_COLUMNS = ['id', 'waits_for_id', 'parked_at', 'type', 'wakes_at'];
+
+/** The columns for a look around. */
+const LINE_COLUMNS = ['id', 'received_at', 'status', 'type', 'about'];
+
+/** A table of events in any state, each with a line of what it's about. */
+export function eventLinesView(answer: unknown): View {
+  const items: unknown = isObject(answer) ? answer['items'] : null;
+  const events = Array.isArray(items) ? items.filter(isObject) : [];
+  const rows = events.map((event) => ({ ...event, about: event['gist'] ?? gistLine(event) }));
+  return { lines: (look) => table(rows, LINE_COLUMNS, look) };
+}
 
 /** A table of events; mails and parked events have their own columns. */
 export function eventListView(answer: unknown): View {

@@ -515,7 +515,7 @@ export interface Event {
 
 /** One page of a list. */
 export interface EventPage {
-  /** Oldest first. */
+  /** Oldest first, unless `newest` was asked for. */
   readonly items: readonly Event[];
   /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
@@ -2590,7 +2590,7 @@ export interface InboxListInput {
   readonly type?: string | undefined;
   /** Only events in this state. */
   readonly status?:
-    | ('pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | (string & {}))
+    | ('pending' | 'claimed' | 'done' | 'failed' | 'dead' | 'waiting' | 'all' | (string & {}))
     | undefined;
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
@@ -2598,6 +2598,8 @@ export interface InboxListInput {
   readonly thread?: string | undefined;
   /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
+  /** Newest first. */
+  readonly newest?: boolean | undefined;
   /** A one-line gist in place of payload, headers and attachments. */
   readonly brief?: boolean | undefined;
   /** The next_cursor from the previous page. */
@@ -2871,6 +2873,7 @@ export interface RequestListInput {
         | 'needs_context'
         | 'expired'
         | 'answered'
+        | 'all'
         | (string & {})
       )
     | undefined;

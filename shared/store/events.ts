@@ -11,7 +11,7 @@ import {
   wholeEvent,
   type SummedEventRow,
 } from './event-content.ts';
-import { candidateSql, type EventFilter } from './event-query.ts';
+import { anyStateSql, candidateSql, type EventFilter } from './event-query.ts';
 import { firstSeqSince } from './seq-search.ts';
 import { SourceUseRepository } from './source-use.ts';
 
@@ -123,6 +123,13 @@ const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${SUM_COLUMNS}, ${PARK_COLUMNS},
   CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
 
+/** A page of events in one state, or in all. */
+interface EventPage extends Omit<EventFilter, 'status'> {
+  readonly status: EventFilter['status'] | 'all';
+  /** Received at or after, ISO 8601. */
+  readonly since?: string | undefined;
+}
+
 /** Events and their content. Each method reads one or a few index ranges, however long the history is. */
 export class EventRepository {
   readonly #tx: Tx;
@@ -166,17 +173,23 @@ export class EventRepository {
     return row && wholeEvent(row, keptSince(now));
   }
 
-  /** Oldest first, without bodies over the inline size. Status is as of `now`, not as last stored. */
-  async page(filter: EventFilter & { readonly since?: string | undefined }): Promise<EventRow[]> {
+  /**
+   * Oldest first, or newest first, without bodies over the inline size. Status is as of `now`, not as last stored.
+   */
+  async page(filter: EventPage): Promise<EventRow[]> {
     let { afterSeq } = filter;
     if (filter.since !== undefined) {
       const first = await firstSeqSince(this.#tx, 'event', 'received_at', filter.since);
       afterSeq = Math.max(afterSeq, first - 1);
     }
-    const { sql, params } = candidateSql({ ...filter, afterSeq });
+    const { status, newestFirst } = filter;
+    const { sql, params } =
+      status === 'all'
+        ? anyStateSql({ ...filter, afterSeq })
+        : candidateSql({ ...filter, status, afterSeq });
     // CROSS fixes the join order: first the page, then its rows.
     const rows = await this.#tx.all<SummedEventRow>(
-      `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq`,
+      `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq${newestFirst ? ' DESC' : ''}`,
       params,
     );
     const since = keptSince(filter.now);

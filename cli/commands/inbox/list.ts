@@ -1,10 +1,19 @@
 import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
-import { eventListView } from '../../view/events.ts';
+import type { CommandContext } from '../../command.ts';
+import { switchOption, textOption } from '../../input/option-values.ts';
+import { runOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
+import { eventListView, eventLinesView } from '../../view/events.ts';
 
 export const declaration: Additions = {
   moreExamples: ['inbox list --status waiting'],
 };
 
-/** `svc inbox list`: a mail shows as a mail, a parked event with what it waits for, any other event as its fields. */
-export const run = showing(eventListView);
+/**
+ * `svc inbox list`: a mail shows as a mail, a parked event with what it waits for, any other event as its fields. With
+ * events in any state, or the newest first, each is a line of what it's about.
+ */
+export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const isOverview = switchOption(context, 'newest') || textOption(context, 'status') === 'all';
+  return runOperation(shape, context, isOverview ? eventLinesView : eventListView);
+}

@@ -28,10 +28,14 @@ export const inboxList = defineOperation({
   input: z.strictObject({
     source: sourceFilter.optional(),
     type: typePattern.optional(),
-    status: z.enum(EVENT_STATUSES).default('pending').describe('Only events in this state.'),
+    status: z
+      .enum([...EVENT_STATUSES, 'all'])
+      .default('pending')
+      .describe('Only events in this state.'),
     since: isoInstant.optional().describe('Received at or after, ISO 8601.'),
     thread: mailThread.optional(),
     mine,
+    newest: z.boolean().default(false).describe('Newest first.'),
     brief: z
       .boolean()
       .default(false)
@@ -40,7 +44,7 @@ export const inboxList = defineOperation({
     limit: listLimit,
   }),
   output: z.object({
-    items: z.array(eventSchema).describe('Oldest first.'),
+    items: z.array(eventSchema).describe('Oldest first, unless `newest` was asked for.'),
     next_cursor: nextCursor,
     warnings: filterWarnings,
   }),
@@ -54,16 +58,20 @@ export const inboxList = defineOperation({
     examples: [
       'inbox list',
       "inbox list --type 'invoice.*' --limit 50",
+      'inbox list --status all --newest',
       'inbox list --status dead --json',
     ],
     columns: ['id', 'source', 'type', 'received_at', 'verified', 'status', 'attempts'],
   },
   example: { status: 'pending', limit: 5 },
 }).read(async ({ store, project, caller, now }, input) => {
-  const { cursor, limit, mine: isMine, brief, ...filter } = input;
+  const { cursor, limit, mine: isMine, newest, brief, ...filter } = input;
   const askedBy = isMine ? caller.keyId : undefined;
-  const afterSeq = decodeSeqCursor(cursor, 0);
-  const rows = await store.events.page({ ...filter, askedBy, afterSeq, limit: limit + 1, now });
+  const place = newest
+    ? { afterSeq: 0, beforeSeq: decodeSeqCursor(cursor, Number.MAX_SAFE_INTEGER) }
+    : { afterSeq: decodeSeqCursor(cursor, 0) };
+  const page = { ...filter, ...place, askedBy, newestFirst: newest, limit: limit + 1, now };
+  const rows = await store.events.page(page);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];

@@ -12,7 +12,10 @@ export const requestList = defineOperation({
   description: 'Lists requests to people with their status.',
   scope: 'approvals',
   input: z.strictObject({
-    status: z.enum(REQUEST_STATUSES).optional().describe('Only requests with this status.'),
+    status: z
+      .enum([...REQUEST_STATUSES, 'all'])
+      .default('all')
+      .describe('Only requests with this status.'),
     cursor: listCursor,
     limit: listLimit,
   }),
@@ -31,8 +34,9 @@ export const requestList = defineOperation({
     columns: ['request_id', 'status', 'kind', 'summary', 'created_at'],
   },
   example: { limit: 5 },
-}).read(async ({ caller, store, now }, { status, cursor, limit }) => {
+}).read(async ({ caller, store, now }, { status: wanted, cursor, limit }) => {
   const beforeId = decodeIdCursor(cursor, /^req_[0-9a-z]{26}$/) || undefined;
+  const status = wanted === 'all' ? undefined : wanted;
   const rows = await store.requests.page({ status, beforeId, limit: limit + 1, now });
   const records = await Promise.all(rows.slice(0, limit).map((row) => toRecord(store, row, now)));
   const items = records.map((record) => withoutForeignNames(record, caller));

@@ -502,7 +502,7 @@ class Event(TypedDict):
 class EventPage(TypedDict):
     """One page of a list."""
 
-    #: Oldest first.
+    #: Oldest first, unless `newest` was asked for.
     items: List[Event]
     #: Pass as `cursor` for the next page; null on the last.
     next_cursor: Optional[str]
