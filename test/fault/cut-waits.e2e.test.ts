@@ -6,6 +6,7 @@ import { Hosted } from '../gateway/server/hosted.ts';
 import { foundProject } from '../helpers/founding.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { findProgram } from '../helpers/programs.ts';
+import { ReplicaDaemon } from '../helpers/replica-daemon.ts';
 import { required } from '../helpers/require.ts';
 import {
   bufferingProxy,
@@ -18,6 +19,7 @@ import { WAITS, type Wait } from './cut-waits/waits.ts';
 const folder = temporaryFolder();
 let hosted: Awaited<ReturnType<typeof Hosted.start>>;
 let apiKey: string;
+let projectId: string;
 let gateway: string;
 let data: string;
 
@@ -30,7 +32,8 @@ beforeAll(async () => {
     SVC_MAIL_DOMAIN: 'agents.example.com',
   });
   gateway = hosted.status.listen;
-  ({ apiKey } = await foundProject({ url: gateway, folder: data }, { slug: 'cut' }));
+  const founded = await foundProject({ url: gateway, folder: data }, { slug: 'cut' });
+  ({ apiKey, id: projectId } = founded);
 });
 afterAll(async () => {
   await hosted.end('SIGKILL');
@@ -60,7 +63,7 @@ async function firstCut({ url }: CuttingProxy): Promise<void> {
 /** Every wait at the same time; its event or its decision comes after the proxy's patience. */
 async function waitAll(
   waits: readonly Wait[],
-  { url }: CuttingProxy,
+  { url }: Pick<CuttingProxy, 'url'>,
   wasCut: () => Promise<void>,
 ): Promise<Record<string, string>> {
   const running: [Wait, string, Promise<string>][] = [];
@@ -118,6 +121,18 @@ it('through a proxy that ends every long call, with 502, 503, 504, a page or not
     expect((await pending()) - asked).toBe(waits.filter((one) => one.for === 'decision').length);
   });
   expect(told).toEqual(allOf(waits));
+  await proxy.end();
+});
+
+it("through a member's daemon whose line is such a proxy, any program waits on", async () => {
+  const waits = WAITS.filter(({ isStrangers }) => isStrangers);
+  const proxy = await bufferingProxy(gateway);
+  const daemon = await ReplicaDaemon.start(proxy.url, { projectId, apiKey });
+  const told = await waitAll(waits, daemon, async () => {
+    await expect.poll(() => proxy.cuts, { timeout: 240_000 }).toBeGreaterThan(3 * waits.length);
+  });
+  expect(told).toEqual(allOf(waits));
+  await daemon.stop();
   await proxy.end();
 });
 

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,10 +15,12 @@ import { TestGateway } from '../../helpers/gateway.ts';
 let gateway: TestGateway;
 let hook: string;
 const got: { body: Buffer; headers: IncomingHttpHeaders }[] = [];
-const receiver = createServer(async (request, response) => {
+const receiver = createServer((request, response) => void keep(request, response));
+
+async function keep(request: IncomingMessage, response: ServerResponse): Promise<void> {
   got.push({ body: await buffer(request), headers: request.headers });
   response.end();
-});
+}
 
 beforeAll(async () => {
   gateway = await TestGateway.start();

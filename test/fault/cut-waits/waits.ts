@@ -6,7 +6,7 @@ import { Svc } from '../../../clients/typescript/main.ts';
 import { runMark } from '../../helpers/reaper.ts';
 
 /** Where a wait calls, with its own source and words. */
-export interface Site {
+interface Site {
   readonly url: string;
   readonly apiKey: string;
   /** An empty folder. */
