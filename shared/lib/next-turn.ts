@@ -1,5 +1,7 @@
-/** As many turns in a row may go to new connections, before work goes on. */
+/** As many turns in a row may go to new connections before work goes on; fewer if they take long. */
 const TURNS_MAX = 64;
+const TURNS_MIN = 16;
+const LONG_MS = 8;
 
 /**
  * The turns of the event loop. Node takes one new connection in each: if each turn also had some milliseconds of work, who
@@ -10,6 +12,8 @@ class Loop {
   #hasConnected = false;
   /** Turns that went to connections since work was done. */
   #turns = 0;
+  /** When the first of them ended. */
+  #since = 0;
 
   connected(): void {
     this.#hasConnected = true;
@@ -20,7 +24,7 @@ class Loop {
   }
 
   readonly #turn = (): void => {
-    const isForConnections = this.#hasConnected && this.#turns < TURNS_MAX;
+    const isForConnections = this.#hasConnected && this.#mayWait();
     this.#hasConnected = false;
     this.#turns = isForConnections ? this.#turns + 1 : 0;
     if (isForConnections) {
@@ -29,6 +33,12 @@ class Loop {
     }
     for (const work of this.#waiting.splice(0)) work();
   };
+
+  #mayWait(): boolean {
+    if (this.#turns === 0) this.#since = performance.now();
+    if (this.#turns < TURNS_MIN) return true;
+    return this.#turns < TURNS_MAX && performance.now() - this.#since < LONG_MS;
+  }
 }
 
 /** A process has one event loop. */
