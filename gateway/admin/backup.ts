@@ -65,8 +65,8 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
 
 async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
   const { bucket, now } = options;
-  const { records, ...control } = await copyControl(options, to);
-  const projects = await copyProjects(options, to, records);
+  const control = await copyControl(options, to);
+  const projects = await copyProjects(options, to, control.records);
   const { key, damage } = await copyKey(options, to);
   const lacks = [...control.damage, ...damage];
   return manifestOf({
@@ -74,7 +74,8 @@ async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
     created_at: isoTime(now),
     bucket,
     key,
-    control: control.file,
+    // It's as it stays now: deletions were noted in it.
+    control: control.file === null ? null : await stored(control.file),
     ...(lacks.length > 0 && { damage: lacks }),
     projects,
   });
@@ -85,7 +86,7 @@ async function copyControl(
   { dataFolder, onSpare }: BackupOptions,
   to: string,
 ): Promise<{
-  readonly file: StoredFile | null;
+  readonly file: string | null;
   readonly records: readonly ProjectRecord[];
   readonly damage: readonly DamagedFile[];
 }> {
@@ -94,7 +95,7 @@ async function copyControl(
   const problem = await databaseProblem(from, { dataFolder, project: null }, onSpare);
   if (problem === null) {
     await snapshot(from, copy);
-    return { file: await stored(copy), records: await projectsIn(copy), damage: [] };
+    return { file: copy, records: await projectsIn(copy), damage: [] };
   }
   const damage = [{ file: name, what: 'database', problem }];
   return { file: null, records: await likelyProjects(dataFolder), damage };
