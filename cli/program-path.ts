@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   accessSync,
   closeSync,
@@ -8,6 +9,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { isObject } from '../shared/lib/guards.ts';
 import { shellWord } from './view/terminal-text.ts';
 
@@ -18,6 +20,9 @@ interface Started {
   readonly cwd: string;
 }
 
+const execute = promisify(execFile);
+const START_MS = 30_000;
+
 /** What the user types to start this program again: `svc` if it's on PATH, otherwise `npx …` or its path. */
 export function ownCommand(started: Started): string {
   const { script, env, cwd } = started;
@@ -26,8 +31,33 @@ export function ownCommand(started: Started): string {
   return isNearby(real, cwd) ? 'npx svc' : (npxPackage(script, cwd) ?? shellWord(script));
 }
 
+/** Homebrew's path of a release, which the next one takes away. */
+const BREWED = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/(bin\/[^/]+)$/;
+
+/** A program's path that leads to it after an update, too, if there is one. */
+export function lastingPath(path: string): string {
+  const [, prefix, formula, program] = BREWED.exec(path) ?? [];
+  if (prefix === undefined || formula === undefined || program === undefined) return path;
+  const lasting = join(prefix, 'opt', formula, program);
+  return realOf(lasting) === realOf(path) ? lasting : path;
+}
+
+/** Why a command doesn't say its version in this environment; null if it does. */
+export async function startProblem(
+  [program = '', ...words]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string | null> {
+  try {
+    await execute(program, [...words, '--version'], { env, timeout: START_MS });
+    return null;
+  } catch (error) {
+    const { message } = error as Error;
+    return message;
+  }
+}
+
 /** The real path of the program that a shell would start; null if it's on no folder of PATH. */
-export function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
+function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {
     // npx and npm add their own folder to PATH only while they run; a client started later won't have it.
     if (folder === '' || folder.endsWith(join('node_modules', '.bin'))) continue;

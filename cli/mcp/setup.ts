@@ -8,7 +8,7 @@ import type { CommandContext, OptionSpec } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
-import { programOnPath } from '../program-path.ts';
+import { lastingPath, startProblem } from '../program-path.ts';
 import { machineName } from '../signin/calls.ts';
 import {
   commandFields,
@@ -46,6 +46,8 @@ export const setupOptions: readonly OptionSpec[] = [
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const PROFILE_NAME_MAX = 63;
 const HASH_CHARS = 6;
+/** What a program finds that a desktop starts. */
+const BARE_PATH = '/usr/bin:/bin';
 
 /** One server in one client's configuration. */
 export interface Setup {
@@ -117,19 +119,17 @@ function profileName(client: McpClientName, name: string, folder: string | null)
   return `${plain.slice(0, room)}-${digest.slice(0, HASH_CHARS)}`;
 }
 
-/** The entry of a server that the client starts: `svc`, or this program's own path if `svc` on PATH isn't it. */
+/** The entry of a server that the client starts. It has whole paths: a client that a desktop starts has another PATH. */
 export function commandEntry(
   { client, profile }: Setup,
   env: NodeJS.ProcessEnv,
   { tools, readOnly }: WantedTools,
 ): EntryFields {
-  const script = realpathSync(process.argv[1] ?? '.');
-  const isKnown = programOnPath('svc', env) === script;
   const home = env['SVC_HOME'];
   return commandFields(client, {
-    command: isKnown ? 'svc' : process.execPath,
+    command: lastingPath(process.execPath),
     args: [
-      ...(isKnown ? [] : [script]),
+      ownScript(),
       'mcp',
       '--profile',
       profile,
@@ -137,6 +137,24 @@ export function commandEntry(
       ...(readOnly ? ['--read-only'] : []),
     ],
     env: home ? { SVC_HOME: resolve(home) } : {},
+  });
+}
+
+function ownScript(): string {
+  return realpathSync(process.argv[1] ?? '.');
+}
+
+/** Starts the program as a client does that knows nothing of this terminal. Throws CONFIG_REFUSED if that fails. */
+export async function checkStart(env: NodeJS.ProcessEnv): Promise<void> {
+  const command = [lastingPath(process.execPath), ownScript()];
+  const bare = { PATH: BARE_PATH, ...(env['HOME'] && { HOME: env['HOME'] }) };
+  const reason = await startProblem(command, bare);
+  if (reason === null) return;
+  throw new CliError({
+    code: 'CONFIG_REFUSED',
+    message: `svc changed nothing: ${command.join(' ')} doesn't start without the environment of this terminal. ${reason}`,
+    hint: 'Install Node where every program finds it, then repeat this. svc mcp install --print shows the entry.',
+    exit: EXIT.refused,
   });
 }
 

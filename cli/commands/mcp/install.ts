@@ -8,6 +8,7 @@ import { agentKey, typedScopes, type AgentKey } from '../../mcp/agent-key.ts';
 import type { EntryFields } from '../../mcp/edits.ts';
 import { replaceFile } from '../../mcp/replace-file.ts';
 import {
+  checkStart,
   commandEntry,
   edited,
   entryText,
@@ -90,6 +91,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (switchOption(context, 'print')) return print(context, setup, fieldsWith(SHOWN_KEY));
   // A file that can't be changed shouldn't cost a key.
   edited(setup, fieldsWith(SHOWN_KEY));
+  if (!isHttp) await checkStart(env);
   if (!env['SVC_GATEWAY']) await ensureDaemon(context);
   const key = await agentKey(context, setup, { scopes, diskPrefixes, readOnly });
   const changed = await write(setup, fieldsWith(key.apiKey), isHttp);

@@ -78,7 +78,9 @@ describe('svc mcp install', () => {
     type Entry = { command: string; args: string[]; env: Record<string, string> };
     const { svc: entry } = fieldsOf(parsedLine(read('.claude.json'))['mcpServers']);
     const client = new Client({ name: 'test', version: '1' });
-    await client.connect(new StdioClientTransport(entry as Entry));
+    // A client that a desktop starts finds neither Node nor svc on its PATH.
+    const { env, ...rest } = entry as Entry;
+    await client.connect(new StdioClientTransport({ ...rest, env: { ...env, PATH: '/' } }));
     try {
       const answer = await client.callTool({ name: 'whoami', arguments: {} });
       expect(fieldsOf(answer.structuredContent)['scopes']).toEqual(USUAL);

@@ -15,6 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/mcp/install.ts';
 import type { EntryFields } from '../../../cli/mcp/edits.ts';
 import { withJsonEntry as jsonEntry, withoutJsonEntry } from '../../../cli/mcp/json-entry.ts';
+import { lastingPath, startProblem } from '../../../cli/program-path.ts';
 import { replaceFile } from '../../../cli/mcp/replace-file.ts';
 import { withoutTomlEntry, withTomlEntry as tomlEntry } from '../../../cli/mcp/toml-entry.ts';
 import { scanToml } from '../../../cli/mcp/toml-scan.ts';
@@ -105,27 +106,42 @@ describe('svc mcp install --print', () => {
     expect(other).not.toBe(long);
   });
 
-  it('names `svc` only where PATH leads to this program', async () => {
+  it('names Node and the program by whole paths, also where `svc` is on PATH', async () => {
     const home = realpathSync(newHome());
     const script = join(home, 'svc.cjs');
     mkdirSync(join(home, 'bin'));
     writeFileSync(script, '', { mode: 0o755 });
     symlinkSync(script, join(home, 'bin', 'svc'));
-    const other = newHome();
-    mkdirSync(join(other, 'bin'));
-    writeFileSync(join(other, 'bin', 'svc'), '#!/bin/sh\n', { mode: 0o755 });
     const started = process.argv[1] ?? '';
-    process.argv[1] = script;
-    const rest = ['mcp', '--profile', 'mcp-cursor'];
+    process.argv[1] = join(home, 'bin', 'svc');
     try {
-      const ours = await printed(home, 'cursor');
-      expect(ours.answer).toMatchObject({ command: 'svc', args: rest });
-      const theirs = await printed(other, 'cursor');
-      const args = [script, ...rest];
-      expect(theirs.answer).toMatchObject({ command: process.execPath, args });
+      const { answer } = await printed(home, 'cursor');
+      const args = [script, 'mcp', '--profile', 'mcp-cursor'];
+      expect(answer).toMatchObject({ command: process.execPath, args });
     } finally {
       process.argv[1] = started;
     }
+  });
+
+  it('learns whether they start without the environment of this terminal', async () => {
+    const script = join(newHome(), 'svc.cjs');
+    writeFileSync(script, "if (process.env.NEEDED === undefined) throw new Error('lacks NEEDED')");
+    const command = [process.execPath, script];
+    expect(await startProblem(command, {})).toContain('lacks NEEDED');
+    expect(await startProblem(command, { NEEDED: '1' })).toBeNull();
+    expect(await startProblem(['svc'], { PATH: '/nonexistent' })).toContain('ENOENT');
+  });
+
+  it("names Homebrew's Node by the path that outlasts an update", () => {
+    const prefix = realpathSync(newHome());
+    const release = join(prefix, 'Cellar', 'node@22', '22.1.0');
+    mkdirSync(join(release, 'bin'), { recursive: true });
+    mkdirSync(join(prefix, 'opt'));
+    const node = join(release, 'bin', 'node');
+    writeFileSync(node, '', { mode: 0o755 });
+    expect(lastingPath(node)).toBe(node);
+    symlinkSync(release, join(prefix, 'opt', 'node@22'));
+    expect(lastingPath(node)).toBe(join(prefix, 'opt', 'node@22', 'bin', 'node'));
   });
 
   it('passes SVC_HOME on, and follows the folders the clients are told', async () => {
