@@ -62,6 +62,13 @@ describe.runIf(installed)('the package from npm', () => {
     ]);
   });
 
+  it('runs nothing where it is installed', () => {
+    const text = readFileSync(modules('svc-agents', 'package.json'), 'utf8');
+    const { scripts } = JSON.parse(text) as { scripts: Record<string, string> };
+    const atInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
+    expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
+  });
+
   it('names every package that runs, with an exact version, and no other', () => {
     const text = readFileSync(modules('svc-agents', 'package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
