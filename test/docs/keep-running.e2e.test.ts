@@ -44,22 +44,23 @@ function unit(): string {
   return readFileSync(join(home, UNIT), 'utf8');
 }
 
+/** What systemd says of a unit. */
+function said(text: string): string {
+  const file = join(folder.path, 'svc.service');
+  writeFileSync(file, text);
+  const run = spawnSync(analyze ?? '', ['verify', '--user', '--man=no', file], {
+    encoding: 'utf8',
+    env: { ...process.env, XDG_RUNTIME_DIR: folder.path },
+  });
+  return run.stderr
+    .split('\n')
+    .filter((line) => line.includes('svc.service'))
+    .join('\n');
+}
+
 describe.runIf(required('systemd-analyze', analyze !== null, 'apt-get install -y systemd'))(
   'the unit of one user',
   () => {
-    function said(text: string): string {
-      const file = join(folder.path, 'svc.service');
-      writeFileSync(file, text);
-      const run = spawnSync(analyze ?? '', ['verify', '--user', '--man=no', file], {
-        encoding: 'utf8',
-        env: { ...process.env, XDG_RUNTIME_DIR: folder.path },
-      });
-      return run.stderr
-        .split('\n')
-        .filter((line) => line.includes('svc.service'))
-        .join('\n');
-    }
-
     it('has nothing that systemd would not take', () => {
       expect(said(unit())).toBe('');
       expect(said(unit().replace('on-failure', 'on-failing'))).toContain('on-failing');
