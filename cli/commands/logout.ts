@@ -10,6 +10,7 @@ import { switchOption, textArgument, textOption } from '../input/option-values.t
 import { gatewayClient } from '../signin/gateway-client.ts';
 import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
 import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 export const declaration: Declaration = {
   summary: "Revoke a profile's key, and remove the profile and its replica.",
@@ -78,7 +79,7 @@ const KEY_ENDS: Readonly<Record<KeyEnd, string>> = {
 
 async function revoke(context: CommandContext, name: string, profile: Profile): Promise<KeyEnd> {
   const { gateway, api_key } = profile;
-  if (gateway === null || !URL.canParse(gateway)) return 'unreachable';
+  if (gateway === null || !isUrl(gateway)) return 'unreachable';
   const client = gatewayClient(context, new URL(gateway), api_key);
   try {
     const id = await ownKey(client, context.signal);

@@ -5,6 +5,7 @@ import { EXIT } from '../exit.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { postBytes, type Sent } from '../work/http-send.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 const SEND_TIMEOUT_MS = 30_000;
 
@@ -33,7 +34,7 @@ export async function deliver(
   { output, signal }: CommandContext,
   { kind, source, url, headers, body }: Delivery,
 ): Promise<string | null> {
-  if (typeof url !== 'string' || !URL.canParse(url)) {
+  if (typeof url !== 'string' || !isUrl(url)) {
     throw badAnswer("This version of svc doesn't understand the source's URL.");
   }
   const sent = await post(new URL(url), headers, body, signal);

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 /** Credentials for a bucket. Never part of a message. */
 interface S3Credentials {
@@ -78,7 +79,7 @@ function readFolder(
 }
 
 function readPlace(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
-  if (!text.startsWith('s3://') || !URL.canParse(text)) {
+  if (!text.startsWith('s3://') || !isUrl(text)) {
     complain(
       'SVC_BLOBS must be `file:`, `file:/absolute/folder` or `s3://bucket?endpoint=…&region=…&path_style=…`.',
     );
@@ -127,7 +128,7 @@ function readRegion(options: URLSearchParams, complain: Complain): string {
 function readEndpoint(options: URLSearchParams, region: string, complain: Complain): URL | null {
   const text = options.get('endpoint');
   if (text === null) return new URL(`https://s3.${region}.amazonaws.com`);
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = isUrl(text) ? new URL(text) : null;
   // It consists of the origin alone.
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
   complain('SVC_BLOBS: endpoint must be an http or https address with only a host and port.');

@@ -3,6 +3,7 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { hasControl } from '../../shared/lib/text.ts';
 import { isPublicAddress } from '../lib/address-classes.ts';
 import { CallbackAllow } from './callback-allow.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 const URL_MAX_CHARS = 2048;
 const PORT_FREE_MIN = 1024;
@@ -60,7 +61,7 @@ function readUrl(text: string): URL {
     throw rejected('The URL holds a user name or password: the signature says who is calling.');
   }
   if (text.includes('#')) throw rejected('The URL has a fragment (#), which is never sent.');
-  if (!URL.canParse(text)) throw rejected('The URL has a host or port that cannot be read.');
+  if (!isUrl(text)) throw rejected('The URL has a host or port that cannot be read.');
   const url = new URL(text);
   // Encoding characters made it longer.
   if (url.href.length > URL_MAX_CHARS) throw rejected(tooLong());

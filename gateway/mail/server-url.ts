@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { Password } from './password.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 /** A server, and how to connect to it. */
 export interface ServerAddress {
@@ -45,7 +46,7 @@ export function readServerUrl(
   complain: Complain,
 ): ServerUrl | null {
   const tell: Complain = (problem) => complain(`${setting}${problem}`);
-  if (!new RegExp(`^${scheme}s?://`, 'i').test(text) || !URL.canParse(text)) {
+  if (!new RegExp(`^${scheme}s?://`, 'i').test(text) || !isUrl(text)) {
     tell(
       ` must look like \`${example}\` or \`${scheme}s://…\`. Write special characters in the user name and password as %XX.`,
     );

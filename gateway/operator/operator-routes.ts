@@ -14,6 +14,7 @@ import { isMailAddress, maskedAddress } from '../../shared/rules/mail-address.ts
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 interface RoutesDeps {
   readonly approvals: OperatorService;
@@ -27,7 +28,7 @@ const INVITATIONS = /^\/invitations(\/revoke)?$/;
 const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved|delete)$/;
 
 function isPlain(address: string): boolean {
-  if (!URL.canParse(address)) return false;
+  if (!isUrl(address)) return false;
   const { username, password } = new URL(address);
   return /^[!-~]+$/.test(address) && username === '' && password === '';
 }

@@ -1,4 +1,5 @@
 import { NAME_PLACE, type DatabaseMaker, type RemoteStore } from '../store/databases.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 type Env = NodeJS.ProcessEnv;
 type Complain = (problem: string) => void;
@@ -57,7 +58,7 @@ function readToken(name: string, env: Env, complain: Complain): string | null {
 
 function isAddress(text: string, schemes: readonly string[]): boolean {
   const sample = text.replaceAll(NAME_PLACE, 'prj-0123456789abcdef');
-  if (!URL.canParse(sample)) return false;
+  if (!isUrl(sample)) return false;
   const { protocol, hostname, username, password, hash } = new URL(sample);
   return schemes.includes(protocol) && hostname !== '' && !username && !password && !hash;
 }

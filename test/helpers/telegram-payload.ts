@@ -1,4 +1,5 @@
 import { parseTelegramHtml, type ShownHtml } from './telegram-html.ts';
+import { isUrl } from '../../shared/lib/urls.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -71,7 +72,7 @@ function checkButton({ text, callback_data: data, url }: Button): void {
 }
 
 function checkUrl(url: string, what: string): void {
-  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  const host = isUrl(url) ? new URL(url).hostname : '';
   if (!host.includes('.') && !host.startsWith('[')) {
     throw bad(`${what} URL '${url}' is invalid: Wrong HTTP URL`);
   }

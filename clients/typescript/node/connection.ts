@@ -4,6 +4,7 @@ import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
 import { isLoopback } from '../call/transport.ts';
 import { SvcError } from '../core/errors.ts';
+import { isUrl } from '../../../shared/lib/urls.ts';
 
 /** Where calls go, and with which key. */
 export interface Connection {
@@ -66,7 +67,7 @@ function notInClear(gateway: URL): SvcError {
 function connectionOf(profile: Profile, daemonFile: string): Connection {
   const { api_key: apiKey, gateway: address, project } = profile;
   const there = runningProject(daemonFile);
-  if (address && there !== project && URL.canParse(address)) {
+  if (address && there !== project && isUrl(address)) {
     const hint = 'The address comes from the profile. See: svc project list';
     return { gateway: new URL(address), apiKey, hint };
   }
@@ -92,7 +93,7 @@ export function runningProject(daemonFile: string): string | null {
 
 function gatewayUrl(text: string | undefined): URL | null {
   if (!text) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = isUrl(text) ? new URL(text) : null;
   if (url && ['http:', 'https:'].includes(url.protocol)) return url;
   throw usageError(`SVC_GATEWAY isn't an http or https address: "${text}".`);
 }
@@ -118,7 +119,7 @@ function read(file: string): Credentials | null {
 /** A stored key is only sent to the gateway it came from; a local-mode key stays on this machine. */
 function mayGoTo(profile: Profile, gateway: URL): boolean {
   if (profile.gateway === null) return isLoopback(gateway.hostname);
-  return URL.canParse(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
+  return isUrl(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
 }
 
 function usageError(message: string, hint: string | null = null): SvcError {

@@ -1,5 +1,6 @@
 import { isWhole } from '../../../shared/kernel/mcp-address.ts';
 import { READING_SCOPES, SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
+import { isUrl } from '../../../shared/lib/urls.ts';
 
 const CHARS_MAX = 1000;
 
@@ -15,7 +16,7 @@ export interface Resource {
 
 /** Reads `/mcp`, `/mcp/readonly`, and either with `?tools=`. Null for any other address. */
 export function resourceOf(text: string, mcpUrl: string): Resource | null {
-  if (text.length > CHARS_MAX || text.includes('#') || !URL.canParse(text)) return null;
+  if (text.length > CHARS_MAX || text.includes('#') || !isUrl(text)) return null;
   const [own, asked] = [new URL(mcpUrl), new URL(text)];
   const path = asked.pathname.replace(/\/$/, '');
   const readOnly = path === `${own.pathname}/readonly`;

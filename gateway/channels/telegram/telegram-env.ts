@@ -1,3 +1,5 @@
+import { isUrl } from '../../../shared/lib/urls.ts';
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The Telegram bot in the environment's settings. */
@@ -39,7 +41,7 @@ export function readTelegramSettings(
 }
 
 function isApiRoot(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  if (!/^https?:\/\//i.test(text) || !isUrl(text)) return false;
   const { username, password, search, hash } = new URL(text);
   return username === '' && password === '' && search === '' && hash === '';
 }

@@ -1,3 +1,5 @@
+import { isUrl } from '../../lib/urls.ts';
+
 /**
  * The URL in the form that the libSQL client wants: `https:` or `http:`, with a final slash, because without it the
  * client drops the last path segment. `libsql:` means `https:`, or `http:` with `?tls=0`. Errors never include the URL,
@@ -18,7 +20,7 @@ export function clientAddress(url: string): string {
 
 function parse(url: string): URL {
   // The original error quotes the URL, so we don't keep it.
-  if (!URL.canParse(url)) throw bad('is no URL');
+  if (!isUrl(url)) throw bad('is no URL');
   return new URL(url);
 }
 

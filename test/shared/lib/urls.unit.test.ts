@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { isUrl } from '../../../shared/lib/urls.ts';
+
+it('knows a host with ü, however often it is asked', () => {
+  let refused = 0;
+  for (let calls = 0; calls < 50_000; calls += 1)
+    if (!isUrl('https://bücher.example/')) refused += 1;
+  expect(refused).toBe(0);
+});
+
+it('tells what is no URL', () => {
+  expect(['https://', 'a b', '/path', ''].filter((text) => isUrl(text))).toEqual([]);
+  expect(isUrl('/path', 'https://a.example')).toBe(true);
+});
