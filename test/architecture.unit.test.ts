@@ -318,11 +318,6 @@ describe('files', () => {
     expect(bare).toEqual([]);
   });
 
-  it('ask isUrl what is a URL: Node 20 makes mistakes in URL.canParse', () => {
-    const asking = sources.filter(({ text }) => /\bURL\.canParse\(/.test(text));
-    expect(asking.map(({ path }) => path)).toEqual([]);
-  });
-
   it('stand in shared/ only when more than one house uses them', () => {
     const usersOf = new Map<string, Set<string>>();
     const reach = (path: string, house: string): void => {

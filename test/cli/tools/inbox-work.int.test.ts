@@ -222,7 +222,7 @@ describe('the queue', () => {
       },
     });
     const command = 'until [ -e $FOLDER/twice ]; do sleep 0.05; done';
-    await work(workOf(client, command, { leaseSeconds: 1 }).options);
+    await work(workOf(client, command, { leaseSeconds: 9 }).options);
     expect(client.bodies('POST /v1/inbox/extend').length).toBeGreaterThanOrEqual(2);
   });
 });

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isUrl } from '../../../shared/lib/urls.ts';
 
@@ -11,4 +13,15 @@ it('knows a host with ü, however often it is asked', () => {
 it('tells what is no URL', () => {
   expect(['https://', 'a b', '/path', ''].filter((text) => isUrl(text))).toEqual([]);
   expect(isUrl('/path', 'https://a.example')).toBe(true);
+});
+
+it('is asked everywhere in place of URL.canParse', () => {
+  const files = ['cli', 'clients/typescript', 'daemon', 'gateway', 'shared'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  );
+  const sources = files.filter((path) => /\.tsx?$/.test(path));
+  expect(sources.length).toBeGreaterThan(900);
+  expect(sources.filter((path) => readFileSync(path, 'utf8').includes('URL.canParse('))).toEqual(
+    [],
+  );
 });
