@@ -17,6 +17,7 @@ const ANY_SENDER: Reading = [
   'header:webhook-id',
   'header:svix-id',
   'header:idempotency-key',
+  'header:x-amz-sns-message-id',
   ...SENDERS.flatMap(({ id }: Sender) =>
     id === 'any' ? [] : id.filter((way) => [way].flat().every(isHeader)),
   ),

@@ -101,7 +101,7 @@ export class Webhooks {
   async take(token: string, arrived: Arrived): Promise<Taken> {
     const { rawHeaders, target, body } = arrived;
     const headers = headerRecord(rawHeaders);
-    const payload = once(() => parsePayload(contentTypeOf(headers), body));
+    const payload = once(() => parsePayload(kindTypeOf(headers), body));
     const url = this.#addressOf(token, target);
     for (let isExact = false; ; isExact = true) {
       // Look the source up again, because it may have changed while a slow body arrived.
@@ -177,6 +177,12 @@ function once<T>(make: () => T): () => T {
 
 function contentTypeOf(headers: HeaderRecord): string | undefined {
   return headers['content-type'];
+}
+
+/** What the body is: Amazon SNS sends JSON and calls it text. */
+function kindTypeOf(headers: HeaderRecord): string | undefined {
+  const isSns = headers['x-amz-sns-message-type'] !== undefined;
+  return isSns ? 'application/json' : contentTypeOf(headers);
 }
 
 /** Why the delivery isn't its sender's; null if it is. */

@@ -1,9 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExact } from '../lib/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
+import { charsetOf, decoded, formCharset, formPairs } from './body-charset.ts';
+import { parseMultipart } from './multipart.ts';
 
-/** How to read the raw bytes of a body; stored with them, so that we can rebuild the payload. */
-export type PayloadKind = 'json' | 'form' | 'text' | 'base64';
+type TextKind = 'json' | 'form' | 'text';
+
+/**
+ * How to read the raw bytes of a body; stored with them, so that we can rebuild the payload. Text in another charset than
+ * UTF-8 has its name behind a blank: `form windows-1252`.
+ */
+export type PayloadKind = TextKind | `${TextKind} ${string}` | 'multipart' | 'base64';
 
 interface Payload {
   kind: PayloadKind;
@@ -31,23 +38,52 @@ const FORM_PAIRS_MAX = 10_000;
 
 /**
  * The payload of a webhook body (spec section 2.1, rule 3): parsed JSON if the content type says so or is missing, or
- * if a supposed form is a JSON object; a parsed form; otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never
+ * if a supposed form is a JSON object; a parsed form; text in its declared charset; otherwise `{text}` for UTF-8 and `{base64}` for the rest. Never
  * throws: broken or costly JSON and forms stay `{text}`. Costly means more than 128 levels, numbers beyond a double,
  * more than 200,000 values (a string counts as two, a name or a long number as three), or a form over 512 KB or 10,000
  * fields.
  */
 export function parsePayload(contentType: string | undefined, body: Uint8Array): Payload {
   const bytes = bufferOf(body);
-  if (!isUtf8(bytes)) return readAs('base64', bytes);
   const kind = kindOf(contentType);
+  if (kind === 'multipart') {
+    const value = parseMultipart(bytes);
+    if (value !== null) return { kind, value };
+  }
+  const charset = charsetOf(contentType);
+  // JSON is UTF-8 whatever its sender says, unless it isn't.
+  if (charset !== null && !(kind === 'json' && isUtf8(bytes))) {
+    const text = decoded(bytes, charset);
+    if (text !== null) return inCharset(kind, text, charset);
+  }
+  return isUtf8(bytes) ? parseText(kind, bytes) : readAs('base64', bytes);
+}
+
+/** A body whose bytes are this text in another charset. */
+function inCharset(kind: ReturnType<typeof kindOf>, text: string, charset: string): Payload {
+  if (kind === 'form' && isBoundedForm(Buffer.from(text))) {
+    const value = fieldsOf(text, charset);
+    if (value !== null) return { kind: `form ${charset}`, value };
+  }
+  const inner = parseText(kind === 'form' ? 'other' : kind, Buffer.from(text));
+  return { kind: `${inner.kind} ${charset}` as PayloadKind, value: inner.value };
+}
+
+function parseText(kind: ReturnType<typeof kindOf>, bytes: Buffer): Payload {
   // curl and others label any body as a form by default; no form starts with a brace.
   if (kind === 'json' || (kind === 'form' && bytes[0] === OPEN_BRACE)) {
     // Ingress looks only at the texts in it, so it doesn't need exact numbers.
     const value = isBounded(bytes) ? parseJson(bytes, JSON.parse) : undefined;
     if (value !== undefined) return { kind: 'json', value };
   }
-  if (kind === 'form' && isBoundedForm(bytes)) return readAs('form', bytes);
-  return readAs('text', bytes);
+  if (kind !== 'form' || !isBoundedForm(bytes)) return readAs('text', bytes);
+  const form = textOf(bytes);
+  const plain = fieldsOf(form, null);
+  if (plain !== null) return { kind, value: plain };
+  const charset = formCharset(form);
+  const value = charset === null ? null : fieldsOf(form, charset);
+  // Kept as it is rather than read wrong.
+  return value === null ? readAs('text', bytes) : { kind: `form ${charset ?? ''}`, value };
 }
 
 /**
@@ -81,19 +117,28 @@ function isBounded(bytes: Buffer): boolean {
 }
 
 function readAs(kind: PayloadKind, bytes: Buffer): Payload {
-  switch (kind) {
+  const [base = '', charset = null] = kind.split(' ');
+  // Only its bytes are in that charset; the escapes of a form are read by it too.
+  if (charset !== null && base !== 'form') {
+    return readAs(base as PayloadKind, Buffer.from(decoded(bytes, charset) ?? ''));
+  }
+  switch (base) {
     case 'json': {
       const value = parseJson(bytes, parseExact);
       return value === undefined ? readAs('text', bytes) : { kind, value };
     }
-    case 'form':
-      return { kind, value: parseForm(textOf(bytes)) };
+    case 'form': {
+      const text = charset === null ? textOf(bytes) : decoded(bytes, charset);
+      return { kind, value: fieldsOf(text ?? '', charset) };
+    }
     case 'text':
       return { kind, value: { text: textOf(bytes) } };
-    case 'base64':
+    case 'multipart':
+      return { kind, value: parseMultipart(bytes) };
+    default:
       break;
   }
-  return { kind, value: { base64: bytes.toString('base64') } };
+  return { kind: 'base64', value: { base64: bytes.toString('base64') } };
 }
 
 function bufferOf(body: Uint8Array): Buffer {
@@ -106,10 +151,11 @@ function textOf(bytes: Buffer): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-function kindOf(contentType: string | undefined): 'json' | 'form' | 'other' {
+function kindOf(contentType: string | undefined): 'json' | 'form' | 'multipart' | 'other' {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === '' || type === 'application/json' || type === 'text/json') return 'json';
   if (type.endsWith('+json')) return 'json';
+  if (type === 'multipart/form-data') return 'multipart';
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'other';
 }
 
@@ -121,10 +167,11 @@ function parseJson(bytes: Buffer, parse: (text: string) => unknown): unknown {
   }
 }
 
-function parseForm(text: string): Record<string, string | string[]> {
+function fieldsOf(form: string, charset: string | null): Record<string, string | string[]> | null {
+  const pairs = formPairs(form, charset);
+  if (pairs === null) return null;
   const fields: Record<string, string | string[]> = Object.create(null);
-  // URLSearchParams drops a leading `?`, but in a body it is part of a name.
-  for (const [name, value] of new URLSearchParams(`&${text}`)) {
+  for (const [name, value] of pairs) {
     const before = fields[name];
     if (before === undefined) fields[name] = value;
     else if (Array.isArray(before)) before.push(value);

@@ -40,6 +40,114 @@ describe('the kind of a payload', () => {
   });
 });
 
+describe('a body in another charset', () => {
+  const latin = (text: string) => Buffer.from(text, 'latin1');
+  const LATIN = 'charset=windows-1252';
+
+  it.each<[string, string, Uint8Array, string, unknown]>([
+    ['text', `text/plain; ${LATIN}`, latin('José'), 'text windows-1252', { text: 'José' }],
+    ['text', 'text/plain; charset="ISO-8859-1"', latin('ü'), 'text windows-1252', { text: 'ü' }],
+    ['JSON', `application/json; ${LATIN}`, latin('{"a":"é"}'), 'json windows-1252', { a: 'é' }],
+    ['JSON in UTF-8', `application/json; ${LATIN}`, Buffer.from('{"a":"é"}'), 'json', { a: 'é' }],
+    [
+      'a form',
+      `${FORM_TYPE}; ${LATIN}`,
+      latin('a=Jos%E9&b=é'),
+      'form windows-1252',
+      { a: 'José', b: 'é' },
+    ],
+    [
+      'a form of PayPal',
+      FORM_TYPE,
+      latin('first_name=Jos%E9&charset=windows-1252'),
+      'form windows-1252',
+      { first_name: 'José', charset: 'windows-1252' },
+    ],
+    [
+      'a form in Shift_JIS',
+      `${FORM_TYPE};charset=shift_jis`,
+      latin('a=%93%FA%96%7B'),
+      'form shift_jis',
+      { a: '日本' },
+    ],
+    ['a form in UTF-8', FORM_TYPE, latin('a=%E2%82%AC+x'), 'form', { a: '€ x' }],
+    ['a form that says nothing', FORM_TYPE, latin('a=Jos%E9'), 'text', { text: 'a=Jos%E9' }],
+    [
+      'UTF-16',
+      'text/plain; charset=utf-16le',
+      Buffer.from('naïve', 'utf16le'),
+      'text utf-16le',
+      { text: 'naïve' },
+    ],
+    [
+      'one that nobody knows',
+      'text/plain; charset=x-klingon',
+      latin('é'),
+      'base64',
+      { base64: '6Q==' },
+    ],
+    [
+      'bytes that are not in it',
+      'text/plain; charset=shift_jis',
+      new Uint8Array([0x41, 0x80, 0xff]),
+      'base64',
+      { base64: 'QYD/' },
+    ],
+  ])('is read by it: %s', (_, type, body, kind, value) => {
+    const payload = parse(type, body);
+    expect(payload.kind).toBe(kind);
+    expect(payload.value).toEqual(value);
+    expect(decodePayload(payload.kind, body)).toEqual(value);
+  });
+});
+
+describe('a multipart form', () => {
+  const type = 'multipart/form-data; boundary=xYz';
+  const part = (head: string, text: string) =>
+    `--xYz\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+  const read = (text: string) => {
+    const body = Buffer.from(text, 'latin1');
+    const payload = parse(type, body);
+    expect(decodePayload(payload.kind, body)).toEqual(payload.value);
+    return payload;
+  };
+
+  it('is an object of its fields, with files in base64', () => {
+    const file = 'name="file"; filename="a.png"\r\nContent-Type: image/png';
+    const text = part('name="a"', '1') + part('name="a"', '2') + part(file, '\x00\xff');
+    const { kind, value } = read(`${text}--xYz--\r\n`);
+    expect(kind).toBe('multipart');
+    const base64 = Buffer.from([0, 255]).toString('base64');
+    expect(value).toEqual({
+      a: ['1', '2'],
+      file: { filename: 'a.png', content_type: 'image/png', base64 },
+    });
+  });
+
+  it('has each field in the charset that SendGrid names for it', () => {
+    const charsets = part('name="charsets"', '{"text":"iso-8859-1","from":"UTF-8"}');
+    const { value } = read(`${charsets}${part('name="text"', 'Jos\xe9')}--xYz--`);
+    expect(value).toMatchObject({ text: 'José' });
+  });
+
+  it('keeps a field whole that is in no charset it names', () => {
+    expect(read(`${part('name="a"', 'Jos\xe9')}--xYz--`).value).toEqual({
+      a: { base64: 'Sm9z6Q==' },
+    });
+  });
+
+  it.each([
+    '',
+    '--xYz',
+    '--xYz\r\n',
+    '--xYz\r\n\r\n--xYz--',
+    part('name="a"', '1'),
+    `${part('name="a"', '1').repeat(1001)}--xYz--`,
+  ])('stays text if it is broken: %.20j', (text) => {
+    expect(read(text).kind).toBe('text');
+  });
+});
+
 /** `count` of what `make` gives, as an array or, in braces, an object. */
 const many = (count: number, make: (n: number) => string, [open, close] = '[]') =>
   `${open}${Array.from({ length: count }, (_, n) => make(n)).join(',')}${close}`;
