@@ -97,9 +97,9 @@ export function senderOf(verification: Verification): Sender {
 }
 
 /** The senders that a search finds: by name, title or another word, as far as it was typed. */
-export function sendersFor(search: string): readonly Sender[] {
+export function sendersFor(search: string): readonly Sender<Verification>[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return SENDERS.filter(({ name, title, words: others = '' }: Sender) => {
+  return SENDERS.filter(({ name, title, words: others = '' }: Sender<Verification>) => {
     const known = `${name} ${title} ${others}`.toLowerCase().split(/[\s_-]+/);
     return words.every((word) => known.some((one) => one.startsWith(word)));
   });

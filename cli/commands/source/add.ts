@@ -2,6 +2,8 @@ import { isObject } from '../../../shared/lib/guards.ts';
 import { newSourceSecret, type NewSecret } from '../../../shared/rules/source-setup.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
+import { askerOf } from '../../input/asker.ts';
+import { chosenSender } from '../../input/sender-choice.ts';
 import { callOperation, runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { setupLines } from '../../view/source-steps.ts';
@@ -10,12 +12,30 @@ import { readableView } from '../../view/view.ts';
 
 export const declaration: Additions = {
   description:
-    'Prints the URL to give to the sender, and how to set the sender up. Without --secret, svc makes one for --verification and shows it once. Stripe and senders of Standard Webhooks make their own: store it later with svc source rotate. An email source has an address instead; a project has at most one.',
+    'Prints the URL to give to the sender, and how to set the sender up. Without --verification, a terminal asks who sends, with a search. Without --secret, svc makes one where you may choose it, and shows it once; other senders make their own: store it later with svc source rotate. An email source has an address instead; a project has at most one.',
   seeAlso: ['trigger', 'source get', 'source list', 'inbox wait'],
 };
 
 /** `svc source add`: the source, then how to connect its sender. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(given: CommandContext, shape: OperationShape): Promise<number> {
+  const context = { ...given, options: await withSender(given) };
+  return add(context, shape);
+}
+
+/** Without `--verification`, a person in a terminal is asked who sends. */
+async function withSender(context: CommandContext): Promise<CommandContext['options']> {
+  const { options } = context;
+  const isOpen = options['verification'] === undefined && options['type'] !== 'email';
+  const asker = isOpen ? askerOf(context) : null;
+  if (asker === null) return options;
+  try {
+    return { ...options, verification: await chosenSender(asker) };
+  } finally {
+    asker.close();
+  }
+}
+
+async function add(context: CommandContext, shape: OperationShape): Promise<number> {
   const { verification, secret: given } = context.options;
   const secret = given === undefined ? newSourceSecret(verification) : null;
   if (secret === null) {
