@@ -2151,6 +2151,8 @@ export interface SourceWithCounts {
   readonly events_24h: number;
   /** Deliveries refused in the last 24 hours. */
   readonly rejected_24h: number;
+  /** Deliveries of the last 24 hours that made no event, because they had no id and the bytes of an earlier one. */
+  readonly repeated_24h: number;
   /** What its events count until their payloads are purged. */
   readonly stored_bytes: number;
   /** The limit that keeps it from taking events now; null if it takes them. */

@@ -14,6 +14,7 @@ interface Rejected {
 interface Noted {
   readonly keys: Map<string, number>;
   readonly rejected: Map<string, Rejected>;
+  readonly repeated: Map<string, number>;
 }
 
 interface Listener {
@@ -22,7 +23,7 @@ interface Listener {
 }
 
 /**
- * Tracks when keys were last used and how many deliveries sources rejected. It keeps them in memory and writes at
+ * Tracks when keys were last used, and how many deliveries sources rejected or knew already. It keeps them in memory and writes at
  * most every ten seconds, because a read must not cost a sync, and a stranger's junk even less. It reports rejections
  * at the same pace. Without anything to write, no timer runs.
  */
@@ -51,6 +52,12 @@ export class KeyUse {
     rejected.set(source.id, { source: source.name, count, reason });
   }
 
+  /** A delivery without an id had the bytes of an earlier one, so it made no event. */
+  noteRepeated(project: Project, sourceId: string): void {
+    const { repeated } = this.#of(project);
+    repeated.set(sourceId, (repeated.get(sourceId) ?? 0) + 1);
+  }
+
   /**
    * Writes the tracked values. It only reports a failure, because a full disk must not keep the gateway from closing.
    */
@@ -59,11 +66,11 @@ export class KeyUse {
     this.#timer = null;
     const noted = [...this.#noted];
     this.#noted.clear();
-    for (const [project, { keys, rejected: all }] of noted) {
+    for (const [project, { keys, rejected: all, repeated }] of noted) {
       for (const one of all.values()) this.#listener.onRejected(project.info.id, one);
       const rejected = new Map([...all].map(([id, { count }]) => [id, count]));
       await project.writes
-        .run('noteUse', { keys, rejected, now })
+        .run('noteUse', { keys, rejected, repeated, now })
         .catch((error: unknown) => this.#listener.onError(error));
     }
   }
@@ -71,7 +78,7 @@ export class KeyUse {
   #of(project: Project): Noted {
     let noted = this.#noted.get(project);
     if (!noted) {
-      noted = { keys: new Map(), rejected: new Map() };
+      noted = { keys: new Map(), rejected: new Map(), repeated: new Map() };
       this.#noted.set(project, noted);
     }
     this.#timer ??= setTimeout(() => {

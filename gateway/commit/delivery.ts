@@ -41,6 +41,8 @@ export interface Delivery {
 export interface DeliveryAnswer {
   readonly status: 'accepted' | 'duplicate';
   readonly event_id: string;
+  /** It's a duplicate only by its bytes, because it has no id. */
+  readonly isSameBody?: true;
 }
 
 /** A delivery's result. A source that has reached a limit stores nothing. */
@@ -90,7 +92,10 @@ async function insertOnce(job: Job, came: Delivery): Promise<StoredAnswer> {
     providerId === null
       ? (sameBody ?? (await store.events.deliveredBody(sourceId, bodyHash, sinceIso)))
       : await store.events.deliveredAs(sourceId, providerId, sinceOf(now));
-  if (seen !== null) return { status: 'duplicate', event_id: seen };
+  if (seen !== null) {
+    const known = { status: 'duplicate', event_id: seen } as const;
+    return providerId === null ? { ...known, isSameBody: true } : known;
+  }
   const limit = await limitOf(job, { id: sourceId, name: source }, now);
   if (limit) return { status: 'limited', limit };
   const { seq, receivedAt } = await store.events.nextPlace(isoTime(now));

@@ -47,14 +47,19 @@ interface Use {
   readonly keys: ReadonlyMap<string, number>;
   /** How many deliveries each source refused, by its id. */
   readonly rejected: ReadonlyMap<string, number>;
+  /** How many deliveries each source dropped as repeats without an id. */
+  readonly repeated: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
-/** Saves key uses and rejected deliveries that the gateway counted in memory, without a ledger entry. */
+/** Saves key uses, and deliveries that made no event, which the gateway counted in memory, without a ledger entry. */
 export const noteUse: Command<Use, null> = {
-  async run({ store }, { keys, rejected, now }) {
+  async run({ store }, { keys, rejected, repeated, now }) {
     for (const [id, usedAt] of keys) await store.keys.touch(id, isoTime(usedAt));
-    for (const [id, count] of rejected) await store.sources.countRejected(id, now, count);
+    for (const id of new Set([...rejected.keys(), ...repeated.keys()])) {
+      const counts = { rejected: rejected.get(id) ?? 0, repeated: repeated.get(id) ?? 0 };
+      await store.sources.countUnstored(id, now, counts);
+    }
     return null;
   },
 };

@@ -65,7 +65,7 @@ export function deliveryReply(
   const own = sender?.answer;
   if (!own) {
     const headers = { 'Content-Type': 'application/json' };
-    return { delivery: status, headers, body: JSON.stringify(answer) };
+    return { delivery: status, headers, body: JSON.stringify({ status, event_id }) };
   }
   const headers = {
     'Content-Type': own.type,

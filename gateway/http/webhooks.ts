@@ -136,6 +136,7 @@ export class Webhooks {
     const result = await keep(project, { ...delivery, sourceStamp }, received.body);
     if (result.status === 'outdated') return null;
     const answer = this.#deps.guard.settle(project, row, result);
+    if (answer.isSameBody) this.#deps.keyUse.noteRepeated(project, row.id);
     return { reply: deliveryReply(answer, sender), event_id: answer.event_id };
   }
 

@@ -88,6 +88,13 @@ function emailSetup({ address }: SetupSource): Setup {
   };
 }
 
+/** What to do about deliveries that were taken for repeats, if they weren't; null if there were none. */
+export function repeatedText(count: number): string | null {
+  if (count === 0) return null;
+  const many = count === 1 ? '1 delivery' : `${count} deliveries`;
+  return `${many} of the last 24 hours made no event: without an id, the same bytes are the same delivery. If they were different events, have the sender put an id of each into the body or into the header Idempotency-Key.`;
+}
+
 interface Reach {
   readonly text: string;
   readonly command: string;

@@ -29,6 +29,7 @@ export interface SourceActivity extends Row {
   last_event_at: string | null;
   events_24h: number;
   rejected_24h: number;
+  repeated_24h: number;
 }
 
 const COLUMNS =
@@ -135,12 +136,13 @@ export class SourceRepository {
 
   async activity(id: string, now: number): Promise<SourceActivity> {
     const row = await this.#tx.get<SourceActivity>(
-      `SELECT s.last_event_at, coalesce(sum(h.accepted), 0) AS events_24h, coalesce(sum(h.rejected), 0) AS rejected_24h
+      `SELECT s.last_event_at, coalesce(sum(h.accepted), 0) AS events_24h, coalesce(sum(h.rejected), 0) AS rejected_24h,
+         coalesce(sum(h.repeated), 0) AS repeated_24h
        FROM source s LEFT JOIN source_hour h ON h.source_id = s.id AND h.hour > ?2
        WHERE s.id = ?1 GROUP BY s.id`,
       [id, Math.floor(now / HOUR_MS) - 24],
     );
-    return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0 };
+    return row ?? { last_event_at: null, events_24h: 0, rejected_24h: 0, repeated_24h: 0 };
   }
 
   /**
@@ -170,11 +172,16 @@ export class SourceRepository {
     });
   }
 
-  async countRejected(id: string, now: number, count: number): Promise<void> {
+  /** Counts deliveries that made no event: refused, or repeated without an id. */
+  async countUnstored(
+    id: string,
+    now: number,
+    { rejected, repeated }: { readonly rejected: number; readonly repeated: number },
+  ): Promise<void> {
     const hour = Math.floor(now / HOUR_MS);
     await this.#tx.put(
-      'INSERT INTO source_hour (source_id, hour, rejected) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rejected = rejected + excluded.rejected',
-      [id, hour, count],
+      'INSERT INTO source_hour (source_id, hour, rejected, repeated) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET rejected = rejected + excluded.rejected, repeated = repeated + excluded.repeated',
+      [id, hour, rejected, repeated],
     );
     await this.#tx.put(PRUNE, [id, hour - HOURS_KEPT]);
   }

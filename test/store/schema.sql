@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 33
+-- project, schema 34
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -582,7 +582,7 @@ CREATE TABLE source_hour (
   source_id TEXT NOT NULL,
   hour INTEGER NOT NULL,
   accepted INTEGER NOT NULL DEFAULT 0,
-  rejected INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0, repeated INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (source_id, hour)
 ) STRICT, WITHOUT ROWID;
 

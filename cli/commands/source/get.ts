@@ -5,6 +5,8 @@ import { switchOption } from '../../input/option-values.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
+import { repeatedText } from '../../../shared/rules/source-setup.ts';
+import { wrapText } from '../../view/terminal-text.ts';
 import { setupLines } from '../../view/source-steps.ts';
 import { readableView } from '../../view/view.ts';
 
@@ -26,7 +28,8 @@ export function run(context: CommandContext, shape: OperationShape): Promise<num
 
 function viewOf(source: unknown, wantsSteps: boolean): View {
   if (!isObject(source)) return {};
-  const { last_event_at: last, rejected_24h: refused } = source;
+  const { last_event_at: last, rejected_24h: refused, repeated_24h: repeated } = source;
+  const isSame = repeatedText(Number(repeated ?? 0));
   return {
     lines: (look) => [
       ...readableView(source, {}, look),
@@ -34,6 +37,7 @@ function viewOf(source: unknown, wantsSteps: boolean): View {
       ...(Number(refused) > 0
         ? ['', look.typed('To see why deliveries were refused: svc logs')]
         : []),
+      ...(isSame === null ? [] : ['', ...wrapText(isSame, Math.min(look.columns, 96))]),
       ...(last === null || wantsSteps ? ['', ...setupLines(source, look)] : []),
     ],
   };

@@ -144,6 +144,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
         last_event_at: null,
         events_24h: 0,
         rejected_24h: 0,
+        repeated_24h: 0,
         stored_bytes: 2731,
         limited: null,
       },

@@ -47,6 +47,11 @@ export const sourceWithActivity = named(
       last_event_at: z.string().nullable().describe('When the last event arrived.'),
       events_24h: z.int().describe('Events of the last 24 hours.'),
       rejected_24h: z.int().describe('Deliveries refused in the last 24 hours.'),
+      repeated_24h: z
+        .int()
+        .describe(
+          'Deliveries of the last 24 hours that made no event, because they had no id and the bytes of an earlier one.',
+        ),
       stored_bytes: z.int().describe('What its events count until their payloads are purged.'),
       limited: z
         .object({

@@ -135,6 +135,7 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
+  ALTER TABLE source_hour DROP COLUMN repeated;
   DROP INDEX email_batch_unsummed;
   DROP INDEX email_message_unsummed;
   DROP INDEX policy_unsummed;

@@ -128,12 +128,13 @@ describe('the counts of a source by hour', () => {
     expect(await activity()).toMatchObject({ last_event_at: first, events_24h: 0 });
     const [source] = await project.store.read((store) => store.sources.list());
     await writerOf(project).write((store) =>
-      store.sources.countRejected(source?.id ?? '', clock.now(), 3),
+      store.sources.countUnstored(source?.id ?? '', clock.now(), { rejected: 3, repeated: 2 }),
     );
     expect(await activity()).toMatchObject({
       last_event_at: first,
       events_24h: 0,
       rejected_24h: 3,
+      repeated_24h: 2,
     });
     // As of an earlier hour: what was counted then is gone.
     const before = await project.store.read((store) =>

@@ -318,6 +318,8 @@ class SourceWithCounts(TypedDict):
     events_24h: int
     #: Deliveries refused in the last 24 hours.
     rejected_24h: int
+    #: Deliveries of the last 24 hours that made no event, because they had no id and the bytes of an earlier one.
+    repeated_24h: int
     #: What its events count until their payloads are purged.
     stored_bytes: int
     #: The limit that keeps it from taking events now; null if it takes them.

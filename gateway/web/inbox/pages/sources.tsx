@@ -1,6 +1,10 @@
 import { invalid } from '../../../../shared/lib/errors.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
-import { isSecretOfSender, newSourceSecret } from '../../../../shared/rules/source-setup.ts';
+import {
+  isSecretOfSender,
+  newSourceSecret,
+  repeatedText,
+} from '../../../../shared/rules/source-setup.ts';
 import { SENDERS, senderOf, type Verification } from '../../../../shared/senders/registry.ts';
 import { sourceAdd } from '../../../../shared/operations/source/add.ts';
 import { sourceRemove } from '../../../../shared/operations/source/remove.ts';
@@ -247,6 +251,7 @@ async function rotate(context: PageContext, source: Source, { value }: Sent) {
 
 function detail(context: PageContext, source: Source): Detail {
   const { name, limited } = source;
+  const isSame = repeatedText(source.repeated_24h);
   const [text, tone] = checkOf(source);
   return {
     title: name,
@@ -264,6 +269,7 @@ function detail(context: PageContext, source: Source): Detail {
             stays in the mailbox.
           </Note>
         )}
+        {isSame !== null && <Note>{isSame}</Note>}
         <Address source={source} />
         <SetupCard source={source} />
         <About context={context} source={source} />
@@ -325,7 +331,10 @@ function About({ context, source }: { readonly context: PageContext; readonly so
       title="About this source"
       facts={[
         ['Last event', ago(context, source.last_event_at, 'none yet')],
-        ['In 24 hours', `${source.events_24h} taken, ${source.rejected_24h} rejected`],
+        [
+          'In 24 hours',
+          `${source.events_24h} taken, ${source.rejected_24h} rejected, ${source.repeated_24h} the same as an earlier one`,
+        ],
         ['Stored', `${bytesText(source.stored_bytes)} of payloads, until they are purged`],
         header !== null && ['Signature', <>in the header {mono(header)}</>],
         until !== null && ['Old secret', <>also accepted until {time(context, until)}</>],

@@ -182,7 +182,10 @@ describe('the list', () => {
     // The gateway itself counts what it refused some seconds later.
     await writerOf(mail.project).write(async (store) => {
       const refusing = await store.sources.findByName('refusing');
-      await store.sources.countRejected(refusing?.id ?? '', clock.now(), 2);
+      await store.sources.countUnstored(refusing?.id ?? '', clock.now(), {
+        rejected: 2,
+        repeated: 1,
+      });
     });
     const { html } = await owner.get(await at());
     const rowOf = (name: string): string =>
