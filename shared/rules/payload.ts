@@ -127,10 +127,8 @@ function readAs(kind: PayloadKind, bytes: Buffer): Payload {
       const value = parseJson(bytes, parseExact);
       return value === undefined ? readAs('text', bytes) : { kind, value };
     }
-    case 'form': {
-      const text = charset === null ? textOf(bytes) : decoded(bytes, charset);
-      return { kind, value: fieldsOf(text ?? '', charset) };
-    }
+    case 'form':
+      return { kind, value: formIn(bytes, charset) };
     case 'text':
       return { kind, value: { text: textOf(bytes) } };
     case 'multipart':
@@ -139,6 +137,11 @@ function readAs(kind: PayloadKind, bytes: Buffer): Payload {
       break;
   }
   return { kind: 'base64', value: { base64: bytes.toString('base64') } };
+}
+
+function formIn(bytes: Buffer, charset: string | null): unknown {
+  const text = charset === null ? textOf(bytes) : decoded(bytes, charset);
+  return fieldsOf(text ?? '', charset);
 }
 
 function bufferOf(body: Uint8Array): Buffer {

@@ -40,8 +40,11 @@ describe('the kind of a payload', () => {
   });
 });
 
+const latin = (text: string) => Buffer.from(text, 'latin1');
+const part = (head: string, text: string) =>
+  `--xYz\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+
 describe('a body in another charset', () => {
-  const latin = (text: string) => Buffer.from(text, 'latin1');
   const LATIN = 'charset=windows-1252';
 
   it.each<[string, string, Uint8Array, string, unknown]>([
@@ -103,8 +106,6 @@ describe('a body in another charset', () => {
 
 describe('a multipart form', () => {
   const type = 'multipart/form-data; boundary=xYz';
-  const part = (head: string, text: string) =>
-    `--xYz\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
   const read = (text: string) => {
     const body = Buffer.from(text, 'latin1');
     const payload = parse(type, body);
