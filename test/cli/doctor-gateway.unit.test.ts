@@ -48,7 +48,11 @@ describe('svc doctor with a gateway', () => {
         fix: null,
       },
     ]);
-    expect(gateway.seen.map(({ url }) => url)).toEqual(['/v1/whoami', '/v1/ledger?limit=1']);
+    expect(gateway.seen.map(({ url }) => url)).toEqual([
+      '/v1/whoami',
+      '/v1/ledger?limit=1',
+      '/v1/usage',
+    ]);
     expect(gateway.seen[0]?.headers.authorization).toBe(`Bearer ${gateway.apiKey}`);
   });
 

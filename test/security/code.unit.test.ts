@@ -51,7 +51,9 @@ describe('the program', () => {
       'gateway/blobs/s3-listing.ts',
       'gateway/mail/compose.ts',
       'gateway/mail/dkim-config.ts',
+      'gateway/mail/inbound/reader/automatic.ts',
       'gateway/mail/inbound/reader/html-text.ts',
+      'gateway/mail/inbound/reader/report-words.ts',
       'gateway/mail/server-url.ts',
       'gateway/server/route-table.ts',
       'gateway/web/pages/text.ts',
@@ -64,6 +66,8 @@ describe('the program', () => {
   it('gives a shell nothing but the command that its own user wrote', () => {
     expect(filesWith(/\bexecSync\(|\bexecFile|shell: true/).toSorted()).toEqual([
       'cli/doctor/checks.ts',
+      // This program itself, as a client of MCP will start it.
+      'cli/program-path.ts',
       'clients/typescript/build.mjs',
       'shared/store/log-files.ts',
     ]);
@@ -77,6 +81,7 @@ describe('the program', () => {
       'cli/commands/inbox/work.ts',
       'cli/commands/up.ts',
       'cli/doctor/checks.ts',
+      'cli/program-path.ts',
       'cli/work/child.ts',
       // `svc once NAME -- CMD`, without a shell.
       'cli/work/step.ts',

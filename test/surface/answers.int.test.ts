@@ -122,7 +122,7 @@ describe('answers of the webhook ingress', () => {
     expect([again.status, again.body]).toMatchObject([200, { status: 'duplicate' }]);
     const nowhere = await world.deliver(`${gateway.url}/w/nonsense`, '{}');
     expect([nowhere.status, nowhere.body]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
-    const read = await world.call('GET', new URL(hook).pathname);
+    const read = await world.call('DELETE', new URL(hook).pathname);
     expect([read.status, read.body]).toMatchObject([
       405,
       { error: { code: 'METHOD_NOT_ALLOWED' } },

@@ -17,7 +17,12 @@ describe('the fields of operations', () => {
   it('fill in these defaults', () => {
     const event_id = 'evt_01j9z3k4m5n6p7q8r9s0t1v2w3';
     const route_id = 'rte_01j9z3k4m5n6p7q8r9s0t1v2w3';
-    expect(input('inbox_list').parse({})).toEqual({ status: 'pending', brief: false, limit: 20 });
+    expect(input('inbox_list').parse({})).toEqual({
+      status: 'pending',
+      brief: false,
+      newest: false,
+      limit: 20,
+    });
     expect(input('inbox_wait').parse({})).toEqual({ timeout_seconds: 45 });
     expect(input('inbox_claim').parse({ event_id })).toEqual({ event_id, lease_seconds: 300 });
     expect(input('inbox_nack').parse({ event_id, reason: 'no' })).toMatchObject({ retry: true });
@@ -41,7 +46,7 @@ describe('the fields of operations', () => {
       wait_seconds: 45,
       park: false,
     });
-    expect(input('request_list').parse({})).toEqual({ limit: 20 });
+    expect(input('request_list').parse({})).toEqual({ status: 'all', limit: 20 });
     expect(input('policy_set').parse({ policy: {} })).toEqual({ policy: {}, wait_seconds: 45 });
     expect(input('policy_test').parse({})).toEqual({ tool: 'ask_approval', risk: 'medium' });
     expect(input('kv_list').parse({})).toEqual({ prefix: '', values: false, limit: 20 });

@@ -34,7 +34,7 @@ it('the settings that are shown for one gateway are good ones', () => {
 });
 
 it('the settings that are shown for several gateways are good ones', () => {
-  const shown = /```sh\n(# \/etc\/svc\/gateway\.env on every machine[\s\S]*?)```/.exec(
+  const shown = /```ini\n(# \/etc\/svc\/gateway\.env on every machine[\s\S]*?)```/.exec(
     operating,
   )?.[1];
   const folder = temporaryFolder();

@@ -55,7 +55,7 @@ describe('a refusal', () => {
     [
       'inbox_list',
       { limit: 101, status: 'lost' },
-      'VALIDATION_FAILED: The request is invalid. status: Must be one of `pending`, `claimed`, `done`, `failed`, `dead`, `waiting`. limit: Must be at most 100. Fix the listed fields.',
+      'VALIDATION_FAILED: The request is invalid. status: Must be one of `pending`, `claimed`, `done`, `failed`, `dead`, `waiting`, `all`. limit: Must be at most 100. Fix the listed fields.',
     ],
     [
       'inbox_claim',
