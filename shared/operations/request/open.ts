@@ -156,8 +156,7 @@ export async function refuseTooMany({
     throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
   }
   throw new ServiceError('TOO_MANY_PENDING_REQUESTS', {
-    said: { status: 429, message: 'This key has too many pending requests.' },
-    hint: `${PENDING_REQUESTS_PER_KEY} of this key's are pending: have some decided, or let them expire; see request_list.`,
+    hint: `This key may have ${PENDING_REQUESTS_PER_KEY} of them, and all are pending: have some decided, or let them expire; see request_list.`,
     details: { limit: PENDING_REQUESTS_PER_KEY, used: pending.ofKey, of: 'key' },
   });
 }
