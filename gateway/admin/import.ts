@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { IMPORT_MARK } from '../projects/open-control.ts';
 import type { MovingProject } from '../store/control/moves.ts';
 import { migrateFile } from '../store/database-copy.ts';
 import type { Reader } from '../../shared/store/driver.ts';
@@ -22,8 +23,6 @@ import { keyFileOf, type AdminSettings } from './settings.ts';
 
 /** Where an import keeps everything until it's complete. */
 const STAGE = 'importing';
-/** The mark in the folder of a project that is in place but unknown to the gateway. */
-const MARK = 'importing';
 
 export interface ImportOptions {
   readonly settings: AdminSettings;
@@ -114,7 +113,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
       mayBeUsed = !(error instanceof OrderRefused);
       throw error;
     });
-    await rm(join(place, MARK), { force: true });
+    await rm(join(place, IMPORT_MARK), { force: true });
     const location = settings.databases.ofProject(id);
     // If this fails, the mark stays but no longer means anything.
     if (location.kind === 'remote') await endServerImport(location).catch(() => undefined);
@@ -143,7 +142,7 @@ function placeOf(
 
 /** Removes what an interrupted import left. */
 async function clear(place: string, stage: string): Promise<void> {
-  if (existsSync(place) && !existsSync(join(place, MARK))) {
+  if (existsSync(place) && !existsSync(join(place, IMPORT_MARK))) {
     throw new AdminError(
       `${place} already exists and belongs to no project of this gateway. Move it away first.`,
     );
@@ -234,7 +233,7 @@ async function putInPlace(
   { id, stage, place }: { readonly id: string; readonly stage: string; readonly place: string },
 ): Promise<void> {
   const ready = join(stage, 'projects', id);
-  await writeFile(join(ready, MARK), '', { mode: 0o600 });
+  await writeFile(join(ready, IMPORT_MARK), '', { mode: 0o600 });
   await syncFolders(ready);
   await mkdir(join(dataFolder, 'projects'), { recursive: true, mode: 0o700 });
   await rename(ready, place);

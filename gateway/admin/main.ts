@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { startFailureText } from '../../shared/host/start-refused.ts';
 import { DamageRegister } from '../../shared/store/damage.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
@@ -258,8 +258,9 @@ function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   if (error instanceof AdminError) return error.message;
-  if (error instanceof StartRefused) return error.text();
-  if (!(error instanceof ServiceError) || error.code !== 'UNAVAILABLE') return error.stack ?? '';
+  if (!(error instanceof ServiceError) || error.code !== 'UNAVAILABLE') {
+    return startFailureText(error);
+  }
   const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : '');
   return `The database server returned an error: see SVC_DATABASE_URL. ${reason}`.trim();
 }

@@ -9,6 +9,9 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { ControlStore } from '../store/control-store.ts';
 import type { Databases } from '../store/databases.ts';
 
+/** The mark in the folder of a project that is in place but unknown to the gateway. */
+export const IMPORT_MARK = 'importing';
+
 /** The `aad` of the sealed sample that shows whether the key is the right one. */
 export const SAMPLE_PLACE = 'control|key_sample';
 
@@ -61,8 +64,11 @@ async function reach(
 function refuseLost(control: DatabaseLocation): void {
   if (control.kind === 'remote' || hasTables(control.path)) return;
   const projects = join(dirname(control.path), 'projects');
-  const hasOne = (name: string): boolean => existsSync(join(projects, name, 'project.db'));
-  if (existsSync(projects) && readdirSync(projects).some(hasOne)) {
+  // One whose import was cut short is none yet.
+  const isOne = (name: string): boolean =>
+    existsSync(join(projects, name, 'project.db')) &&
+    !existsSync(join(projects, name, IMPORT_MARK));
+  if (existsSync(projects) && readdirSync(projects).some(isOne)) {
     throw new DamagedDatabase(control.path, "it's missing or empty, and there are projects");
   }
 }
