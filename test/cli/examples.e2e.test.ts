@@ -53,6 +53,7 @@ const SCENARIO = [
   "inbox list --type 'invoice.*' --limit 50",
   'inbox list --status dead --json',
   'inbox list --status waiting',
+  'inbox list --status all --newest',
   'inbox wait',
   'inbox next',
   'inbox get evt_01j9z3k4m5n6p7q8r9s0t1v2w3',

@@ -116,14 +116,14 @@ describe.skipIf(!hasChromium())('events, routes and sources in a browser', () =>
     await page.goto(gateway.url + (await placeOf(gateway, 'sources')));
     await page.getByRole('link', { name: 'Add a webhook' }).click();
     await page.getByLabel('Name').fill(name);
-    await page.getByLabel('How the sender signs its requests').selectOption('github');
+    await page.getByLabel('Sender', { exact: true }).selectOption('github');
     await page.getByLabel('Signature header').fill('x-shop');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
     await page.locator('#signature_header-problem').waitFor();
     // The checker is a script itself.
     expect(scripts ? await tab.violations() : []).toEqual([]);
     expect(await page.getByLabel('Name').inputValue()).toBe(name);
-    expect(await page.getByLabel('How the sender signs').inputValue()).toBe('github');
+    expect(await page.getByLabel('Sender', { exact: true }).inputValue()).toBe('github');
     await page.getByLabel('Signing secret').fill('a-shared-secret');
     await page.getByLabel('Signature header').fill('');
     await page.getByRole('button', { name: 'Add a webhook' }).click();
