@@ -33,7 +33,7 @@ function start(name: string): Promise<TestGateway> {
 beforeAll(async () => {
   const gateway = await start('before');
   ({ projectId, apiKey: key } = gateway);
-  await gateway.call('PUT', '/v1/files/note.txt?content_type=text/plain', { body: 'kept' });
+  await gateway.call('PUT', '/v1/files/note.txt', { body: 'kept' });
   await gateway.stop();
 });
 afterAll(() => root.remove());
