@@ -15,7 +15,8 @@ import { CONNECT } from './connecting.ts';
 import { relayedError } from './relayed-error.ts';
 import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
 
-const ANSWER_MS = 30_000;
+/** Clients wait 30 s for the daemon: so they hear why their gateway is silent. */
+const ANSWER_MS = 28_000;
 /** Far above the largest real answer: a 1 MB file as base64, or a list with a hundred payloads. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 /** How long a wait may stay silent beyond its own timeout. */

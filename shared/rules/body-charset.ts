@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { windows1252 } from '../lib/windows-1252.ts';
 
 const HIGH_ESCAPE = /%[89a-fA-F][0-9a-fA-F]/;
 
@@ -26,7 +27,8 @@ function known(label: string | undefined): string | null {
 export function decoded(bytes: Uint8Array, charset: string | null): string | null {
   if (charset === null && !isUtf8(bytes)) return null;
   try {
-    return new TextDecoder(charset ?? 'utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder(charset ?? 'utf-8', { fatal: true }).decode(bytes);
+    return charset === 'windows-1252' ? windows1252(text) : text;
   } catch {
     return null;
   }

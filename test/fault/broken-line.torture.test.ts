@@ -120,7 +120,9 @@ describe('a client that is told nothing of what it has done', () => {
     const init = { method, headers, body };
     const send = async () => {
       const answer = await fetch(proxy.url + path, init);
-      return { status: answer.status, body: JSON.parse(await answer.text()) as unknown };
+      // A repeat has a link of its own to the bytes, which is good for an hour from then on.
+      const { body_url: _, ...rest } = JSON.parse(await answer.text()) as Record<string, unknown>;
+      return { status: answer.status, body: rest };
     };
     const before = await total();
     proxy.loseAnswersTo(`${method} ${path}`);

@@ -99,10 +99,21 @@ async function payloadFaults(
 /** Whether a payload is a body's content, read in one of the allowed ways. */
 function isOf(payload: unknown, body: Buffer, type: string): boolean {
   const { text, base64 } = (payload ?? {}) as { text?: unknown; base64?: unknown };
+  const named = type.includes('utf-16') ? inUtf16(body) : null;
+  if (named !== null) return text === named || isDeepStrictEqual(payload, parsed(named));
   if (!isUtf8(body)) return base64 === body.toString('base64');
   const whole = body.toString('utf8').replace(/^\ufeff/, '');
   if (text === whole || isDeepStrictEqual(payload, parsed(whole))) return true;
   return type.startsWith('application/x-www-form-urlencoded');
+}
+
+/** Null if it isn't a text in UTF-16. */
+function inUtf16(body: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-16', { fatal: true }).decode(body);
+  } catch {
+    return null;
+  }
 }
 
 async function download(url: string): Promise<Buffer> {

@@ -49,6 +49,13 @@ describe('a body in another charset', () => {
 
   it.each<[string, string, Uint8Array, string, unknown]>([
     ['text', `text/plain; ${LATIN}`, latin('José'), 'text windows-1252', { text: 'José' }],
+    [
+      '€ and “”',
+      `text/plain; ${LATIN}`,
+      latin('\x80 \x93\x94'),
+      'text windows-1252',
+      { text: '€ “”' },
+    ],
     ['text', 'text/plain; charset="ISO-8859-1"', latin('ü'), 'text windows-1252', { text: 'ü' }],
     ['JSON', `application/json; ${LATIN}`, latin('{"a":"é"}'), 'json windows-1252', { a: 'é' }],
     ['JSON in UTF-8', `application/json; ${LATIN}`, Buffer.from('{"a":"é"}'), 'json', { a: 'é' }],

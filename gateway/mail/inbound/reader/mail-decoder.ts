@@ -1,8 +1,6 @@
+import { windows1252 } from '../../../../shared/lib/windows-1252.ts';
 import { charsetLabel, isCharset } from './charset-label.ts';
 
-/** Bytes 0x80 to 0x9f of windows-1252, which Node 20 decodes as controls. */
-const HIGH_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
-const CONTROLS = /[\u0080-\u009f]/g;
 /** The escape that begins Japanese text in ISO-2022-JP, whose bytes are all ASCII. */
 const JAPANESE = ['\u001b$@', '\u001b$B'];
 
@@ -64,16 +62,17 @@ function asMixed(input: Input): string {
   let at = 0;
   let pieces = 0;
   for (const { 0: piece, index } of characters.matchAll(BEYOND_ASCII)) {
-    text += windows(characters.slice(at, index)) + Buffer.from(piece, 'latin1').toString('utf8');
+    text +=
+      windows1252(characters.slice(at, index)) + Buffer.from(piece, 'latin1').toString('utf8');
     at = index + piece.length;
     pieces += 1;
     if (pieces === PIECES_MAX) break;
   }
-  return text + windows(characters.slice(at));
+  return text + windows1252(characters.slice(at));
 }
 
 function as1252(input: Input): string {
-  return windows(latin1(input));
+  return windows1252(latin1(input));
 }
 
 function latin1(input: Input): string {
@@ -82,11 +81,4 @@ function latin1(input: Input): string {
     ? Buffer.from(input.buffer, input.byteOffset, input.byteLength)
     : Buffer.from(input);
   return bytes.toString('latin1');
-}
-
-function windows(characters: string): string {
-  return characters.replaceAll(
-    CONTROLS,
-    (control) => HIGH_1252[control.charCodeAt(0) - 0x80] ?? '',
-  );
 }
