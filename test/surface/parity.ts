@@ -169,7 +169,6 @@ const VOLATILE: readonly (readonly [RegExp, string])[] = [
   [/\bsvc_live_\w+/g, 'svc_live_…'],
   [/\bwhsec_[\w+/]+=*/g, 'whsec_…'],
   [/\/w\/[0-9A-Za-z]+/g, '/w/…'],
-  // Each caller’s link to the bytes ends at a time of its own.
   [/\/l\/[\w./…-]+/g, '/l/…'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'then'],
 ];
