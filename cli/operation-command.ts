@@ -127,7 +127,7 @@ export interface OperationCall {
   readonly seconds: number;
   /** Whether the user said how long. */
   readonly isTimed: boolean;
-  /** The same call, which the server may hold for so many seconds. */
+  /** The same call, but the server may hold it for this many seconds. */
   readonly again: (seconds: number) => OperationCall;
 }
 

@@ -117,7 +117,7 @@ export class McpBridge {
     const { input, output, signal } = this.#options;
     const end = (): unknown => input.destroy();
     signal.addEventListener('abort', end, { once: true });
-    // Nobody reads: what is open ends as if the input had ended.
+    // Nobody reads any more, so open calls end as they do when the input ends.
     for (const sign of ['error', 'close']) output.once(sign, end);
     await this.#http.start();
     await this.#stdio.start();

@@ -157,7 +157,7 @@ function whoOf({ actor = null, agent, key_id: key }: LedgerEntry, names: Known['
   return words === undefined ? id : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The ledger has only a digest of what an event waits for; the call beside it says whether it asked. */
+/** The ledger keeps only a digest of what an event waits for; whether that is a question shows in the call of the same moment. */
 function untilOf({ at }: LedgerEntry, cause: LedgerEntry | undefined): string {
   const asked = cause !== undefined && cause.at === at && cause.op.startsWith('ask_');
   return asked ? 'until the answer' : 'until something else ends';

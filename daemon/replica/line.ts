@@ -4,7 +4,7 @@ import { SourceError } from './source-error.ts';
 const QUIET_MS = 200;
 /** An answer that takes longer is late. */
 export const LATE_MS = 1_000;
-/** If a try gets no answer for this long, another one starts beside it over its own connection. */
+/** If a try gets no answer for this long, a second one starts over a connection of its own while the first goes on. */
 const BESIDE_MS = 500;
 /** So for this long. Then tries are rarer, because a gateway that hangs has them all to answer before anything else. */
 const EAGER_MS = 5_000;

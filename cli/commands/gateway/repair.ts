@@ -9,7 +9,7 @@ export const declaration: Declaration = {
   order: 5,
   summary: 'Replace damaged data of a gateway by good copies.',
   description:
-    'Checks everything and replaces only what is damaged, by copies that it checks first. Files can be replaced while the gateway runs. To replace a database, stop the gateway (or svc down). You lose what was written after its copy was made, so the command first says where the ledger ends now and would end, and replaces nothing without --yes. It keeps the damaged database. Exit code 1: something is still damaged, or --yes is missing.',
+    'Checks everything and replaces only what is damaged, with copies that it checks first. Files can be replaced while the gateway runs. To replace a database, stop the gateway (or svc down). You lose what was written after its copy was made, so the command first says where the ledger ends now and would end, and replaces nothing without --yes. It keeps the damaged database. Exit code 1: something is still damaged, or --yes is missing.',
   args: [],
   options: [
     { flag: 'from', value: 'DIR', summary: 'A backup', stored: 'paths' },
