@@ -22,6 +22,9 @@ export interface Full {
   readonly used: number;
 }
 
+/** Holders of nothing that stay known: who comes and goes all the time would cost a new table of the map each time. */
+const IDLE_KEPT = 64;
+
 const SHARES: readonly Share[] = ['session', 'key', 'address', 'project'];
 
 /** What holders of one kind have, by their ids; each may have `most`. */
@@ -98,7 +101,7 @@ export class Budget {
       const id = holder[share];
       if (id == null) continue;
       const used = (held.get(id) ?? 0) + amount;
-      if (used === 0) held.delete(id);
+      if (used === 0 && held.size > IDLE_KEPT) held.delete(id);
       else held.set(id, used);
     }
   }

@@ -209,9 +209,11 @@ class Rota<T> implements Waiting<T> {
     if (!first) return;
     const [name, part] = first;
     part.shift();
+    const isEmpty = part.peek() === null;
+    if (!isEmpty && this.#parts.size === 1) return;
     // To the end: the next one's turn.
     this.#parts.delete(name);
-    if (part.peek()) this.#parts.set(name, part);
+    if (!isEmpty) this.#parts.set(name, part);
   }
 }
 
@@ -219,7 +221,8 @@ const COMPACT_FROM = 256;
 
 /** First come, first served. */
 class Line<T> implements Waiting<T> {
-  #items: Queued<T>[] = [];
+  /** Those that have left are null, so that nothing keeps their requests in memory. */
+  #items: (Queued<T> | null)[] = [];
   /** The first that may still wait. */
   #at = 0;
 
@@ -231,11 +234,13 @@ class Line<T> implements Waiting<T> {
     for (; this.#at < this.#items.length; this.#at += 1) {
       const queued = this.#items[this.#at];
       if (queued?.isWaiting) return queued;
+      this.#items[this.#at] = null;
     }
     return null;
   }
 
   shift(): void {
+    this.#items[this.#at] = null;
     this.#at += 1;
     if (this.#at < COMPACT_FROM) return;
     this.#items = this.#items.slice(this.#at);

@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { FairQueue, laneOf } from '../../../shared/admission/fair-queue.ts';
 
@@ -23,7 +26,31 @@ function drain(queue: FairQueue<string>, costOf: (job: string) => number = () =>
   return order;
 }
 
+/** Frees all that nothing holds. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  await setImmediate();
+  (runInNewContext('gc') as () => void)();
+}
+
+/** Lets a job through the queue. */
+function pass(queue: FairQueue<object>): WeakRef<object> {
+  queue.push(known('prj_a'), {});
+  queue.push(known('prj_a'), {});
+  const job = queue.shift(ANY)?.job;
+  if (!job) throw new Error('The queue is empty.');
+  return new WeakRef(job);
+}
+
 describe('the line of requests', () => {
+  it('keeps nothing of a request in memory that has left it', async () => {
+    const queue = new FairQueue<object>();
+    const job = pass(queue);
+    await collectGarbage();
+    expect(job.deref()).toBeUndefined();
+    expect(queue.isEmpty).toBe(false);
+  });
+
   it('serves a neighbour between the requests of a flood', () => {
     const queue = new FairQueue<string>();
     for (let n = 0; n < 100; n += 1) queue.push(known('prj_a'), `a${n}`);
