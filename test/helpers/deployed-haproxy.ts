@@ -51,13 +51,13 @@ function moved({ gateways, url, frontend }: DeployedWanted): string {
   let text = readFileSync(SHOWN, 'utf8');
   const replace = (shown: string | RegExp, own: string): void => {
     if (text.search(shown) === -1) throw new Error(`${SHOWN} has no ${String(shown)}.`);
-    text = text.replace(shown, own);
+    text = text.replaceAll(shown, own);
   };
   // Not every machine lets a process open twice as many files.
   replace('maxconn 20000', frontend === undefined ? 'maxconn 2000' : 'maxconn 9000');
-  replace('10.0.0.11:4780', gateways[0]);
-  replace('10.0.0.12:4780', gateways[1]);
-  replace(/bind :443 .*/, `bind ${new URL(url).host}\n${frontend ?? ''}`);
+  replace(/10\.0\.0\.11:4780/g, gateways[0]);
+  replace(/10\.0\.0\.12:4780/g, gateways[1]);
+  replace(/bind :443 .*/g, `bind ${new URL(url).host}\n${frontend ?? ''}`);
   replace(/\/etc\/haproxy\/haproxy-503\.http/g, ERROR_PAGE);
   return text;
 }

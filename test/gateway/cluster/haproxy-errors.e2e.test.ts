@@ -14,13 +14,17 @@ describe.runIf(required('HAProxy', haproxy !== null, 'apt-get install -y haproxy
     const gateways: Server[] = [];
     let proxy: DeployedHaproxy;
     let url: string;
+    /** Health checks that no gateway has answered; null while they do. */
+    let unanswered: number | null = null;
 
     beforeAll(async () => {
       const listens: string[] = [];
       for (const _ of ['a', 'b']) {
         const server = createServer(({ url: path, socket }, response) => {
-          if (path === '/readyz') response.end();
-          else if (path === '/v1/breaks') socket.destroy();
+          if (path === '/v1/breaks') socket.destroy();
+          else if (path === '/v1/hangs') return;
+          else if (path === '/readyz' && unanswered !== null) unanswered += 1;
+          else response.end();
         });
         const port = await freePort();
         await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -48,6 +52,13 @@ describe.runIf(required('HAProxy', haproxy !== null, 'apt-get install -y haproxy
       const answer = await fetch(url + path);
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await answer.json()).toMatchObject({ error: { code: 'UNAVAILABLE' } });
+    });
+
+    it('is late for its health check is asked all the same while no other is ready', async () => {
+      unanswered = 0;
+      // Two in a row take both gateways out, and then comes at least one more.
+      await expect.poll(() => unanswered).toBeGreaterThanOrEqual(8);
+      expect((await fetch(`${url}/v1/whoami`)).status).toBe(200);
     });
   },
 );
