@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { importReceipt } from '../lib/import-receipt.ts';
 import { AdminError } from './admin-error.ts';
 import { exportProject } from './export.ts';
 import { importProject } from './import.ts';
@@ -71,13 +72,14 @@ export async function runImport({
     onProgress: progressOn(process.stderr, 'Importing', 'blob'),
     onRows: progressOn(process.stderr, 'Importing', 'row'),
   });
+  const receipt = importReceipt(manifest.project.id, manifest.ledger);
   if (json) {
-    tell({ folder, data: settings.dataFolder, ...summaryOf(manifest) });
+    tell({ folder, data: settings.dataFolder, ...summaryOf(manifest), receipt });
     return;
   }
   process.stdout.write(`Imported ${about(manifest)} from ${folder}. It is active here.\n`);
   process.stderr.write(
-    `Once you have checked it, run at the old gateway: svc gateway project moved ${manifest.project.slug} --to URL\n`,
+    `Once you have checked it, run at the old gateway: svc gateway project moved ${manifest.project.slug} --to URL --receipt ${receipt}\n`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { MovingProject, Transition } from '../store/control/moves.ts';
+import { importReceipt } from '../lib/import-receipt.ts';
 import type { Projects } from '../projects/projects.ts';
 import { othersHint } from './others-hint.ts';
 import { namedProject } from './named-project.ts';
@@ -8,6 +9,13 @@ import { namedProject } from './named-project.ts';
 interface MigrationDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
+}
+
+interface Leaving {
+  /** The address of the other gateway. */
+  readonly to: string | null;
+  /** What the import there printed: see `importReceipt`. */
+  readonly receipt: string | null;
 }
 
 /** The result of an order about a project's location. */
@@ -40,9 +48,15 @@ export class MigrationService {
     );
   }
 
-  /** Closes a read-only project for good: it's now at the gateway with this address, if one is given. */
-  leave(name: string, to: string | null): Promise<TransitionResult> {
-    return this.#order(name, { state: 'moved', to }, (id) => this.#deps.projects.moveAway(id, to));
+  /**
+   * Closes a read-only project for good: it's now at the gateway with this address, if one is given. PRECONDITION_FAILED if
+   * the receipt is that of another copy; null: the operator vouches for it.
+   */
+  leave(name: string, { to, receipt }: Leaving): Promise<TransitionResult> {
+    return this.#order(name, { state: 'moved', to }, async (id) => {
+      if (receipt !== null) await this.#refuseOther(id, receipt);
+      return this.#deps.projects.moveAway(id, to);
+    });
   }
 
   /**
@@ -65,6 +79,19 @@ export class MigrationService {
     throw new ServiceError('PRECONDITION_FAILED', {
       hint: `Another project of this gateway has ${what}.`,
       details: { taken: adopted === 'id_taken' ? 'id' : 'slug' },
+    });
+  }
+
+  /** What isn't on hold is refused for that, and what has moved isn't moved again. */
+  async #refuseOther(id: string, receipt: string): Promise<void> {
+    const { control, projects } = this.#deps;
+    if ((await control.findProject(id))?.state !== 'held') return;
+    const project = await projects.find(id);
+    const head = await project?.store.read((store) => store.ledger.head());
+    if (receipt === importReceipt(id, head ?? null)) return;
+    throw new ServiceError('PRECONDITION_FAILED', {
+      hint: `That's the receipt of another copy: here the ledger ends with entry ${head?.seq ?? 0}. Import the newest export at the other gateway, and give the receipt that it prints.`,
+      details: { ledger_seq: head?.seq ?? 0 },
     });
   }
 

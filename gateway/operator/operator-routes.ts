@@ -15,6 +15,7 @@ import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
 import { isUrl } from '../../shared/lib/urls.ts';
+import { IMPORT_RECEIPT } from '../lib/import-receipt.ts';
 
 interface RoutesDeps {
   readonly approvals: OperatorService;
@@ -48,6 +49,11 @@ const movedInput = z.strictObject({
     // Callers see it unchanged.
     .refine(isPlain, 'Give it in visible ASCII, without a user or a password.')
     .nullable(),
+  receipt: z
+    .string()
+    .regex(IMPORT_RECEIPT, 'Give the receipt that the import printed.')
+    .nullable()
+    .default(null),
 });
 
 const releaseInput = z.strictObject({ not_moved: z.boolean().default(false) });
@@ -74,7 +80,7 @@ const adoptInput = z.strictObject({
 /**
  * The operator's routes, in JSON: `GET /projects?cursor=`; `POST /projects/{slug or id}/` followed by `block` with
  * `{"reason": …}`, `unblock`, `hold`, `release` (with `{"not_moved": true}` also a moved one), `delete`, or `moved` with
- * `{"to": URL or null}`; and `POST /imports`, for a project whose database and blobs are in place, with its facts for the
+ * `{"to": URL or null, "receipt": TEXT or null}`; and `POST /imports`, for a project whose database and blobs are in place, with its facts for the
  * control database. `GET /invitations`, `POST
  * /invitations` and `POST /invitations/revoke` with `{"email": …}`. Errors are those of the public API.
  */
@@ -168,7 +174,7 @@ async function obey(
     ? moves.hold(name)
     : order === 'release'
       ? moves.release(name, body.length > 0 && inputIn(releaseInput, body).not_moved)
-      : moves.leave(name, inputIn(movedInput, body).to));
+      : moves.leave(name, inputIn(movedInput, body)));
   noteTurning(log, result);
   return result;
 }

@@ -212,14 +212,22 @@ describe('svc gateway project hold, release and moved', () => {
     ['hold shop', false, 'shop was already on hold.\n'],
     ['release shop', true, 'shop is active again.\n'],
     ['release shop', false, "shop wasn't on hold.\n"],
-    [`moved shop --to ${TO}`, true, `callers are told it moved to ${TO}. Its data stays`],
-    ['moved shop', true, 'callers are told it moved to another gateway. Its data stays'],
     [
-      'moved shop',
+      `moved shop --to ${TO} --unchecked`,
+      true,
+      `callers are told it moved to ${TO}. Its data stays`,
+    ],
+    [
+      'moved shop --unchecked',
+      true,
+      'callers are told it moved to another gateway. Its data stays',
+    ],
+    [
+      'moved shop --unchecked',
       true,
       'projects/prj_0000000000000000 in the data folder, or its database on the server.\n',
     ],
-    ['moved shop', false, 'shop was already closed.\n'],
+    ['moved shop --unchecked', false, 'shop was already closed.\n'],
   ])('%s says what came of it (changed: %s)', async (line, changed, text) => {
     await running(obeyed(changed));
     const { code, out } = await svc(line, true);
@@ -228,16 +236,22 @@ describe('svc gateway project hold, release and moved', () => {
 
   it('sends where the project is now', async () => {
     await running(obeyed(true));
-    await svc(`moved shop --to ${TO}`);
-    await svc('moved shop');
+    await svc(`moved shop --to ${TO} --receipt imp_5d41402abc4b2a76b9719d9110`);
+    await svc('moved shop --unchecked');
     expect(gateway.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /projects/shop/moved',
       'POST /projects/shop/moved',
     ]);
     expect(gateway.seen.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
-      { to: TO },
-      { to: null },
+      { to: TO, receipt: 'imp_5d41402abc4b2a76b9719d9110' },
+      { to: null, receipt: null },
     ]);
+  });
+
+  it('asks for the receipt of the import before it closes a project', async () => {
+    await running(obeyed(true));
+    const { code, err } = await svc(`moved shop --to ${TO}`, true);
+    expect([code, err, gateway.seen]).toEqual([2, expect.stringContaining('--receipt'), []]);
   });
 });
 

@@ -238,9 +238,10 @@ async function cutOver(): Promise<Exported> {
   // Callers are told to come again, and can read.
   await expect.poll(() => refusals.length).toBeGreaterThan(0);
   expect((await called('/v1/inbox')).status).toBe(200);
-  await atNew('import', moved, '--data', fresh, '--json');
+  const { receipt } = JSON.parse(await atNew('import', moved, '--data', fresh, '--json'));
   router.lead(newUrl);
-  await operator('project', 'moved', 'shop', '--to', newUrl, '--data', old);
+  const where = ['--to', newUrl, '--receipt', String(receipt), '--data', old];
+  await operator('project', 'moved', 'shop', ...where);
   return JSON.parse(made) as Exported;
 }
 

@@ -77,7 +77,9 @@ describe('an import without a gateway', () => {
     const ran = await imported();
     expect([ran.code, ran.err]).toEqual([
       0,
-      expect.stringContaining(`svc gateway project moved ${SLUG} --to URL`),
+      expect.stringMatching(
+        new RegExp(`svc gateway project moved ${SLUG} --to URL --receipt imp_[0-9a-f]{26}\\n`),
+      ),
     ]);
     expect(ran.out).toContain(`Imported ${SLUG} (${project.id}): 1 blob,`);
     expect(readdirSync(join(data, 'projects', project.id)).toSorted()).toEqual([

@@ -31,6 +31,8 @@ interface Site {
 
 /** One operator command and how long it took. */
 interface Timed {
+  /** What it printed. */
+  readonly out: string;
   readonly command: string;
   readonly ms: number;
 }
@@ -180,8 +182,9 @@ afterEach(async () => {
 /** Runs an operator's command. */
 async function run(site: Site, ...args: string[]): Promise<Timed> {
   const startedAt = performance.now();
-  await svc(root.path, ['gateway', ...args], site.env);
+  const out = await svc(root.path, ['gateway', ...args], site.env);
   return {
+    out,
     command: args.find((word) => word !== 'project') ?? '',
     ms: performance.now() - startedAt,
   };
@@ -194,10 +197,11 @@ async function move(from: Site, to: Site, title: string): Promise<void> {
   const refused = load.refusals.length;
   const exported = await run(from, 'export', SLUG, folder, '--hold');
   expect((await member.call('GET', '/v1/inbox')).status).toBe(200);
-  const imported = await run(to, 'import', folder);
+  const imported = await run(to, 'import', folder, '--json');
+  const { receipt } = JSON.parse(imported.out) as { receipt: string };
   name.lead(to.url);
   await load.more(1);
-  const moved = await run(from, 'project', 'moved', SLUG, '--to', to.url);
+  const moved = await run(from, 'project', 'moved', SLUG, '--to', to.url, '--receipt', receipt);
   await load.more(50);
   expect(load.refusals.length).toBeGreaterThan(refused);
   tell(title, load.longestGapMs(before), [exported, imported, moved]);
@@ -311,7 +315,7 @@ describe('a project that outgrows its machine', () => {
     expect([await write(files, 'files'), await write(onServer, 'server')]).toEqual([503, 200]);
     // What was written at the server meanwhile is given up.
     await run(onServer, 'project', 'hold', SLUG);
-    await run(onServer, 'project', 'moved', SLUG, '--to', files.url);
+    await run(onServer, 'project', 'moved', SLUG, '--to', files.url, '--unchecked');
     await run(files, 'project', 'release', SLUG);
     expect([await write(files, 'files'), await write(onServer, 'server')]).toEqual([200, 503]);
     await run(onServer, 'project', 'delete', SLUG, '--yes', SLUG);

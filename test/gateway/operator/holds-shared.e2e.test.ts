@@ -72,7 +72,7 @@ describe('a project of a store that several gateways share', () => {
     const orders = [
       () => moves.hold(name),
       () => moves.release(name),
-      () => moves.leave(name, null),
+      () => moves.leave(name, { to: null, receipt: null }),
       () => second.gateway.operator.moves.hold(name),
     ];
     for (const order of orders) await expect(order()).rejects.toMatchObject(OTHER);
@@ -93,7 +93,7 @@ describe('a project of a store that several gateways share', () => {
 
   it('is told to have moved by all that start later', async () => {
     await moves.hold(name);
-    await moves.leave(name, 'https://svc.example.com');
+    await moves.leave(name, { to: 'https://svc.example.com', receipt: null });
     const { body } = await put(await start('b'));
     expect(JSON.stringify(body)).toContain('has moved to https://svc.example.com.');
   });

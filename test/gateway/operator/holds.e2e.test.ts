@@ -182,12 +182,31 @@ describe('a project that is held', () => {
   });
 });
 
+describe('a project that is to be closed by the receipt of an import', () => {
+  it('stays as it is if that was an import of an older copy', async () => {
+    const { apiKey: key, projectId: id } = gateway;
+    await moves.hold(id);
+    await expect(
+      moves.leave(id, { to: TO, receipt: 'imp_5d41402abc4b2a76b9719d9110' }),
+    ).rejects.toMatchObject({
+      code: 'PRECONDITION_FAILED',
+      hint: expect.stringContaining('receipt of another copy'),
+    });
+    expect((await gateway.call('GET', '/v1/inbox', { key })).status).toBe(200);
+    await moves.release(id);
+    expect((await gateway.call('PUT', '/v1/kv/a', { key, body: { a: 1 } })).status).toBe(200);
+  });
+});
+
 describe('a project that has moved', () => {
   it('answers nothing but where it is, also after a restart', async () => {
     const hook = await gateway.addSource({ name: 'open' });
     const { apiKey: key, projectId: id } = gateway;
     await moves.hold(id);
-    expect(await moves.leave(id, TO)).toMatchObject({ state: 'moved', moved_to: TO });
+    expect(await moves.leave(id, { to: TO, receipt: null })).toMatchObject({
+      state: 'moved',
+      moved_to: TO,
+    });
     const check = async (): Promise<void> => {
       const read = await gateway.call('GET', '/v1/inbox', { key });
       expect(read).toMatchObject({
@@ -211,7 +230,7 @@ describe('a project that has moved', () => {
     const waiting = gateway.call('GET', '/v1/inbox/wait?timeout_seconds=30');
     await expect.poll(() => gateway.gateway.gauges.waits).toBe(1);
     await moves.hold(name);
-    await moves.leave(name, null);
+    await moves.leave(name, { to: null, receipt: null });
     expect([200, 503]).toContain((await waiting).status);
     expect(JSON.stringify((await gateway.call('GET', '/v1/inbox')).body)).toContain(
       'has moved to another gateway.',
@@ -220,9 +239,12 @@ describe('a project that has moved', () => {
 
   it('may be told another address, and does not come back', async () => {
     await moves.hold(name);
-    await moves.leave(name, null);
-    expect(await moves.leave(name, null)).toMatchObject({ changed: false });
-    expect(await moves.leave(name, TO)).toMatchObject({ changed: true, moved_to: TO });
+    await moves.leave(name, { to: null, receipt: null });
+    expect(await moves.leave(name, { to: null, receipt: null })).toMatchObject({ changed: false });
+    expect(await moves.leave(name, { to: TO, receipt: null })).toMatchObject({
+      changed: true,
+      moved_to: TO,
+    });
     for (const order of [moves.hold(name), moves.release(name)]) {
       await expect(order).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
     }
@@ -231,7 +253,7 @@ describe('a project that has moved', () => {
   it('comes back where its import failed, if the operator says that nothing arrived', async () => {
     const hook = await gateway.addSource({ name: 'open' });
     await moves.hold(name);
-    await moves.leave(name, TO);
+    await moves.leave(name, { to: TO, receipt: null });
     await expect(moves.release(name)).rejects.toMatchObject({
       hint: expect.stringMatching(/svc gateway project release t-\d+ --not-moved$/),
     });
@@ -248,7 +270,7 @@ describe('a project that has moved', () => {
 
   it('is in a backup by its name alone once its data are removed', async () => {
     await moves.hold(name);
-    await moves.leave(name, TO);
+    await moves.leave(name, { to: TO, receipt: null });
     await gateway.stop({ keepFolder: true });
     rmSync(join(folder.path, 'projects', name), { recursive: true });
     const backup = join(folder.path, 'backup');
@@ -258,7 +280,7 @@ describe('a project that has moved', () => {
   });
 
   it('has to be held before', async () => {
-    await expect(moves.leave(name, TO)).rejects.toMatchObject({
+    await expect(moves.leave(name, { to: TO, receipt: null })).rejects.toMatchObject({
       code: 'PRECONDITION_FAILED',
       hint: expect.stringContaining('--hold'),
     });

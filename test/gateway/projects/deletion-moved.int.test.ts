@@ -35,7 +35,7 @@ it.each([['https://svc.example.com'], [null]])(
     const { operator } = gateway.gateway;
     expect(existsSync(folderIn(shared()))).toBe(true);
     await operator.moves.hold(name);
-    await operator.moves.leave(name, to);
+    await operator.moves.leave(name, { to, receipt: null });
     await operator.deleteProject(name);
     expect(existsSync(folderIn(gateway.folder))).toBe(false);
     expect(existsSync(folderIn(shared()))).toBe(true);
