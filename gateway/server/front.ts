@@ -15,7 +15,7 @@ import {
 } from '../../shared/api/http.ts';
 import { ServiceError, unavailable } from '../../shared/lib/errors.ts';
 import { answerError } from '../../shared/http/answers.ts';
-import type { Handler } from '../../shared/http/http-server.ts';
+import type { CutOff, Handler } from '../../shared/http/http-server.ts';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import type { ContentHost } from '../http/links/content-host.ts';
 import {
@@ -45,6 +45,8 @@ interface FrontDeps {
 
 /** The client left before its answer started. Only the log and the metrics use this status, which comes from nginx. */
 const CLIENT_LEFT = 499;
+/** It was told so on its connection, not by a handler. */
+const TOO_SLOW = 408;
 
 /** Browsers that called once use https for a year. We don't include subdomains, because they aren't ours. */
 const COME_BY_TLS = 'max-age=31536000';
@@ -149,6 +151,12 @@ export class Front {
     visitOf(request)?.admitted.tooSlow();
   };
 
+  /** Counts a connection that was closed although it had no answer. */
+  readonly cutOff = (why: CutOff, socket: Socket | null): void => {
+    const address = socket && directNetwork(socket, this.#deps);
+    this.#deps.admission.cutOff(CUT_OFF[why], address);
+  };
+
   /** Warns once: behind a proxy that isn't trusted, all clients share one address and its limits. */
   #warnOfProxy(request: IncomingMessage): void {
     if (this.#hasWarnedOfProxy) return;
@@ -164,7 +172,8 @@ export class Front {
   #ended({ request, response, visit, path, seconds }: Ended): void {
     const { metrics, log } = this.#deps;
     const { method = '' } = request;
-    const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
+    const untold = visit.admitted.isSlow ? TOO_SLOW : CLIENT_LEFT;
+    const status = response.headersSent ? response.statusCode : untold;
     const route = this.#routes.of(path);
     const isExpected = EXPECTED.get(route) === status;
     const { delivery } = visit;
@@ -189,6 +198,13 @@ export class Front {
     );
   }
 }
+
+/** Where this is counted. */
+const CUT_OFF: Readonly<Record<CutOff, Parameters<Admission['cutOff']>[0]>> = {
+  'too many': { at: 'connection', reason: 'gateway' },
+  'too much': { at: 'bytes to parse', reason: 'gateway' },
+  'too slow': { at: 'connection', reason: 'slow' },
+};
 
 interface Ended {
   readonly request: IncomingMessage;

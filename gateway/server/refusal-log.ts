@@ -4,7 +4,13 @@ import type { TurnedAway } from '../../shared/admission/admission.ts';
 /** How often a line is written for one door and reason. */
 const EVERY_MS = 10_000;
 /** Reasons that concern one project only. */
-const OF_ONE: ReadonlySet<TurnedAway['reason']> = new Set(['project', 'key', 'session', 'slow']);
+const OF_ONE: ReadonlySet<TurnedAway['reason']> = new Set([
+  'project',
+  'key',
+  'session',
+  'connection',
+  'slow',
+]);
 
 /** Logs who was turned away: the first at once, and then one of many every ten seconds, with their number. */
 export class RefusalLog {

@@ -192,6 +192,7 @@ async function listenOn(address: ListenAddress, front: Front): Promise<HttpServe
     connectionsMax: CONNECTIONS_MAX,
     onConnection: front.connected,
     onSlowBody: front.tooSlow,
+    onCutOff: front.cutOff,
   };
   try {
     const server = await HttpServer.listen(where, () => front.handle, options);

@@ -18,10 +18,10 @@ import { Turns } from './turns.ts';
 
 /** A request, connection or wait that was turned away, for the metrics and the log. */
 export interface TurnedAway {
-  /** The door, `connection`, `waiting requests`, or the kind of held answer. */
+  /** The door, `connection`, `waiting requests`, `bytes to parse`, or the kind of held answer. */
   readonly at: string;
-  /** Whose limit was reached, or `slow`: the body came too slowly. */
-  readonly reason: Full['of'] | 'slow';
+  /** Whose limit was reached, or `slow`: what it sent came too slowly. */
+  readonly reason: Full['of'] | 'connection' | 'slow';
   readonly holder: Holder;
 }
 
@@ -162,6 +162,11 @@ export class Admission {
   /** Records that a body came too slowly. */
   tooSlow(door: Door, holder: Holder): void {
     this.#onTurnedAway({ at: door, reason: 'slow', holder });
+  }
+
+  /** Records that a connection has ended without an answer, because it sent far too much or nothing in time. */
+  cutOff({ at, reason }: Pick<TurnedAway, 'at' | 'reason'>, address: string | null): void {
+    this.#onTurnedAway({ at, reason, holder: { address } });
   }
 
   /** Records a refusal, and returns its error. */

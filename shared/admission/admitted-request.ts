@@ -15,6 +15,8 @@ export class AdmittedRequest {
   #place: Place | null = null;
   #onProved: ((project: string) => void) | null = null;
   #id: string | null = null;
+  /** Whether its body came too slowly. */
+  isSlow = false;
 
   /** `address`: the network address of the client; null isn't limited by address. */
   constructor(
@@ -86,6 +88,7 @@ export class AdmittedRequest {
 
   /** Records that its body came too slowly. */
   tooSlow(): void {
+    this.isSlow = true;
     this.#admission.tooSlow(this.#door, this.#holder);
   }
 

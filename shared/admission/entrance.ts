@@ -47,6 +47,7 @@ export class Entrance {
     const { request, response, address, admitted } = entering;
     const peer = this.#peerOf(request, address);
     if (peer.open >= AHEAD_MAX) {
+      this.#admission.cutOff({ at: 'waiting requests', reason: 'connection' }, address);
       request.socket.destroy();
       return null;
     }

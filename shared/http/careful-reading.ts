@@ -39,11 +39,16 @@ interface Client {
 export class CarefulReading {
   readonly #readers = new WeakMap<Socket, Reader>();
   readonly #clients = new Map<string, Client>();
-  readonly #line = new Line();
+  readonly #line: Line;
   /** Careful clients without a connection, and until when. */
   readonly #remembered = new Map<string, number>();
   /** Who sent small chunks in this turn. */
   readonly #chunkers = new Set<Client>();
+
+  /** `onTooMuch` is called for who has sent more than is kept, before it's disconnected. */
+  constructor(onTooMuch: (socket: Socket) => void) {
+    this.#line = new Line(onTooMuch);
+  }
 
   /** A new connection. */
   opened(socket: Socket): void {
@@ -122,10 +127,15 @@ export class CarefulReading {
 class Line {
   readonly #last: Reader[] = [];
   readonly #others: Reader[] = [];
+  readonly onTooMuch: (socket: Socket) => void;
   /** The cost of all that was parsed. */
   work = 0;
   #bytes = 0;
   #isRunning = false;
+
+  constructor(onTooMuch: (socket: Socket) => void) {
+    this.onTooMuch = onTooMuch;
+  }
 
   /** Whether there's room for as many bytes; a negative number gives room back. */
   take(bytes: number): boolean {
@@ -222,8 +232,12 @@ class Reader {
 
   #arrived(bytes: Buffer): void {
     Socket.prototype.pause.call(this.#socket);
-    if (this.#keep(bytes)) this.#goOn();
-    else this.#socket.destroy();
+    if (this.#keep(bytes)) {
+      this.#goOn();
+      return;
+    }
+    this.#line.onTooMuch(this.#socket);
+    this.#socket.destroy();
   }
 
   #keep(rest: Buffer): boolean {

@@ -14,8 +14,12 @@ export interface ReceiveLimits {
   readonly lowestRate?: { readonly bytes: number; readonly everyMs: number };
 }
 
-/** Called for a body that came too slowly, before it's cut off. */
-type OnSlow = (request: IncomingMessage) => void;
+/** Called for what came too slowly, before it's cut off. */
+interface OnSlow {
+  readonly onSlowBody?: ((request: IncomingMessage) => void) | undefined;
+  /** No further head came in time, or none at all. */
+  readonly onSlowHead?: (socket: Socket) => void;
+}
 
 /** Uploads of up to 100 MB, over any connection. The gateway ends an expired one when its next bytes arrive. */
 const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
@@ -30,7 +34,7 @@ const REQUEST_TIMEOUT =
  * Cuts off clients that send too slowly, with 408. Node's own check is one interval timer per server that runs even without
  * connections; a timer per incoming request costs an idle process nothing.
  */
-export function enforceDeadlines(server: Server, limits: ReceiveLimits, onSlow?: OnSlow): void {
+export function enforceDeadlines(server: Server, limits: ReceiveLimits, onSlow: OnSlow = {}): void {
   const receiving = new WeakMap<Socket, Receiving>();
   server.on('connection', (socket: Socket) => {
     receiving.set(socket, new Receiving(socket, limits, onSlow));
@@ -44,7 +48,7 @@ export function enforceDeadlines(server: Server, limits: ReceiveLimits, onSlow?:
 class Receiving {
   readonly #socket: Socket;
   readonly #limits: ReceiveLimits;
-  readonly #onSlow: OnSlow | undefined;
+  readonly #onSlow: OnSlow;
   #openRequests = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Since when we read nothing of the connection; null while we do. */
@@ -52,11 +56,11 @@ class Receiving {
   /** How long we read nothing before that. */
   #stoppedMs = 0;
 
-  constructor(socket: Socket, limits: ReceiveLimits, onSlow: OnSlow | undefined) {
+  constructor(socket: Socket, limits: ReceiveLimits, onSlow: OnSlow) {
     this.#socket = socket;
     this.#limits = limits;
     this.#onSlow = onSlow;
-    this.#expectBy(this.#time + limits.headersMs, () => this.#cutOff(true));
+    this.#expectHead(limits.headersMs);
     socket.on('pause', () => {
       this.#stoppedAt ??= performance.now();
     });
@@ -97,7 +101,7 @@ class Receiving {
         this.#expectBytes(request, response, endsAt);
         return;
       }
-      this.#onSlow?.(request);
+      this.#onSlow.onSlowBody?.(request);
       this.#cutOff(!response.headersSent);
     });
   }
@@ -107,7 +111,14 @@ class Receiving {
     if (this.#openRequests > 0) return;
     // Node closes a silent connection after keepAliveMs; this catches a client that trickles its next headers.
     const { keepAliveMs, headersMs } = this.#limits;
-    this.#expectBy(this.#time + keepAliveMs + headersMs, () => this.#cutOff(true));
+    this.#expectHead(keepAliveMs + headersMs);
+  }
+
+  #expectHead(withinMs: number): void {
+    this.#expectBy(this.#time + withinMs, () => {
+      this.#onSlow.onSlowHead?.(this.#socket);
+      this.#cutOff(true);
+    });
   }
 
   /** `until`: the sender's time. */

@@ -21,7 +21,14 @@ export interface HttpServerOptions {
   readonly onConnection?: (socket: Socket) => void;
   /** Called for a request whose body comes too slowly, before it's cut off. */
   readonly onSlowBody?: (request: IncomingMessage) => void;
+  /** Called for a connection that is closed without a request or an answer; null if it never was ours. */
+  readonly onCutOff?: (why: CutOff, socket: Socket | null) => void;
 }
+
+/** There are too many connections, a client sent too much that wasn't parsed yet, or no head in time. */
+export type CutOff = 'too many' | 'too much' | 'too slow';
+
+const NOBODY = (): void => undefined;
 
 /** No answer takes longer than a wait of 120 s, so after this silence the peer is dead or stalled. */
 const SILENT_CONNECTION_MS = 180_000;
@@ -38,11 +45,12 @@ const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 
 /** A `node:http` server that slow or silent clients can't block, and that closes on request. */
 export class HttpServer {
   readonly #server: Server;
-  readonly #reading = new CarefulReading();
+  readonly #reading: CarefulReading;
   #closing = false;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, reading: CarefulReading) {
     this.#server = server;
+    this.#reading = reading;
   }
 
   /**
@@ -54,7 +62,7 @@ export class HttpServer {
     options: HttpServerOptions = {},
   ): Promise<HttpServer> {
     const { limits = LIMITS, connectionsMax = CONNECTIONS_MAX } = options;
-    const { onConnection, onSlowBody } = options;
+    const { onConnection, onSlowBody, onCutOff = NOBODY } = options;
     const server = createServer({
       // `enforceDeadlines` limits sending; Node's own check would wake an idle process every second.
       connectionsCheckingInterval: LONGEST_TIMER_MS,
@@ -67,16 +75,21 @@ export class HttpServer {
     // Node drops the lines beyond this, so one more shows that there were too many.
     server.maxHeadersCount = HEADERS_MAX + 1;
     server.timeout = SILENT_CONNECTION_MS;
-    const listening = new HttpServer(server);
+    server.on('drop', () => onCutOff('too many', null));
+    const reading = new CarefulReading((socket) => onCutOff('too much', socket));
+    const listening = new HttpServer(server, reading);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ backlog: BACKLOG, ...address }, () => {
         server.off('error', reject);
         // No request can have arrived yet.
         listening.#answerBy(handlerOf(listening.port));
-        enforceDeadlines(server, limits, onSlowBody);
+        enforceDeadlines(server, limits, {
+          onSlowBody,
+          onSlowHead: (socket) => onCutOff('too slow', socket),
+        });
         server.on('connection', connected);
-        server.on('connection', (socket: Socket) => listening.#reading.opened(socket));
+        server.on('connection', (socket: Socket) => reading.opened(socket));
         if (onConnection) server.on('connection', onConnection);
         resolve();
       });

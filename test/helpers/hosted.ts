@@ -66,6 +66,7 @@ export class HostedGateway {
       limits: RECEIVE_LIMITS,
       onConnection: front.connected,
       onSlowBody: front.tooSlow,
+      onCutOff: front.cutOff,
     });
     const url = `http://127.0.0.1:${server.port}`;
     const dataFolder = join(folder.path, 'data');

@@ -131,6 +131,17 @@ describe('a slow sender', () => {
     for (const at of ['anonymous', 'webhook', 'api', 'upload']) {
       expect(metrics).toMatch(`svc_turned_away_total{at="${at}",reason="slow"} `);
     }
+    // It was told, and didn't leave by itself.
+    const told = 'svc_http_requests_total{method="POST",route="/w/{token}",status="408"} ';
+    expect(metrics).toContain(told);
+  });
+
+  it('of a head is ended and counted', async () => {
+    hurryTime(50);
+    const socket = connect(gateway.port, '127.0.0.1');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    const metrics = (await gateway.metrics()).join('\n');
+    expect(metrics).toContain('svc_turned_away_total{at="connection",reason="slow"} ');
   });
 });
 

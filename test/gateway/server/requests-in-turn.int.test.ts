@@ -153,6 +153,9 @@ describe('a stranger who floods', () => {
     await expect.poll(() => waitingBytes() === 0).toBe(true);
     giveBack();
     expect(gateway.admission.turns.underWay).toBe(0);
+    expect(await gateway.metrics()).toContain(
+      'svc_turned_away_total{at="waiting requests",reason="connection"} 1',
+    );
   });
 });
 
