@@ -5,47 +5,70 @@ import type { Flood, FloodRequest } from './child/flooder.ts';
 
 const KB = 1024;
 
+/** What is sent, wherever it goes. */
+type FloodPart = Omit<Flood, 'to' | 'seconds'>;
+
 export interface FloodCase {
   readonly name: string;
-  readonly flood: Omit<Flood, 'port' | 'seconds'>;
+  readonly flood?: FloodPart;
+  /** What is sent at the same time. */
+  readonly beside?: FloodPart;
+  /** What an operator or a member runs meanwhile, over and over. */
+  readonly work?: () => Promise<unknown>;
   /** What a neighbour's p99 may be whatever the control's is. */
   readonly mostMs?: number;
+  /** Whether it says that it comes from many addresses. */
+  readonly isFromMany?: boolean;
 }
 
-interface FloodSite {
+export interface FloodSite {
   readonly url: string;
   readonly attacker: TeamProject;
+}
+
+export interface SignedInSite extends FloodSite {
+  /** Of somebody who looks at the attacker's web inbox. */
+  readonly cookie: string;
+  /** All that the attacker's project may have besides its first key. */
+  readonly keys: readonly string[];
 }
 
 /** Both gateways trust it. */
 const PROXY = '127.0.0.2';
 const OPENAPI: FloodRequest = { line: 'GET /v1/openapi.json' };
 
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+/** A value of 120 KB. */
+const VALUE = `"${'a'.repeat(120 * KB - 2)}"`;
+const MCP = { ...JSON_TYPE, Accept: 'application/json, text/event-stream' };
+
+/** Whether the run is to measure this: SVC_BENCH_FLOOD has the beginnings of some floods' names, to look at these alone. */
+export function isAsked({ name }: FloodCase): boolean {
+  const only = process.env['SVC_BENCH_FLOOD']?.split(',');
+  return only?.some((one) => name.startsWith(one)) ?? true;
+}
+
+/** All that is sent in a case. */
+export function floodsIn({ flood, beside }: Pick<FloodCase, 'flood' | 'beside'>): FloodPart[] {
+  return [flood, beside].filter((one) => one !== undefined);
+}
+
 /** What one client or project sends to take a gateway from the others. */
-export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
-  const { attacker } = site;
+export async function floodsOf(site: SignedInSite): Promise<FloodCase[]> {
+  const { attacker, cookie, keys } = site;
   const key = bearer(attacker.apiKey);
-  const keys = await manyKeys(site, 19);
-  const json = { 'Content-Type': 'application/json' };
   const hook = await source(site, { type: 'webhook', name: 'open' });
-  const value = `"${'a'.repeat(120 * KB - 2)}"`;
   const large = JSON.stringify({
     rows: Array.from({ length: 57_000 }, (_, id) => ({
       id,
       text: randomBytes(32).toString('hex'),
     })),
   });
-  const puts = (some: readonly string[]) =>
-    some.map((one, n) => ({
-      line: `PUT /v1/kv/large-${n}`,
-      headers: { ...bearer(one), ...json },
-      body: value,
-    }));
   const mailHook = await source(site, { type: 'email', name: 'mail' });
-  const cookie = await session(site);
   return [
     {
       name: 'one key from 1000 addresses × 200',
+      isFromMany: true,
       flood: {
         connections: 200,
         from: PROXY,
@@ -54,6 +77,7 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
     },
     {
       name: 'openapi.json from 1000 addresses × 200',
+      isFromMany: true,
       flood: { connections: 200, from: PROXY, requests: fromMany(OPENAPI) },
     },
     {
@@ -74,10 +98,37 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
       flood: {
         connections: 100,
         requests: [
-          { line: 'POST /v1/auth/start', headers: json, body: '{"email":"a@example.com"}' },
+          { line: 'POST /v1/auth/start', headers: JSON_TYPE, body: '{"email":"a@example.com"}' },
         ],
       },
     },
+    { name: 'kv of 120 KB, 19 keys × 304', flood: { connections: 304, requests: keys.map(put) } },
+    {
+      name: 'webhooks of 5 MB × 8',
+      flood: {
+        connections: 8,
+        requests: [{ line: `POST ${hook}`, headers: JSON_TYPE, body: large }],
+      },
+    },
+    {
+      name: '/ui/sign-in × 500',
+      flood: { connections: 500, requests: [{ line: 'GET /ui/sign-in' }] },
+    },
+    { name: 'healthz × 500', flood: { connections: 500, requests: [{ line: 'GET /healthz' }] } },
+    ...floodsByKey(key),
+  ];
+}
+
+/** What whoever has a key can send to a gateway or a daemon. `key`: the headers of each request with it. */
+export function floodsByKey(key: Readonly<Record<string, string>>): FloodCase[] {
+  const json = { ...key, ...JSON_TYPE };
+  const entries = { line: 'GET /v1/ledger?limit=500', headers: key };
+  const mcp = (method: string, params = {}): FloodRequest => ({
+    line: 'POST /mcp',
+    headers: { ...key, ...MCP },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return [
     ...[100, 500].map((connections) => ({
       name: `openapi.json × ${connections}`,
       flood: { connections, requests: [OPENAPI] },
@@ -93,62 +144,46 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
     },
     {
       name: 'kv of 120 KB, one key × 16',
-      flood: { connections: 16, requests: puts([attacker.apiKey]) },
+      flood: {
+        connections: 16,
+        requests: [{ line: 'PUT /v1/kv/large', headers: json, body: VALUE }],
+      },
     },
-    { name: 'kv of 120 KB, 19 keys × 304', flood: { connections: 304, requests: puts(keys) } },
-    {
-      name: 'ledger?limit=500 × 100',
-      flood: { connections: 100, requests: [{ line: 'GET /v1/ledger?limit=500', headers: key }] },
-    },
+    { name: 'ledger?limit=500 × 100', flood: { connections: 100, requests: [entries] } },
     {
       name: 'ledger/verify × 40',
       flood: {
         connections: 40,
-        requests: [{ line: 'POST /v1/ledger/verify', headers: { ...key, ...json }, body: '{}' }],
-      },
-    },
-    {
-      name: 'webhooks of 5 MB × 8',
-      flood: {
-        connections: 8,
-        requests: [{ line: `POST ${hook}`, headers: json, body: large }],
+        requests: [{ line: 'POST /v1/ledger/verify', headers: json, body: '{}' }],
       },
     },
     {
       name: 'broken JSON × 100',
       flood: {
         connections: 100,
-        requests: [
-          {
-            line: 'PUT /v1/kv/b',
-            headers: { ...key, ...json },
-            body: `{"a": ${'['.repeat(20_000)}`,
-          },
-        ],
+        requests: [{ line: 'PUT /v1/kv/b', headers: json, body: `{"a": ${'['.repeat(20_000)}` }],
       },
     },
     {
       name: 'MCP resources/list × 100',
-      flood: {
-        connections: 100,
-        requests: [
-          {
-            line: 'POST /mcp',
-            headers: { ...key, ...json, Accept: 'application/json, text/event-stream' },
-            body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/list', params: {} }),
-          },
-        ],
-      },
+      flood: { connections: 100, requests: [mcp('resources/list')] },
     },
     {
-      name: '/ui/sign-in × 500',
-      flood: { connections: 500, requests: [{ line: 'GET /ui/sign-in' }] },
+      name: 'MCP sessions × 100',
+      flood: { connections: 100, requests: [mcp('initialize', CLIENT), mcp('tools/list')] },
+    },
+    {
+      name: '10 waits and 64 calls of one key',
+      flood: {
+        connections: 64,
+        requests: [{ line: 'PUT /v1/kv/w', headers: json, body: '1' }],
+      },
+      beside: { connections: 10, requests: [{ line: WAIT, headers: key }] },
     },
     {
       name: 'unknown addresses × 500',
       flood: { connections: 500, requests: [{ line: 'GET /nothing' }] },
     },
-    { name: 'healthz × 500', flood: { connections: 500, requests: [{ line: 'GET /healthz' }] } },
     {
       name: 'HEAD openapi.json × 500',
       flood: { connections: 500, requests: [{ line: 'HEAD /nothing' }] },
@@ -166,14 +201,31 @@ export async function floodsOf(site: FloodSite): Promise<FloodCase[]> {
     },
     {
       name: 'ledger?limit=500, never read × 100',
-      flood: {
-        connections: 100,
-        requests: [{ line: 'GET /v1/ledger?limit=500', headers: key }],
-        unread: true,
-        ahead: 5,
-      },
+      flood: { connections: 100, requests: [entries], reads: 'nothing', ahead: 5 },
+    },
+    {
+      name: 'ledger?limit=500, read slowly × 500',
+      flood: { connections: 500, requests: [entries], reads: 'slowly' },
+    },
+    {
+      name: 'openapi.json, read slowly × 500',
+      flood: { connections: 500, requests: [OPENAPI], reads: 'slowly' },
     },
   ];
+}
+
+/** A wait for what never comes. */
+export const WAIT = 'GET /v1/inbox/wait?timeout_seconds=60&type=none';
+
+const CLIENT = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'flood', version: '1' },
+};
+
+function put(apiKey: string, n: number): FloodRequest {
+  const headers = { ...bearer(apiKey), ...JSON_TYPE };
+  return { line: `PUT /v1/kv/large-${n}`, headers, body: VALUE };
 }
 
 /** As a trusted proxy passes it on from a thousand clients. */
@@ -196,7 +248,7 @@ function mailOf(parts: number): string {
 }
 
 /** Signs in to the web inbox, and gives it events to search. */
-async function session(site: FloodSite): Promise<string> {
+export async function session(site: FloodSite): Promise<string> {
   const hook = await source(site, { type: 'webhook', name: 'searched' });
   for (let n = 0; n < 200; n += 1) {
     const text = randomBytes(8000).toString('base64');
@@ -216,12 +268,12 @@ async function session(site: FloodSite): Promise<string> {
   return (entered.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
 }
 
-async function manyKeys({ url, attacker }: FloodSite, count: number): Promise<string[]> {
+export async function manyKeys({ url, attacker }: FloodSite, count: number): Promise<string[]> {
   const made: string[] = [];
   for (let n = 0; n < count; n += 1) {
     const { api_key: apiKey } = await post(`${url}/v1/keys`, attacker, {
       name: `key-${n}`,
-      scopes: ['disk'],
+      scopes: ['disk', 'inbox:read'],
     });
     made.push(String(apiKey));
   }
@@ -244,6 +296,6 @@ async function post(
   return (await answer.json()) as Record<string, unknown>;
 }
 
-function bearer(apiKey: string): { readonly Authorization: string } {
+export function bearer(apiKey: string): { readonly Authorization: string } {
   return { Authorization: `Bearer ${apiKey}` };
 }

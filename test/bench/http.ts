@@ -2,12 +2,14 @@ import { request, type Agent } from 'node:http';
 
 interface Request {
   readonly agent: Agent;
+  /** The server's socket, in place of the address's host. */
+  readonly socketPath?: string | undefined;
   readonly method?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly text: string;
 }
@@ -15,11 +17,12 @@ interface Answer {
 /** One request over `node:http`, which costs its own process less than `fetch`. */
 export function call(
   url: string,
-  { agent, method = 'GET', headers, body }: Request,
+  { agent, socketPath, method = 'GET', headers, body }: Request,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const sent = request(url, { agent, method, headers: { ...headers, ...length } }, (answer) => {
+    const options = { agent, socketPath, method, headers: { ...headers, ...length } };
+    const sent = request(url, options, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));

@@ -7,6 +7,7 @@ const SVC = resolve('dist/svc.cjs');
 
 interface Up {
   readonly base_url: string;
+  readonly socket: string;
   readonly project: string;
   readonly pid: number;
 }

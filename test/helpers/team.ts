@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import pino from 'pino';
@@ -99,12 +99,6 @@ export class TeamGateway {
 
   get pid(): number {
     return this.#process.pid ?? 0;
-  }
-
-  /** What it has in memory. */
-  residentBytes(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
   }
 
   /** Ends it with this signal; resolves when it is gone. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, RunBench } from '../bench.ts';
 import { plainEnvironment } from '../children.ts';
 import { buildProduct, ProductDaemon } from '../product.ts';
+import { residentBytes } from '../processor.ts';
 import type { Row } from '../report.ts';
 import { spread } from '../stats.ts';
 import { findTool, missing } from '../tools.ts';
@@ -85,11 +86,6 @@ function sleepsOf(pid: number): Sleeps {
     else others += count;
   }
   return { main, others };
-}
-
-function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
 /** The same by another instrument, which tells what woke it. */

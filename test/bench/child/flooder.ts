@@ -1,9 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { answerCalls } from './rpc.ts';
 
-/** Requests that are sent over and over, each connection taking the next. */
+/** Where a server listens: its port on this machine, or its socket. */
+export type Listening = { readonly port: number } | { readonly path: string };
+
+/** Requests that are sent over and over: the connections share them out among themselves. */
 export interface Flood {
-  readonly port: number;
+  readonly to: Listening;
   readonly connections: number;
   readonly seconds: number;
   readonly requests: readonly FloodRequest[];
@@ -13,8 +16,8 @@ export interface Flood {
   readonly ahead?: number;
   /** The address it comes from. */
   readonly from?: string;
-  /** Whether answers are left unread. */
-  readonly unread?: boolean;
+  /** How answers are read: not at all, or a byte a second. */
+  readonly reads?: 'nothing' | 'slowly';
 }
 
 export interface FloodRequest {
@@ -28,6 +31,7 @@ export interface FloodRequest {
 export type Answers = Record<string, number>;
 
 const AGAIN_MS = 20;
+const SLOWLY_MS = 1000;
 
 async function flood(wanted: Flood): Promise<Answers> {
   const answers: Answers = {};
@@ -81,24 +85,22 @@ class Flooder {
 
   #connect(): void {
     if (performance.now() > this.#run.until) return;
-    const socket = connect({
-      port: this.#wanted.port,
-      host: '127.0.0.1',
-      localAddress: this.#wanted.from ?? '127.0.0.1',
-    });
+    const { to, from: localAddress = '127.0.0.1' } = this.#wanted;
+    const socket = connect('path' in to ? to : { ...to, host: '127.0.0.1', localAddress });
     this.#socket = socket;
     this.#head = '';
     this.#left = null;
     socket.on('error', () => this.#note('error'));
     socket.on('close', () => setTimeout(() => this.#connect(), this.#wanted.close ? 0 : AGAIN_MS));
-    if (this.#wanted.unread) socket.pause();
+    if (this.#wanted.reads === 'slowly') readSlowly(socket);
+    else if (this.#wanted.reads === 'nothing') socket.pause();
     else socket.on('data', (chunk: Buffer) => this.#read(chunk));
     for (let n = 0; n < (this.#wanted.ahead ?? 1); n += 1) this.#send();
   }
 
   #send(): void {
     const bytes = this.#bytes[this.#next % this.#bytes.length];
-    this.#next += this.#wanted.requests.length > 1 ? 1 : 0;
+    this.#next += this.#wanted.connections;
     if (bytes) this.#socket?.write(bytes);
   }
 
@@ -143,6 +145,13 @@ class Flooder {
     const { answers } = this.#run;
     answers[what] = (answers[what] ?? 0) + 1;
   }
+}
+
+function readSlowly(socket: Socket): void {
+  socket.once('readable', () => {
+    const reading = setInterval(() => socket.read(1), SLOWLY_MS);
+    socket.once('close', () => clearInterval(reading));
+  });
 }
 
 answerCalls({ flood });
