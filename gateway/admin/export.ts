@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { MovingProject } from '../store/control/moves.ts';
 import { copyDatabase } from '../store/database-copy.ts';
-import { CopyRefused, RestlessError } from '../../shared/store/table-copy.ts';
+import { CopyRefused } from '../../shared/store/table-copy.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { AdminError } from './admin-error.ts';
 import { BucketTarget, folderTarget, type BlobTarget } from './blob-target.ts';
@@ -155,9 +155,7 @@ async function copyOnce(
   const watch = { onProgress: onRows, signal };
   await copyDatabase(from, path, watch).catch((error: unknown) => {
     if (!(error instanceof CopyRefused)) throw error;
-    const isRestless = error instanceof RestlessError;
-    const next = isRestless ? ' Hold the project during the export: --hold' : '';
-    throw new AdminError(`${error.message}${next}`, { cause: error });
+    throw new AdminError(error.message, { cause: error });
   });
   const copy = ProjectCopy.ofFile(path, projectId);
   try {

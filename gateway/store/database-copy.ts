@@ -1,6 +1,6 @@
+import type { Reader } from '../../shared/store/driver.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { openReader, openWriter } from '../../shared/store/open.ts';
-import { openReadOnly } from './read-only.ts';
 import { snapshot } from './snapshot.ts';
 import { copyTables, openCopy, type CopyOptions } from '../../shared/store/table-copy.ts';
 
@@ -8,36 +8,32 @@ import { copyTables, openCopy, type CopyOptions } from '../../shared/store/table
  * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others
  * write to it. The copy starts a new log for replicas. Throws a `CopyRefused` if it can't make the copy.
  */
-export function copyDatabase(
+export async function copyDatabase(
   from: DatabaseLocation,
   path: string,
   options: CopyOptions = {},
 ): Promise<void> {
-  return from.kind === 'file' ? snapshot(from.path, path) : copyRows(from, path, options);
+  if (from.kind === 'file') return snapshot(from.path, path);
+  const { readSnapshot } = await import('../../shared/store/remote/open.ts');
+  return readSnapshot(from, (source) => copyRows(source, path, options));
 }
 
 /** Exported for a test that copies rows between files. */
 export async function copyRows(
-  from: DatabaseLocation,
+  source: Reader,
   path: string,
   options: CopyOptions = {},
 ): Promise<void> {
-  const to = { kind: 'file', path } as const;
-  const source = await openReadOnly(from);
+  const writer = openCopy(path, 'project', { onFatal: () => undefined });
   try {
-    const writer = openCopy(path, 'project', { onFatal: () => undefined });
+    const copy = await openReader({ kind: 'file', path });
     try {
-      const copy = await openReader(to);
-      try {
-        await copyTables(source, writer, copy, options);
-      } finally {
-        await copy.close();
-      }
+      await copyTables(source, writer, copy, options);
     } finally {
-      await writer.close();
+      await copy.close();
     }
   } finally {
-    await source.close();
+    await writer.close();
   }
 }
 

@@ -6,8 +6,6 @@ import { EmbeddedWriter, type WriterOptions } from './writer.ts';
 
 /** Values that one statement binds; this limits the rows it inserts. */
 const VALUES_MAX = 1000;
-/** A write to the original restarts the copy, up to this many attempts. */
-const ATTEMPTS_MAX = 3;
 /** What isn't copied: tables by name, and rows of `meta` as a list in SQL. The copy has its own position in any case. */
 interface Own {
   readonly tables: readonly string[];
@@ -24,14 +22,6 @@ export const MIRRORED: Own = { tables: [], meta: "('commit_seq')" };
 
 /** Says why a copy can't be made, in words for the operator. */
 export class CopyRefused extends Error {}
-
-/** Every attempt failed because the original kept changing. */
-export class RestlessError extends CopyRefused {
-  constructor() {
-    super('The database was written to while it was copied.');
-    this.name = 'RestlessError';
-  }
-}
 
 export interface CopyOptions {
   /** Counts the rows of all tables. */
@@ -69,9 +59,9 @@ export function openCopy(
 
 /**
  * Copies all tables of a database into another one of this release, row by row, for databases on a server, where a
- * file copy isn't possible. The old content of the target is deleted. Portions are about 1 MB, each in its own
- * transaction, because a server ends transactions that last for seconds; all portions have the same position. Throws
- * a `RestlessError` if the original doesn't stand still for long enough.
+ * file copy isn't possible. Nobody writes to the original meanwhile, or all reads of `from` see one moment. The old
+ * content of the target is deleted. Portions are about 1 MB, each in its own transaction, because a server ends
+ * transactions that write for seconds.
  */
 export async function copyTables(
   from: Reader,
@@ -79,14 +69,10 @@ export async function copyTables(
   copy: Reader,
   options: CopyOptions = {},
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await copyOnce(from, to, options);
-      return await verify(from, copy, options.own ?? EXPORTED);
-    } catch (error) {
-      if (!(error instanceof RestlessError) || attempt === ATTEMPTS_MAX) throw error;
-    }
-  }
+  await copyRows(from, to, options);
+  const tally = (tx: Tx): Promise<Tally> => tallyOf(tx, options.own ?? EXPORTED);
+  const different = difference(await from.read(tally), await copy.read(tally));
+  if (different !== null) throw new Error(`The copy has ${different}.`);
 }
 
 /** Deletes the rows of all tables, each in its own transaction, but keeps the database's own meta rows. */
@@ -105,8 +91,11 @@ export async function emptyTables(
   }
 }
 
-/** Returns the first missing table or index, or wrong count, of a copy; null if it matches. */
+/** Returns the first missing table or index, or wrong count or position, of a copy; null if it matches. */
 function difference(original: Tally, made: Tally): string | null {
+  if (original.position !== made.position) {
+    return `position ${made.position} in place of ${original.position}`;
+  }
   const missing = original.names.find((name) => !made.names.includes(name));
   if (missing !== undefined) return `no ${missing}`;
   for (const [name, count] of original.counts) {
@@ -116,7 +105,7 @@ function difference(original: Tally, made: Tally): string | null {
   return null;
 }
 
-async function copyOnce(from: Reader, to: Writer, options: CopyOptions): Promise<void> {
+async function copyRows(from: Reader, to: Writer, options: CopyOptions): Promise<void> {
   const { onProgress, signal, guard, own = EXPORTED } = options;
   const plan = await from.read((tx) => planOf(tx, own));
   await refuseOtherSchema(plan, to);
@@ -125,8 +114,7 @@ async function copyOnce(from: Reader, to: Writer, options: CopyOptions): Promise
   let done = 0;
   onProgress?.(0, total);
   for (const table of plan.tables) {
-    const read = <T>(fn: (tx: Tx) => Promise<T>): Promise<T> => readAt(from, plan.position, fn);
-    for await (const rows of portionsOf(table, read)) {
+    for await (const rows of portionsOf(table, from)) {
       signal?.throwIfAborted();
       await to.write(async (tx) => {
         await guard?.(tx);
@@ -151,15 +139,6 @@ async function refuseOtherSchema(plan: Plan, to: Writer): Promise<void> {
   throw new CopyRefused(
     `The original has schema ${plan.schema}, and the copy ${schema}: open the original with this release first.`,
   );
-}
-
-/** Throws unless both have the same position, tables, indexes and row counts. */
-async function verify(from: Reader, copy: Reader, own: Own): Promise<void> {
-  const tally = (tx: Tx): Promise<Tally> => tallyOf(tx, own);
-  const [original, made] = [await from.read(tally), await copy.read(tally)];
-  if (original.position !== made.position) throw new RestlessError();
-  const different = difference(original, made);
-  if (different !== null) throw new Error(`The copy has ${different}.`);
 }
 
 interface Tally {
@@ -259,15 +238,6 @@ async function schemaOf(tx: Tx): Promise<number> {
 
 async function positionOf(tx: Tx): Promise<number> {
   return Number((await tx.get(POSITION_QUERY))?.['value']);
-}
-
-function readAt<T>(from: Reader, position: number, fn: (tx: Tx) => Promise<T>): Promise<T> {
-  return from.read(async (tx) => {
-    // One request asks for both.
-    const [now, found] = await Promise.all([positionOf(tx), fn(tx)]);
-    if (now !== position) throw new RestlessError();
-    return found;
-  });
 }
 
 async function insert(tx: Tx, { name, columns }: Table, rows: readonly Row[]): Promise<void> {

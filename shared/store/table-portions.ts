@@ -1,4 +1,4 @@
-import type { Row, SqlValue, Tx } from './driver.ts';
+import type { Reader, Row, SqlValue, Tx } from './driver.ts';
 
 /** Limits of a portion, in bytes (a single larger row still travels) and in rows. */
 const PORTION_BYTES = 1024 * 1024;
@@ -25,16 +25,13 @@ type Key = readonly SqlValue[];
  * Yields a table's rows in key order, in portions. It measures the rows first, because a server limits the size of an
  * answer.
  */
-export async function* portionsOf(
-  table: Table,
-  read: <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>,
-): AsyncGenerator<Row[]> {
+export async function* portionsOf(table: Table, from: Reader): AsyncGenerator<Row[]> {
   let after: Key | null = null;
   for (;;) {
-    const measured: Measured[] = await read((tx) => measure(tx, table, after));
+    const measured: Measured[] = await from.read((tx) => measure(tx, table, after));
     for (const last of cut(measured)) {
       const range: Range = { after, last };
-      yield await read((tx) => rowsOf(tx, table, range));
+      yield await from.read((tx) => rowsOf(tx, table, range));
       after = last;
     }
     if (measured.length < MEASURED_ROWS) return;

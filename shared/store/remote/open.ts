@@ -5,6 +5,7 @@ import type { Client, Transaction } from '@libsql/client/http';
 import { ServiceError, unavailable } from '../../lib/errors.ts';
 import { makeFolder } from '../../host/make-folder.ts';
 import type { Connection } from '../connection.ts';
+import type { Reader } from '../driver.ts';
 import type { RemoteLocation } from '../location.ts';
 import { MirrorOutdated } from '../mirror.ts';
 import { migrate, missingMigrations, NewerSchema } from '../migrate.ts';
@@ -53,6 +54,22 @@ export async function openServerWriter(location: RemoteLocation): Promise<Server
   }
 }
 
+/**
+ * Reads the database as of one moment, however often it's written to meanwhile. While the server is in trouble, `fn` runs
+ * again from its start.
+ */
+export async function readSnapshot<T>(
+  location: RemoteLocation,
+  fn: (from: Reader) => Promise<T>,
+): Promise<T> {
+  const reader = openRemoteReader(location);
+  try {
+    return await reader.read((tx) => fn(new OneSnapshot(tx)));
+  } finally {
+    await reader.close();
+  }
+}
+
 /** Copies the database to the mirror's place, unless there is a mirror. */
 export async function ensureMirror(location: RemoteLocation, family: Family): Promise<void> {
   const { mirror } = location;
@@ -60,13 +77,7 @@ export async function ensureMirror(location: RemoteLocation, family: Family): Pr
   makeFolder(dirname(mirror));
   const [made, whole] = [`${mirror}.new`, `${mirror}.whole`];
   await dropMirror(made);
-  const client = openClient(location);
-  try {
-    const reader = new RemoteReader(client);
-    await reader.read((tx) => copyTo(made, family, new OneSnapshot(tx)));
-  } finally {
-    client.close();
-  }
+  await readSnapshot(location, (from) => copyTo(made, family, from));
   // The driver may still have the file open, under this name: what is opened next must be another file.
   await copyFile(made, whole, constants.COPYFILE_FICLONE);
   // After a power cut, the name must not lead to a file that is only half there.
@@ -91,7 +102,7 @@ export async function dropMirror(path: string): Promise<void> {
   for (const end of ['-wal', '-shm', '-sums', '']) await rm(path + end, { force: true });
 }
 
-async function copyTo(path: string, family: Family, from: OneSnapshot): Promise<void> {
+async function copyTo(path: string, family: Family, from: Reader): Promise<void> {
   let failure: unknown = null;
   const onFatal = (error: unknown): void => {
     failure = error;

@@ -1,9 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../gateway/admin/backup.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
+import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
 import { startGatewayProcess, type GatewayProcess } from '../server/gateway-process.ts';
 import { seed, type Seeded } from './moving.ts';
 import { operator } from './operator.ts';
@@ -49,6 +50,34 @@ interface Ledgers {
   readonly ledgers: readonly { readonly project: string; readonly ledger: object }[];
 }
 
+interface Before {
+  readonly project: Seeded;
+  /** The head that the manifest names. */
+  readonly ledger: object;
+  readonly traffic: Overwriter;
+  /** What was acknowledged before the copy began. */
+  readonly before: ReadonlyMap<string, number>;
+}
+
+/** A gateway over this folder has the ledger that the manifest names, and every file. */
+async function expectAsBefore(
+  folder: string,
+  { project: { apiKey: key }, ledger, traffic, before }: Before,
+): Promise<void> {
+  const again = await TestGateway.start({ folder });
+  try {
+    const verified = await again.call('POST', '/v1/ledger/verify', { body: {}, key });
+    expect(verified.body).toMatchObject({ ok: true, head: ledger });
+    for (const [name, from] of before) {
+      const file = await again.call('GET', `/v1/files/${name}`, { key });
+      const text = Buffer.from(String(file.body['content_base64']), 'base64').toString();
+      expect([name, traffic.isContent(name, text, from)]).toEqual([name, true]);
+    }
+  } finally {
+    await again.stop({ keepFolder: true });
+  }
+}
+
 describe('while files are overwritten', () => {
   it('each backup succeeds, and restored has every file as it was at one moment', async () => {
     for (let n = 1; n <= COPIES; n += 1) {
@@ -69,21 +98,8 @@ describe('while files are overwritten', () => {
         ledgers: backup.ledgers,
         created_at: backup.created_at,
       });
-      const own = ledgers.find(({ project: id }) => id === project.id);
-
-      const again = await TestGateway.start({ folder: elsewhere });
-      try {
-        const { apiKey: key } = project;
-        const verified = await again.call('POST', '/v1/ledger/verify', { body: {}, key });
-        expect(verified.body).toMatchObject({ ok: true, head: own?.ledger });
-        for (const [name, from] of before) {
-          const file = await again.call('GET', `/v1/files/${name}`, { key });
-          const text = Buffer.from(String(file.body['content_base64']), 'base64').toString();
-          expect([name, overwriter.isContent(name, text, from)]).toEqual([name, true]);
-        }
-      } finally {
-        await again.stop({ keepFolder: true });
-      }
+      const { ledger = {} } = ledgers.find(({ project: id }) => id === project.id) ?? {};
+      await expectAsBefore(elsewhere, { project, ledger, traffic: overwriter, before });
     }
   });
 
@@ -101,6 +117,48 @@ describe('while files are overwritten', () => {
     const folder = join(data, 'projects', project.id);
     await expect.poll(() => blobsOf(join(folder, 'blobs')).length).toBe(FILES + 1);
     expect(readdirSync(folder).filter((name) => name.startsWith('copying'))).toEqual([]);
+  });
+});
+
+describe('while files are overwritten and the databases are on a server', () => {
+  const folder = join(root.path, 'on-server');
+  let server: HranaServer;
+  let running: TestGateway;
+  let traffic: Overwriter;
+  let shop: Seeded;
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'server'), { recursive: true });
+    server = await startHrana({ folder: join(folder, 'server') });
+    const store = { url: `${server.url}/{project}/`, token: null, maker: null };
+    shop = await seed(folder, { store });
+    running = await TestGateway.start({ folder, signIn: true, store });
+    const { url } = running;
+    traffic = new Overwriter({ url, apiKey: shop.apiKey, files: FILES, perSecond: PER_SECOND });
+    await traffic.fill();
+    traffic.start();
+  });
+  afterAll(async () => {
+    await traffic.stop();
+    await running.stop({ keepFolder: true });
+    await server.stop();
+  });
+
+  it('each export succeeds without a hold, and brought in has every file as it was at one moment', async () => {
+    const env = { SVC_DATABASE_URL: `${server.url}/{project}/` };
+    for (let n = 1; n <= COPIES; n += 1) {
+      const before = traffic.acknowledged();
+      const [made, elsewhere] = [join(folder, `export-${n}`), join(folder, `brought-${n}`)];
+      const ran = await operator(['export', shop.id, made, '--data', folder, '--json'], env);
+      expect([ran.code, ran.err]).toEqual([0, expect.any(String)]);
+      const { ledger } = JSON.parse(readFileSync(join(made, 'manifest.json'), 'utf8')) as {
+        readonly ledger: object;
+      };
+      mkdirSync(elsewhere);
+      copyFileSync(join(folder, 'master.key'), join(elsewhere, 'master.key'));
+      expect((await operator(['import', made, '--data', elsewhere])).code).toBe(0);
+      await expectAsBefore(elsewhere, { project: shop, ledger, traffic, before });
+    }
   });
 });
 
