@@ -28,16 +28,16 @@ const ASKED = [
 const gateway = await TestGateway.start();
 const browser = await openBrowser();
 try {
-  await gateway.gateway.setOwner(gateway.projectId, OWNER);
+  const shop = { name: 'Shop', slug: 'shop', owner: OWNER };
+  const { apiKey: key } = await gateway.gateway.createProject(shop);
   for (const { agent, ...body } of ASKED) {
     const headers = { 'x-service-agent': agent };
-    const asked = await gateway.call('POST', '/v1/requests', { body, headers });
+    const asked = await gateway.call('POST', '/v1/requests', { body, headers, key });
     if (asked.status >= 300) throw new Error(JSON.stringify(asked.body));
   }
-  const project = await gateway.gateway.projects.find(gateway.projectId);
   const owner = await WebVisitor.asOwner(gateway, OWNER);
   const tab = await openAs(browser, gateway, owner);
-  await tab.page.goto(`${gateway.url}/ui/p/${project?.info.slug}/requests`);
+  await tab.page.goto(`${gateway.url}/ui/p/${shop.slug}/requests`);
   await tab.page.screenshot({ path: 'docs/inbox-phone.png', clip: TOP });
 } finally {
   await browser.close();
