@@ -56,8 +56,9 @@ export async function measureBeside(
   let answers: Answers[] = [];
   let memory = 0;
   for (let round = 0; round < rounds; round += 1) {
+    const floods = await floodsIn(sent);
     const until = performance.now() + seconds * 1000;
-    const flooding = floodsIn(sent).map((flood) => {
+    const flooding = floods.map((flood) => {
       const whole: Flood = {
         ...(from && { from: from() }),
         ...flood,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { plainEnvironment } from './children.ts';
+import type { FloodRequest } from './child/flooder.ts';
 import { bearer, WAIT, type FloodCase, type SignedInSite } from './floods.ts';
 import { EXECUTABLE } from './product.ts';
 
@@ -31,8 +32,6 @@ export async function crowdsOf(site: CrowdSite): Promise<FloodCase[]> {
     headers: { ...key, 'Content-Type': 'application/json' },
     body: '1',
   };
-  const replica = await fetch(`${url}/v1/replica`, { headers: key });
-  const { epoch, generation } = (await replica.json()) as { epoch: string; generation: number };
   return [
     {
       name: '25 waits and 64 calls',
@@ -45,10 +44,7 @@ export async function crowdsOf(site: CrowdSite): Promise<FloodCase[]> {
     { name: `a sync of ${FILES} files`, work: syncs(site) },
     {
       name: 'the copies for 20 new replicas',
-      flood: {
-        connections: 20,
-        requests: [{ line: `GET /v1/replica/${epoch}/export/${generation}`, headers: key }],
-      },
+      flood: async () => ({ connections: 20, requests: [await newestCopy(url, key)] }),
     },
     {
       name: '200 replicas that read no changes, and 64 writers',
@@ -84,6 +80,16 @@ export async function crowdsOf(site: CrowdSite): Promise<FloodCase[]> {
       work: copies(site),
     },
   ];
+}
+
+/** The request for the newest copy, which an earlier flood may have made old. */
+async function newestCopy(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<FloodRequest> {
+  const answer = await fetch(`${url}/v1/replica`, { headers });
+  const { epoch, generation } = (await answer.json()) as { epoch: string; generation: number };
+  return { line: `GET /v1/replica/${epoch}/export/${generation}`, headers };
 }
 
 /** A member's syncs of a folder, each to a new place. */

@@ -10,7 +10,7 @@ type FloodPart = Omit<Flood, 'to' | 'seconds'>;
 
 export interface FloodCase {
   readonly name: string;
-  readonly flood?: FloodPart;
+  readonly flood?: FloodPart | (() => Promise<FloodPart>);
   /** What is sent at the same time. */
   readonly beside?: FloodPart;
   /** What an operator or a member runs meanwhile, over and over. */
@@ -48,9 +48,13 @@ export function isAsked({ name }: FloodCase): boolean {
   return only?.some((one) => name.startsWith(one)) ?? true;
 }
 
-/** All that is sent in a case. */
-export function floodsIn({ flood, beside }: Pick<FloodCase, 'flood' | 'beside'>): FloodPart[] {
-  return [flood, beside].filter((one) => one !== undefined);
+/** All that is sent in one round of a case. */
+export async function floodsIn({
+  flood,
+  beside,
+}: Pick<FloodCase, 'flood' | 'beside'>): Promise<FloodPart[]> {
+  const first = typeof flood === 'function' ? await flood() : flood;
+  return [first, beside].filter((one) => one !== undefined);
 }
 
 /** What one client or project sends to take a gateway from the others. */
@@ -204,11 +208,11 @@ export function floodsByKey(key: Readonly<Record<string, string>>): FloodCase[] 
       flood: { connections: 100, requests: [entries], reads: 'nothing', ahead: 5 },
     },
     {
-      name: 'ledger?limit=500, read slowly × 500',
+      name: 'slow readers of ledger?limit=500 × 500',
       flood: { connections: 500, requests: [entries], reads: 'slowly' },
     },
     {
-      name: 'openapi.json, read slowly × 500',
+      name: 'slow readers of openapi.json × 500',
       flood: { connections: 500, requests: [OPENAPI], reads: 'slowly' },
     },
   ];
