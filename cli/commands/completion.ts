@@ -1,3 +1,4 @@
+import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
@@ -73,7 +74,7 @@ function profileNames({ home }: CommandContext): string[] {
 async function namesOf(of: string, { client, signal }: CommandContext): Promise<string[]> {
   const { path, field } = STORED[of as keyof typeof STORED];
   const answer = await client().call('GET', path, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(VALUES_WITHIN_MS)]),
+    signal: AbortSignal.any([signal, deadline(VALUES_WITHIN_MS)]),
   });
   const items: unknown = isObject(answer) ? answer['items'] : null;
   return (Array.isArray(items) ? items : []).filter(isObject).map((item) => String(item[field]));

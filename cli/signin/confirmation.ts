@@ -6,6 +6,7 @@ import type { Output } from '../view/output.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
 import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
 import type { PendingLogin } from './pending-logins.ts';
+import { deadline } from '../../shared/lib/deadline.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Normally the gateway says when time is up; this margin is for an unreachable gateway. */
@@ -28,7 +29,7 @@ export async function confirmedProjects(
   first: Polled,
   { calls, output, signal }: Confirming,
 ): Promise<readonly ProjectRef[]> {
-  const late = AbortSignal.timeout(Math.max(0, login.until - Date.now()) + GRACE_MS);
+  const late = deadline(Math.max(0, login.until - Date.now()) + GRACE_MS);
   const until = AbortSignal.any([signal, late]);
   const steady = new RetryingCalls({ signal: until, trouble: (text) => output.note(text) });
   const wait = async (): Promise<readonly ProjectRef[] | null> => {

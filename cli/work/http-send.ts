@@ -4,6 +4,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { deadline } from '../../shared/lib/deadline.ts';
 
 const ANSWER_MAX_BYTES = 64 * 1024;
 
@@ -28,13 +29,11 @@ export function postBytes(
   const started = performance.now();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   // One deadline for the whole exchange, so that a trickling answer can't hold up the next event.
-  const deadline = AbortSignal.timeout(message.timeoutMs);
-  const signal = message.signal ? AbortSignal.any([message.signal, deadline]) : deadline;
+  const late = deadline(message.timeoutMs);
+  const signal = message.signal ? AbortSignal.any([message.signal, late]) : late;
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      reject(
-        deadline.aborted ? new Error(`No answer within ${message.timeoutMs / 1000} s.`) : error,
-      );
+      reject(late.aborted ? new Error(`No answer within ${message.timeoutMs / 1000} s.`) : error);
     };
     const headers = { ...message.headers, 'content-length': message.body.byteLength };
     const request = send(url, { method: 'POST', headers, signal }, (response) => {

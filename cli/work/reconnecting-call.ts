@@ -7,6 +7,7 @@ import {
   mayHaveArrived,
   messageOf,
 } from '../../clients/typescript/core/errors.ts';
+import { deadline } from '../../shared/lib/deadline.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */
@@ -71,8 +72,7 @@ class ReconnectingCall {
     // The server should hold a retry for the rest of the time only.
     const left = Math.max(0, Math.ceil(this.#leftMs() / 1000));
     const { method, path, options } = tries === 0 ? request : request.again(left);
-    const enough =
-      this.#known === null ? signal : AbortSignal.timeout(Math.max(1, Math.ceil(this.#leftMs())));
+    const enough = this.#known === null ? signal : deadline(Math.max(1, Math.ceil(this.#leftMs())));
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
     try {
       const until = AbortSignal.any([signal, enough]);

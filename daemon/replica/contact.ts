@@ -1,3 +1,4 @@
+import { deadline } from '../../shared/lib/deadline.ts';
 import type { FreshnessJudge } from './freshness.ts';
 import type { GatewayPosition } from './gateway-position.ts';
 import { LATE_MS, Line } from './line.ts';
@@ -75,7 +76,7 @@ export class Contact {
   async isPrompt(): Promise<boolean> {
     if (!this.#wasPrompt) {
       this.#ask();
-      const soon = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(LATE_MS)]);
+      const soon = AbortSignal.any([this.#closing.signal, deadline(LATE_MS)]);
       if (!this.#isLate) await this.#line.reach(soon).catch(() => undefined);
     }
     return this.#wasPrompt;

@@ -1,3 +1,4 @@
+import { deadline } from '../../shared/lib/deadline.ts';
 import { SourceError } from './source-error.ts';
 
 /** Reads no longer wait for a gateway that has been silent for this long. */
@@ -150,7 +151,7 @@ class Round<T> {
   }
 
   async #try(wasSilent: boolean): Promise<void> {
-    const late = wasSilent ? AbortSignal.timeout(BESIDE_LASTS_MS) : null;
+    const late = wasSilent ? deadline(BESIDE_LASTS_MS) : null;
     const signal = late ? AbortSignal.any([this.#over.signal, late]) : this.#over.signal;
     const startedAt = performance.now();
     try {

@@ -1,7 +1,9 @@
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Tx, WriteTx } from '../../shared/store/driver.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openAfresh, openClient } from '../../shared/store/remote/client.ts';
+import { answersAfresh } from '../../shared/store/remote/fetch.ts';
 import { EmbeddedWriter } from '../../shared/store/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { FaultyLine, type Fault } from '../helpers/faulty-line.ts';
@@ -80,4 +82,17 @@ it('a question for the newest position is answered over another connection', asy
   await line.be('open');
   await catchingUp;
   expect(writer.replication.position).toBe(2);
+});
+
+it('a server is there again although the first connection to it stays silent', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.on('error', nothing);
+    if (connections > 1) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  expect(await answersAfresh(`http://127.0.0.1:${port}/`)).toBe(true);
+  server.close();
 });

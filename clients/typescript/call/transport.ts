@@ -43,6 +43,8 @@ function fetchTransport(base: URL, fetch: Fetch): Transport {
   const prefix = base.origin + base.pathname.replace(/\/+$/, '');
   return async ({ path, method, headers, body, signal, timeoutMs }) => {
     const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
+    // Node forgets a timeout that only `any` refers to; a listener keeps it.
+    timeout.addEventListener('abort', () => undefined);
     const response = await fetch(prefix + path, {
       method,
       headers,

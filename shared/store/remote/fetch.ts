@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, Client, request as send, type Dispatcher } from 'undici';
+import { deadline } from '../../lib/deadline.ts';
 import { HttpRefusal } from './failure.ts';
 
 /** How long to wait without receiving a byte. A server waits about half as long for another client's transaction. */
 const DEADLINE_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
-/** How soon a server answers that's there. */
-const AT_ONCE_MS = 400;
+/** When a question to the server is tried, each time over a connection of its own, and how long all of them may take. */
+const TRIES_AT_MS = [0, 200, 400, 600, 800];
+const ANSWER_MS = 1_000;
 /** How much to read of the answer to a refused request. */
 const REASON_CHARACTERS = 200;
 const REASON_BYTES = 16 * 1024;
@@ -42,7 +45,7 @@ const NAMESPACE_IN_PATH = /^\/dev\/([^/]+)\//;
 /** By origin: a question that somebody has just asked. */
 const asking = new Map<string, Promise<boolean>>();
 
-/** Whether the server answers anything over a new connection, at once. Callers of the same moment share a question. */
+/** Whether the server answers anything over a new connection. Callers of the same moment share a question. */
 export function answersAfresh(url: string): Promise<boolean> {
   const { origin } = new URL(url);
   const asked = asking.get(origin) ?? ask(origin).finally(() => asking.delete(origin));
@@ -50,15 +53,30 @@ export function answersAfresh(url: string): Promise<boolean> {
   return asked;
 }
 
+/** A connection from before the line was back stays silent, so the tries don't wait for each other. */
 async function ask(origin: string): Promise<boolean> {
-  const connection = new Client(origin, CONNECTION);
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, deadline(ANSWER_MS)]);
+  const tries = TRIES_AT_MS.map(async (ms) => {
+    await sleep(ms, undefined, { signal });
+    await expectAnswer(origin, signal);
+  });
   try {
-    const signal = AbortSignal.timeout(AT_ONCE_MS);
-    const { statusCode } = await connection.request({ method: 'GET', path: '/', signal });
-    // A proxy before it may answer for a server that's away.
-    return statusCode < 500;
+    await Promise.any(tries);
+    return true;
   } catch {
     return false;
+  } finally {
+    over.abort();
+  }
+}
+
+async function expectAnswer(origin: string, signal: AbortSignal): Promise<void> {
+  const connection = new Client(origin, CONNECTION);
+  try {
+    const { statusCode } = await connection.request({ method: 'GET', path: '/', signal });
+    // A proxy before it may answer for a server that's away.
+    if (statusCode >= 500) throw new HttpRefusal(statusCode, '');
   } finally {
     void connection.destroy();
   }
