@@ -10,6 +10,7 @@ import type { ProjectCopy, StoredBlob } from './project-copy.ts';
 import type { AdminSettings } from './settings.ts';
 
 const DIGEST = /^[0-9a-f]{64}$/;
+const MISSING = 'is missing';
 
 type Report = (project: string, place: string, what: string, problem: string) => void;
 
@@ -49,7 +50,7 @@ export class BlobCheck {
     }
   }
 
-  /** Checks every blob in the project's folder, whose database can't say which there should be. Not in a bucket. */
+  /** Checks every blob in the project's folder, whose database may not say which there should be. Not in a bucket. */
   async runFound({ project, signal, onBlob }: BlobRun): Promise<void> {
     if (this.#client) return;
     const folder = join(this.#folder, 'projects', project, 'blobs');
@@ -59,7 +60,9 @@ export class BlobCheck {
       const blob = { digest, sizeBytes: 0 };
       const problem = await this.problemOf(project, blob);
       onBlob();
-      if (problem !== null) this.#report(project, this.placeOf(project, blob), 'blob', problem);
+      // One that is missing has been erased since.
+      if (problem === null || problem === MISSING) continue;
+      this.#report(project, this.placeOf(project, blob), 'blob', problem);
     }
   }
 
@@ -72,7 +75,7 @@ export class BlobCheck {
       return sum === blob.digest ? null : "doesn't match its digest";
     } catch (error) {
       const code = errorCode(error) ?? '';
-      if (code === 'ENOENT') return 'is missing';
+      if (code === 'ENOENT') return MISSING;
       // Other errors are of the bucket, or of our rights.
       if (code === 'EIO') return "can't be read";
       throw error;

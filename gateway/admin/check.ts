@@ -183,16 +183,13 @@ class DataCheck {
     const place = this.#options.settings.databases.ofProject(id);
     const { signal } = this.#options;
     const run = { project: id, signal, onBlob };
+    const before = this.damage.length;
     if (!(await this.#structure(id, place))) return this.blobs.runFound(run);
     const copy = new ProjectCopy(await openReadOnly(place), id);
     const steps = [
       () => this.#sealsOf(copy),
       () => this.#ledgerOf(copy, id, nameOf(place)),
-      () =>
-        this.blobs.run(copy, run).catch(async (error: unknown) => {
-          await this.blobs.runFound(run);
-          throw error;
-        }),
+      () => this.blobs.run(copy, run),
     ];
     try {
       for (const step of steps) {
@@ -201,6 +198,9 @@ class DataCheck {
           this.#found(id, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
         });
       }
+      // Damaged rows may name other blobs than there are.
+      const isDamaged = this.damage.slice(before).some(({ what }) => what !== 'blob');
+      if (isDamaged) await this.blobs.runFound(run);
     } finally {
       await copy.close();
     }

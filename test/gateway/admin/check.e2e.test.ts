@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flipBit } from '../../helpers/flipped.ts';
+import { flipBit, flipBitAt } from '../../helpers/flipped.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { takeLock, type Lock } from '../../../shared/store/lock.ts';
 import { PlainBucket } from '../../helpers/plain-bucket.ts';
@@ -160,6 +160,22 @@ describe('svc gateway check', () => {
     writeFileSync(join(data, nameOf(bytes)), 'something else');
     const { damage: most } = await check();
     expect(most).toContainEqual(expect.objectContaining({ file: nameOf(bytes), what: 'blob' }));
+  });
+
+  it('names a damaged blob whose name is damaged in the database, too', async () => {
+    const [bytes = new Uint8Array()] = await seed(1);
+    await stop();
+    const database = join(data, 'projects', project, 'project.db');
+    const pages = readFileSync(database);
+    const digest = hash('sha256', bytes);
+    for (let at = pages.indexOf(digest); at >= 0; at = pages.indexOf(digest, at + 1)) {
+      flipBitAt(database, at + 20);
+    }
+    flipBit(join(data, nameOf(bytes)));
+    const { damage } = await check();
+    expect(damage).toContainEqual(
+      expect.objectContaining({ file: nameOf(bytes), problem: "doesn't match its digest" }),
+    );
   });
 
   it('names a database that was cut off, and says what to do, without a stack', async () => {
