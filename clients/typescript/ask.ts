@@ -20,40 +20,40 @@ interface Answered {
 /** Nobody has said yes, and nobody will: time ran out, or the question was withdrawn. */
 export interface Expired extends Answered {
   readonly status: 'expired';
-  readonly approved: false;
   readonly decision: null;
 }
 
 /** Somebody wants to know more: ask again with details that answer the comment. */
 export interface NeedsContext extends Answered {
   readonly status: 'needs_context';
-  readonly approved: false;
   readonly decision: null;
 }
 
-/** Nobody has decided within `wait`. This isn't a denial. */
+/** Nobody has decided within `wait`, or yet. This isn't a denial. */
 export interface Pending extends Answered {
   readonly status: 'pending';
-  readonly approved: false;
   readonly decision: null;
 }
 
-export interface Approved extends Answered {
-  readonly status: 'approved';
+interface Yes extends Answered {
   readonly approved: true;
+  /** The values that the approval is good for, if the question had any. */
+  readonly bind?: unknown;
+}
+
+export interface Approved extends Yes {
+  readonly status: 'approved';
   readonly decision: null;
 }
 
 /** Somebody chose one of your options: go ahead with that one. */
-export interface Modified extends Answered {
+export interface Modified extends Yes {
   readonly status: 'modified';
-  readonly approved: true;
   readonly decision: string;
 }
 
 export interface Denied extends Answered {
   readonly status: 'denied';
-  readonly approved: false;
   readonly decision: null;
 }
 
@@ -63,9 +63,37 @@ export interface HumanAnswer extends Answered {
   readonly decision: string;
 }
 
-/** What became of a question that is over. */
-export type ApprovalOutcome = Approved | Modified | Denied | Expired | NeedsContext;
-export type HumanOutcome = HumanAnswer | Expired | NeedsContext;
+/** Somebody, or the policy, said yes. */
+export type Approval = Approved | Modified;
+
+/**
+ * Nobody approved: `answer.status` is `denied`, `expired`, `needs_context` or `pending`. In a handler, let it pass: the
+ * event is done then, with the status and the comment as its result.
+ */
+export class NotApproved extends Error {
+  override readonly name = 'NotApproved';
+  readonly answer: Denied | Expired | NeedsContext | Pending;
+
+  constructor(answer: Denied | Expired | NeedsContext | Pending) {
+    super(textOf('Not approved', answer));
+    this.answer = answer;
+  }
+}
+
+/** Nobody answered the question: `answer.status` is `expired`, `needs_context` or `pending`. */
+export class NotAnswered extends Error {
+  override readonly name = 'NotAnswered';
+  readonly answer: Expired | NeedsContext | Pending;
+
+  constructor(answer: Expired | NeedsContext | Pending) {
+    super(textOf('Not answered', answer));
+    this.answer = answer;
+  }
+}
+
+function textOf(what: string, { status, comment }: Answered & { readonly status: string }): string {
+  return comment === null ? `${what}: ${status}.` : `${what}: ${status}. ${comment}`;
+}
 
 type Own = 'event_id' | 'lease_id' | 'park' | 'wait_seconds';
 
@@ -75,7 +103,10 @@ export type ApprovalFields = Omit<AskApprovalInput, Own | 'action' | 'summary'>;
 export type HumanFields = Omit<AskHumanInput, Own | 'question'>;
 
 interface Waiting extends CallOptions {
-  /** How long to wait for the decision, in milliseconds; until there is one by default. With 0 it only asks. */
+  /**
+   * How long to wait for the decision, in milliseconds; until there is one by default. When the time is up, the answer
+   * of what is thrown is `pending`. With 0 it only asks.
+   */
   readonly wait?: number | undefined;
 }
 
@@ -84,14 +115,10 @@ export type HumanOptions = Omit<HumanFields, 'state'> & Waiting;
 
 /** Asks people, outside a worker. In a handler, `ctx.ask` parks the event in place of waiting. */
 export interface Ask {
-  /** Asks people to approve an action, and waits. Go ahead only if `approved`. */
-  approval(
-    action: string,
-    summary: string,
-    options?: ApprovalOptions,
-  ): Promise<ApprovalOutcome | Pending>;
-  /** Asks people a question, and waits for the answer in `decision`. */
-  human(question: string, options?: HumanOptions): Promise<HumanOutcome | Pending>;
+  /** Asks people to approve an action, and waits. Returns only a yes, and throws `NotApproved` otherwise. */
+  approval(action: string, summary: string, options?: ApprovalOptions): Promise<Approval>;
+  /** Asks people a question, and waits for the answer in `decision`. Without one it throws `NotAnswered`. */
+  human(question: string, options?: HumanOptions): Promise<HumanAnswer>;
 }
 
 const NEVER = new AbortController().signal;
@@ -108,11 +135,9 @@ export interface AskDeps {
 export function askWith(deps: AskDeps): Ask {
   return {
     approval: async (action, summary, options = {}) =>
-      outcomeOf(await asked(deps, 'ask_approval', { action, summary }, options)) as
-        | ApprovalOutcome
-        | Pending,
+      approvalOf(await asked(deps, 'ask_approval', { action, summary }, options), options.bind),
     human: async (question, options = {}) =>
-      outcomeOf(await asked(deps, 'ask_human', { question }, options)) as HumanOutcome | Pending,
+      answerOf(await asked(deps, 'ask_human', { question }, options)),
   };
 }
 
@@ -165,7 +190,15 @@ async function follow(
   return answer ?? pending;
 }
 
-/** Adds whether to go ahead. */
-export function outcomeOf(answer: AskAnswer): AskAnswer & { approved: boolean } {
-  return { ...answer, approved: answer.status === 'approved' || answer.status === 'modified' };
+/** A yes, or `NotApproved`: also for a status that only a newer server knows. */
+export function approvalOf(answer: AskAnswer, bind: unknown): Approval {
+  const approved = answer.status === 'approved' || answer.status === 'modified';
+  if (!approved) throw new NotApproved(answer as NotApproved['answer']);
+  return { ...answer, approved, ...(bind !== undefined && { bind }) } as Approval;
+}
+
+/** The answer to a question, or `NotAnswered`. */
+export function answerOf(answer: AskAnswer): HumanAnswer {
+  if (answer.status === 'answered') return answer as HumanAnswer;
+  throw new NotAnswered(answer as NotAnswered['answer']);
 }

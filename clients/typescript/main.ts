@@ -1,6 +1,8 @@
 // What `svc-agents/client` exports.
 export { Svc, type SvcOptions, type WaitInput } from './svc.ts';
+export { NotAnswered, NotApproved } from './ask.ts';
 export { Parked, Permanent } from './work/parked.ts';
+export { PayloadInvalid, type PayloadSchema } from './work/payload.ts';
 export { verifyCallback, type IncomingHeaders } from './verify.ts';
 export { SvcError } from './core/errors.ts';
 export {

@@ -20,6 +20,7 @@ import type {
   InboxWaitAnswer,
 } from './types.ts';
 import { refuseUnknown } from './work/filter.ts';
+import type { PayloadSchema } from './work/payload.ts';
 import { work, type Handler, type WorkOptions } from './work/worker.ts';
 
 /** What a client is made with. Everything is found by itself, as the `svc` command does it. */
@@ -96,13 +97,15 @@ export class Svc extends Methods {
 
   /**
    * Claims the events that match, and hands each to the handler, until it's stopped. Sits out outages; throws what no
-   * waiting cures, such as a revoked key.
+   * waiting cures, such as a revoked key. Without a schema as `payload`, the handler's payload is `unknown`.
    */
-  work<P = unknown>(
+  work<P>(
     filter: EventFilter,
-    handler: Handler<P>,
-    options?: WorkOptions,
-  ): Promise<void> {
+    handler: Handler<NoInfer<P>>,
+    options: WorkOptions<P> & { readonly payload: PayloadSchema<P> },
+  ): Promise<void>;
+  work(filter: EventFilter, handler: Handler, options?: WorkOptions): Promise<void>;
+  work<P>(filter: EventFilter, handler: Handler<P>, options?: WorkOptions<P>): Promise<void> {
     return work(this.#deps, filter, handler, options);
   }
 

@@ -31,8 +31,9 @@ export function clientBot(): Readonly<Record<string, string>> {
   return { 'bot.mjs': code, 'github.js': GITHUB, 'package.json': '{ "type": "module" }' };
 }
 
-/** Installs the built package below a folder. */
+/** Installs the built package below a folder, and zod, which the bot imports. */
 export function linkPackage(folder: string): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   symlinkSync(resolve('.'), join(folder, 'node_modules', 'svc-agents'));
+  symlinkSync(resolve('node_modules', 'zod'), join(folder, 'node_modules', 'zod'));
 }

@@ -12,8 +12,7 @@ async function act(kind, order) {
 async function handler({ payload: { order } }, ctx) {
   await ctx.once('charge', () => act('charged', order));
   const answer = await ctx.ask.approval('order.ship', `Ship ${order}`, { bind: { order } });
-  if (!answer.approved) return 'not shipped';
-  ctx.spend(answer, { order });
+  ctx.spend(answer);
   await ctx.once('ship', () => act('shipped', order));
   return { order };
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { documentedBots } from '../clients/documented-bots.ts';
 import { installPackage } from './installed.ts';
 import { Machine } from './machine.ts';
 
@@ -42,10 +43,33 @@ const played = fake.event(id).result;
 console.log(JSON.stringify({ value: entry?.value, none, refused, finished, played }));
 `;
 
+/** The functions of the reader's own that the bots of the pages import. */
+const OWN = `
+interface Pull {
+  readonly number: number;
+  readonly sha: string;
+}
+export const review = async ({ sha }: Pull): Promise<string> => sha;
+export const merge = async ({ sha }: Pull): Promise<{ readonly merged: string }> => ({ merged: sha });
+`;
+
+/** Acts without a check on what strangers sent, on what nobody approved, and on values that nobody bound. */
+const WRONG_BOT = `
+import { NotApproved, Svc } from 'svc-agents/client';
+interface Order { order: number }
+await new Svc().work<Order>({}, ({ payload }) => payload.order);
+await new Svc().work({}, async ({ payload }, ctx) => {
+  ctx.spend(new NotApproved({} as never).answer);
+  return payload.order;
+});
+`;
+
 function typeErrors(file: string): string {
   const tsc = resolve('node_modules', 'typescript', 'bin', 'tsc');
   const flags = [
     '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
     '--noEmit',
     '--target',
     'es2023',
@@ -62,6 +86,24 @@ function typeErrors(file: string): string {
 }
 
 describe.runIf(installed)('the client in the package', () => {
+  it('lets each bot of the pages compile under the strictest settings, and none that casts', () => {
+    const folder = join(installed?.folder ?? '', 'bots');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'github.ts'), OWN);
+    const bots = documentedBots('ts');
+    expect(bots.length).toBeGreaterThan(0);
+    for (const [index, { page, text }] of bots.entries()) {
+      const path = join(folder, `bot-${index}.ts`);
+      writeFileSync(path, text);
+      expect({ page, told: typeErrors(path) }).toEqual({ page, told: '' });
+    }
+    const wrong = join(folder, 'wrong.ts');
+    writeFileSync(wrong, WRONG_BOT);
+    const lines = typeErrors(wrong).match(/wrong\.ts\(\d+/g);
+    expect(new Set(lines)).toEqual(new Set(['wrong.ts(4', 'wrong.ts(6', 'wrong.ts(7']));
+  });
+
   it('has types, and works for a program that installed it', async () => {
     const typed = join(installed?.folder ?? '', 'program.mts');
     writeFileSync(typed, PROGRAM.replace('finished = []', 'finished: string[] = []'));

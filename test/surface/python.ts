@@ -38,6 +38,13 @@ interface Flavour {
 
 const FOLDER = 'clients/python/src/svc_agents';
 const HEAD = '# Written by `npm run surface` from the operations. Do not edit.\n';
+/** Groups with methods of their own: each client declares them. */
+const BY_HAND = new Set(['inbox', 'ask', 'request', 'kv', 'file']);
+/** What a client makes of an answer. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  ask_approval: 'Approved',
+  ask_human: 'Answered',
+};
 const REFERENCE = '#/components/schemas/';
 const RESERVED = new Set(
   'and as assert async await def del from global if in is or pass'.split(' '),
@@ -70,12 +77,14 @@ class Types {
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Generic, List, Optional, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-${[...this.#declared.values()].join('\n')}`;
+P = TypeVar("P")
+
+${[...this.#declared].map(([name, text]) => (name === 'ClaimedEvent' ? withPayload(text) : text)).join('\n')}`;
   }
 
   answer(operation: Operation): string {
@@ -141,6 +150,29 @@ ${[...this.#declared.values()].join('\n')}`;
     this.#declared.set(name, `\n${text}`);
     return name;
   }
+}
+
+/** Adds the event of a worker that parses payloads. When Python 3.9 runs, it knows no generic TypedDict. */
+function withPayload(text: string): string {
+  const payload = / {4}#: .*\n {4}payload: Any\n/.exec(text)?.[0] ?? '';
+  const fields = text.replace(payload, '').replace('class ClaimedEvent', 'class _ClaimedEvent');
+  return `${fields}
+
+class ClaimedEvent(_ClaimedEvent):
+    """An event with its lease."""
+
+${payload}
+
+if TYPE_CHECKING:
+
+    class WorkEvent(_ClaimedEvent, Generic[P]):
+        """An event with its lease, and with the payload as the worker parsed it."""
+
+        payload: P
+
+else:
+    WorkEvent = dict
+`;
 }
 
 /** A field of a TypedDict that can't be a class, because a field's name is a word of Python. */
@@ -243,7 +275,8 @@ function api(types: Types, flavour: Flavour): string {
   const classes = [...groups].map(
     ([noun, methods]) => `\nclass ${pascal(noun)}(Group):\n${methods.join('\n')}`,
   );
-  const names = [...groups.keys()].map((noun) => `    ${noun}: ${pascal(noun)}\n`);
+  const plain = [...groups.keys()].filter((noun) => !BY_HAND.has(noun));
+  const names = plain.map((noun) => `    ${noun}: ${pascal(noun)}\n`);
   return `${HEAD}"""A method for each operation${flavour.async ? ', as a coroutine' : ''}."""
 
 from __future__ import annotations
@@ -253,7 +286,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 from . import types as t
 from ._operation import UNSET, CallOptions, ${flavour.async ? 'AsyncGroup as Group' : 'Group'}
 from ._pages import ${flavour.list}
-from .answers import Outcome
+from .answers import Answered, Approved
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -295,7 +328,7 @@ function methodText(types: Types, operation: Operation, verb: string, flavour: F
   const result = types.answer(operation);
   const given = fields.map(([field]) => `"${field}": ${pythonName(field)}`).join(', ');
   const item = itemOf(types, operation);
-  const plain = name.startsWith('ask_') ? 'Outcome' : qualified(result);
+  const plain = ANSWERS[name] ?? qualified(result);
   const returned = item === null ? plain : `${flavour.list}[${qualified(item)}]`;
   const call = `self._${item === null ? 'call' : 'pages'}("${name}", {${given}}, call)`;
   const isCoroutine = flavour.async && item === null;
@@ -305,7 +338,8 @@ ${[...args, '**call: Unpack[CallOptions]'].map((arg) => `        ${arg},\n`).joi
 
         ${description.replaceAll('\\', '\\\\')}
         """
-        return ${isCoroutine ? 'await ' : ''}${call}
+        answer: ${returned} = ${isCoroutine ? 'await ' : ''}${call}
+        return answer
 `;
 }
 

@@ -16,6 +16,7 @@ from svc_agents import (
     LockBusyError,
     LostAnswerError,
     NotFoundError,
+    NotApproved,
     Pending,
     PreconditionFailedError,
     Svc,
@@ -79,17 +80,22 @@ class Calls(Live):
         answer = self.svc.ask.approval("deploy", "Deploy v2", bind={"v": 2}, wait_seconds=30)
         self.assertTrue(answer)
         self.assertEqual((answer.status, answer.bind), ("approved", {"v": 2}))
-        denied = self.svc.ask.approval("deploy", "Deploy v3 (deny this)")
-        self.assertFalse(denied)
-        self.assertEqual(denied.status, "denied")
+        with self.assertRaises(NotApproved) as denied:
+            self.svc.ask.approval("deploy", "Deploy v3 (deny this)")
+        self.assertEqual(denied.exception.answer.status, "denied")
 
     def test_a_question_that_nobody_answers_in_time_is_pending(self) -> None:
-        answer = self.svc.ask.approval("deploy", "Deploy v4 (leave open)", wait_seconds=1)
-        self.assertIsInstance(answer, Pending)
-        self.assertFalse(answer)
-        self.assertIsInstance(self.svc.request.wait(answer.request_id, timeout_seconds=1), Pending)
-        self.svc.request.withdraw(answer.request_id)
-        self.assertEqual(self.svc.request.wait(answer.request_id).status, "expired")
+        with self.assertRaises(NotApproved) as asked:
+            self.svc.ask.approval("deploy", "Deploy v4 (leave open)", wait_seconds=1)
+        self.assertIsInstance(asked.exception.answer, Pending)
+        request_id = asked.exception.answer.request_id
+        with self.assertRaises(NotApproved) as waited:
+            self.svc.request.wait(request_id, timeout_seconds=1)
+        self.assertIsInstance(waited.exception.answer, Pending)
+        self.svc.request.withdraw(request_id)
+        with self.assertRaises(NotApproved) as withdrawn:
+            self.svc.request.wait(request_id)
+        self.assertEqual(withdrawn.exception.answer.status, "expired")
 
     def test_files_of_any_size_come_back_as_they_were(self) -> None:
         for size in (0, 1000, 3_000_000):

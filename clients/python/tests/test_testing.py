@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import unittest
 from typing import Any
 
-from svc_agents import LeaseLostError, Permanent, SvcError
+from svc_agents import LeaseLostError, NotAnswered, NotApproved, Permanent, SvcError
 from svc_agents.testing import FakeSvc
 
 
 def bot(event: Any, ctx: Any) -> str:
     pr = {"number": event["payload"]["number"]}
     answer = ctx.ask.approval("pr.merge", f"Merge #{pr['number']}", bind=pr)
-    if not answer:
-        return f"not merged: {answer.status}"
     ctx.spend(answer)
     return ctx.once("merge", lambda: "merged")
 
@@ -40,13 +39,13 @@ class Fakes(unittest.TestCase):
     def test_a_denial_does_too(self) -> None:
         self.parked()
         self.fake.decide("denied")
-        self.assertEqual([one.result for one in self.fake.run(bot)], ["not merged: denied"])
+        self.assertEqual([one.result for one in self.fake.run(bot)], [{"status": "denied", "comment": None}])
 
     def test_nobody_decides_for_a_day(self) -> None:
         self.parked()
         self.assertEqual(self.fake.run(bot), [])
         self.fake.advance(24 * 3600)
-        self.assertEqual([one.result for one in self.fake.run(bot)], ["not merged: expired"])
+        self.assertEqual([one.result for one in self.fake.run(bot)], [{"status": "expired", "comment": None}])
 
     def test_a_policy_decides_at_once(self) -> None:
         self.fake = FakeSvc(policy=lambda request: "approved" if request["bind"]["number"] < 10 else None)
@@ -79,6 +78,34 @@ class Fakes(unittest.TestCase):
             self.fake.run(gives_up)
         self.assertEqual(self.fake.event(event_id)["status"], "dead")
 
+    def test_a_payload_that_does_not_fit_is_dead_at_once_and_says_why(self) -> None:
+        class Misfit(ValueError):
+            # As pydantic tells it.
+            def errors(self) -> Any:
+                return [{"loc": ("pull", 0, "sha"), "msg": "Field required", "input": "secret"}]
+
+        def placed(payload: Any) -> None:
+            raise Misfit("secret")
+
+        parsers = [placed, lambda payload: payload["sha"], lambda payload: payload["number"]]
+        reasons, results = [], []
+        for parse in parsers:
+            event_id = self.fake.deliver("github", "pull_request.opened", {"number": 7})
+            with self.assertLogs("svc_agents") as logs:
+                logging.getLogger("svc_agents").info("began")
+                finished = self.fake.run(lambda event, ctx: results.append(event["payload"]), payload=parse)[0]
+            self.assertNotIn("secret", "".join(logs.output))
+            reasons.append((finished.outcome, self.fake.event(event_id).get("reason")))
+        self.assertEqual(
+            reasons,
+            [
+                ("dead", "The payload doesn't fit.\npayload.pull.0.sha: Field required"),
+                ("dead", "The payload doesn't fit.\nKeyError: 'sha'"),
+                ("acked", None),
+            ],
+        )
+        self.assertEqual(results, [7])
+
     def test_parks_until_a_time_or_another_event(self) -> None:
         first = self.fake.deliver("shop", "order.paid")
         other = self.fake.deliver("shop", "invoice.paid")
@@ -106,9 +133,12 @@ class Fakes(unittest.TestCase):
         event_id = self.fake.deliver("shop", "order.paid")
         self.fake.svc.inbox.claim(event_id)
         ask = {"event_id": event_id, "bind": {"n": 1}, "park": True}
-        first = self.fake.svc.ask.approval("order.ship", "Ship it", **ask)
-        again = self.fake.svc.ask.approval("order.ship", "Ship it", **ask)
-        self.assertEqual((first.request_id, first.status), (again.request_id, "pending"))
+        asked = []
+        for _ in range(2):
+            with self.assertRaises(NotApproved) as pending:
+                self.fake.svc.ask.approval("order.ship", "Ship it", **ask)
+            asked.append(pending.exception.answer)
+        self.assertEqual((asked[0].request_id, asked[0].status), (asked[1].request_id, "pending"))
         self.assertEqual(self.fake.event(event_id)["status"], "waiting")
         with self.assertRaises(SvcError) as raised:
             self.fake.svc.ask.approval("order.ship", "Ship it", **{**ask, "bind": {"n": 2}})
@@ -164,6 +194,22 @@ class Fakes(unittest.TestCase):
         self.fake.decide("answered", decision="next")
         asyncio.run(self.fake.run_async(handler))
         self.assertEqual(self.fake.event(event_id)["result"], "merged to next")
+
+    def test_nobody_answers_a_coroutine(self) -> None:
+        event_id, seen = self.fake.deliver("github", "pull_request.opened"), []
+
+        async def handler(event: Any, ctx: Any) -> None:
+            try:
+                await ctx.ask.human("Which branch?")
+            except NotAnswered as no:
+                seen.append(no.answer.status)
+                raise
+
+        asyncio.run(self.fake.run_async(handler))
+        self.fake.advance(24 * 3600)
+        finished = asyncio.run(self.fake.run_async(handler, payload=lambda payload: payload))
+        self.assertEqual((seen, finished[0].outcome, finished[0].error), (["expired"], "acked", None))
+        self.assertEqual(self.fake.event(event_id)["result"], {"status": "expired", "comment": None})
 
 
 if __name__ == "__main__":

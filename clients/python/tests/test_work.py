@@ -59,8 +59,6 @@ class Working(Live):
             pr = {"number": event["payload"]["number"]}
             ctx.once("review", lambda: reviews.append(1))
             answer = ctx.ask.approval("pr.merge", "Merge it", bind=pr, state={"step": 1})
-            if not answer:
-                return "not merged"
             ctx.spend(answer)
             return ctx.once("merge", lambda: "merged")
 
@@ -90,18 +88,19 @@ class Working(Live):
         self.assertEqual(finished.outcome, "dead")
         self.assertIn("APPROVAL_NOT_APPLICABLE", finished.reason)
 
-    def test_a_denial_is_a_value_and_not_true(self) -> None:
+    def test_a_handler_that_never_looks_at_the_answer_acts_on_no_denial(self) -> None:
         event_id = self.deliver(n=1)
-        seen = []
+        paid = []
 
         def bot(event: Any, ctx: Any) -> None:
-            seen.append(ctx.ask.approval("pay", "Pay 6 (deny this)"))
+            ctx.spend(ctx.ask.approval("pay", "Pay 6 (deny this)"))
+            paid.append(1)
 
         self.work_on_one(bot)
         self.until_awake(event_id)
-        self.work_on_one(bot)
-        self.assertEqual([one.status for one in seen], ["denied"])
-        self.assertFalse(seen[0] or seen[0].approved)
+        self.assertEqual((self.work_on_one(bot).outcome, paid), ("acked", []))
+        event = self.svc.inbox.get(event_id)
+        self.assertEqual((event["status"], event["result"]["status"]), ("done", "denied"))
 
     def test_says_loudly_that_the_handler_caught_the_parking_and_acks_nothing(self) -> None:
         event_id = self.deliver(n=1)
@@ -247,7 +246,8 @@ class AsyncWorking(Live):
         async def bot(event: Any, ctx: Any) -> str:
             await ctx.once("review", review)
             answer = await ctx.ask.approval("pr.merge", "Merge it", bind={"n": 1})
-            return "merged" if answer else "not merged"
+            ctx.spend(answer)
+            return "merged"
 
         self.assertEqual(self.outcomes(bot, max=1), ["parked"])
         self.until_awake(event_id)

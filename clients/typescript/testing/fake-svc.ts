@@ -1,6 +1,7 @@
 import type { Caller, CallerOptions } from '../core/caller.ts';
 import { ConnectionError } from '../errors.ts';
 import { Svc } from '../svc.ts';
+import type { PayloadSchema } from '../work/payload.ts';
 import type { Finished, Handler, WorkOptions } from '../work/worker.ts';
 import { refused, spanMs, type FakeCall, type FakeTime, type Fields } from './fake-call.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -49,11 +50,16 @@ export class FakeSvc {
   }
 
   /** A worker handles what is pending now; returns what became of each event. */
-  async run<P = unknown>(handler: Handler<P>, options: WorkOptions = {}): Promise<Finished[]> {
+  run<P>(
+    handler: Handler<NoInfer<P>>,
+    options: WorkOptions<P> & { readonly payload: PayloadSchema<P> },
+  ): Promise<Finished[]>;
+  run(handler: Handler, options?: WorkOptions): Promise<Finished[]>;
+  async run(handler: Handler<never>, options: WorkOptions = {}): Promise<Finished[]> {
     const finished: Finished[] = [];
     const onFinished = (one: Finished): void => void finished.push(one);
     const quiet: WorkOptions = { drain: true, handleSignals: false, log: () => undefined };
-    await this.svc.work({}, handler, { ...quiet, ...options, onFinished });
+    await this.svc.work({}, handler as Handler, { ...quiet, ...options, onFinished });
     return finished;
   }
 

@@ -1,5 +1,5 @@
-import { outcomeOf, type ApprovalFields, type ApprovalOutcome } from '../ask.ts';
-import type { HumanFields, HumanOutcome } from '../ask.ts';
+import { answerOf, approvalOf, type Approval } from '../ask.ts';
+import type { ApprovalFields, HumanAnswer, HumanFields } from '../ask.ts';
 import type { CallOptions, RunOperation } from '../call/place.ts';
 import type { Lease } from '../core/lease.ts';
 import { keptOnce } from '../once.ts';
@@ -7,7 +7,7 @@ import { PLACES } from '../places.ts';
 import type { AskAnswer, ClaimedEvent, InboxNackAnswer, StateLoadAnswer } from '../types.ts';
 import { Parked } from './parked.ts';
 
-/** A claimed event. Its payload was written by outsiders: check it before you use it. */
+/** A claimed event. Outsiders wrote its payload; its type is known if the worker checks it. */
 export type WorkEvent<P = unknown> = Omit<ClaimedEvent, 'payload'> & { readonly payload: P };
 
 /** What a handler works with. */
@@ -19,14 +19,18 @@ export interface WorkContext {
   readonly signal: AbortSignal;
   /** What woke a parked event: the answers, and the `state` it was parked with. Undefined the first time. */
   readonly resumed: ClaimedEvent['resumed'];
-  /** Asks people. Returns if it's decided already; otherwise parks the event and ends the handler. */
+  /**
+   * Asks people. While nobody has decided, it parks the event and ends the handler by throwing `Parked`. Once they have,
+   * it returns a yes or an answer; otherwise it throws `NotApproved` or `NotAnswered`, which end the handler, and the
+   * event is done.
+   */
   readonly ask: {
     readonly approval: (
       action: string,
       summary: string,
       options?: ApprovalFields,
-    ) => Promise<ApprovalOutcome>;
-    readonly human: (question: string, options?: HumanFields) => Promise<HumanOutcome>;
+    ) => Promise<Approval>;
+    readonly human: (question: string, options?: HumanFields) => Promise<HumanAnswer>;
   };
   /**
    * Runs a step once per event, however often the handler starts again, and returns its result as JSON. A step that a
@@ -41,8 +45,8 @@ export interface WorkContext {
     until: string | readonly string[],
     options?: { readonly any?: boolean; readonly state?: unknown },
   ) => Promise<never>;
-  /** Uses an approval up when the event is acked, in the same commit; `bind` has the values done. */
-  readonly spend: (answer: { readonly request_id: string }, bind?: unknown) => void;
+  /** Uses an approval up when the event is acked, in the same commit, with the values it bound. */
+  readonly spend: (answer: Approval) => void;
   /** What earlier runs for this event left: any JSON. Null if nothing. */
   readonly state: {
     readonly load: () => Promise<unknown>;
@@ -82,11 +86,9 @@ export class Run implements WorkContext {
 
   readonly ask: WorkContext['ask'] = {
     approval: async (action, summary, options = {}) =>
-      outcomeOf(
-        await this.#ask('ask_approval', { ...options, action, summary }),
-      ) as ApprovalOutcome,
+      approvalOf(await this.#ask('ask_approval', { ...options, action, summary }), options.bind),
     human: async (question, options = {}) =>
-      outcomeOf(await this.#ask('ask_human', { ...options, question })) as HumanOutcome,
+      answerOf(await this.#ask('ask_human', { ...options, question })),
   };
 
   readonly state: WorkContext['state'] = {
@@ -114,8 +116,8 @@ export class Run implements WorkContext {
     throw this.#park(new Parked(event.id, conditions));
   };
 
-  readonly spend: WorkContext['spend'] = (answer, bind) => {
-    this.spent = { spends: answer.request_id, ...(bind !== undefined && { bind }) };
+  readonly spend: WorkContext['spend'] = ({ request_id, bind }) => {
+    this.spent = { spends: request_id, ...(bind !== undefined && { bind }) };
   };
 
   async #ask(name: 'ask_approval' | 'ask_human', fields: object): Promise<AskAnswer> {

@@ -5,27 +5,32 @@ import type { Clock } from '../core/clock.ts';
 import { messageOf, SvcError } from '../core/errors.ts';
 import type { EventFilter, FeedEvent } from '../core/event-feed.ts';
 import type { Closed, Lease, Verdict } from '../core/lease.ts';
+import { NotAnswered, NotApproved } from '../ask.ts';
 import { Run, type WorkContext, type WorkEvent } from './context.ts';
 import { refuseUnknown } from './filter.ts';
 import { interrupts, type Interrupts } from './interrupts.ts';
 import { isPermanent, type Parked } from './parked.ts';
+import { checked, type PayloadSchema } from './payload.ts';
 import { progress } from './progress.ts';
 
 /** How an event ended; see `outcome`. */
 export interface Finished extends Closed {
   readonly event: WorkEvent;
-  /** What the handler threw, if it threw. */
+  /** What the handler threw, unless it was that nobody approved or answered. */
   readonly error?: unknown;
 }
 
 /**
  * Handles one event. What it returns is the ack's result, up to 4 KB of JSON. If it throws, the event is tried again
- * later, and is dead after the fifth time; a `Permanent` error makes it dead at once.
+ * later, and is dead after the fifth time; a `Permanent` error makes it dead at once. If nobody approved what it asked
+ * for, the event is done, with the answer as the result.
  */
 export type Handler<P = unknown> = (event: WorkEvent<P>, context: WorkContext) => unknown;
 
 /** How a worker works. */
-export interface WorkOptions {
+export interface WorkOptions<P = unknown> {
+  /** What payloads have to be: a schema of zod, valibot, arktype and so on. An event that doesn't fit is dead at once. */
+  readonly payload?: PayloadSchema<P> | undefined;
   /** How many events are handled at once (default 1). */
   readonly concurrency?: number | undefined;
   /** How long a claim lasts without a beat, 30 to 3600 (default 300). */
@@ -68,7 +73,7 @@ export function work<P>(
   deps: Deps,
   filter: EventFilter,
   handler: Handler<P>,
-  options: WorkOptions = {},
+  options: WorkOptions<P> = {},
 ): Promise<void> {
   const { concurrency = 1, leaseSeconds = 300, signal = NEVER, hardStop = NEVER } = options;
   const { beatSeconds = leaseSeconds / 2, max = Infinity, drain = false } = options;
@@ -92,7 +97,7 @@ export function work<P>(
     onStopping: say.stopping,
     run: async (event, lease) => {
       say.claimed(event);
-      const claimed = { event, lease, kill, late: stops.late };
+      const claimed = { event, lease, kill, late: stops.late, schema: options.payload };
       const finished = await handled(deps, handler as Handler, claimed);
       const isNoted = !options.onFinished && isFailure(finished);
       // A terminal need not show it twice.
@@ -128,22 +133,24 @@ interface Claimed {
   readonly kill: AbortSignal;
   /** Fires when nobody waits for the handler any longer. */
   readonly late: AbortSignal;
+  readonly schema: PayloadSchema | undefined;
 }
 
 async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<Finished> {
   const event = claimed.event as unknown as WorkEvent;
-  const { lease, kill, late } = claimed;
+  const { lease, kill, late, schema } = claimed;
   const run = new Run({ event, lease, run: deps.run, kill });
   let error: unknown;
   let decided: Verdict;
   try {
-    const result = await unless(late, handler(event, run));
+    const payload = schema ? await checked(schema, event) : event.payload;
+    const result = await unless(late, handler({ ...event, payload }, run));
     decided = { ack: true, ...(result !== undefined && { result }), ...run.spent };
     if (run.parked) deps.note(swallowed(run.parked, 'returned'));
   } catch (thrown) {
-    error = thrown;
+    error = isNo(thrown) ? undefined : thrown;
     if (run.parked && !isCausedBy(thrown, run.parked)) deps.note(swallowed(run.parked, 'threw'));
-    decided = verdictOf(thrown, kill.aborted);
+    decided = isNo(thrown) ? doneWith(thrown, run) : verdictOf(thrown, kill.aborted);
   }
   const failed = error === undefined ? {} : { error };
   if (run.parked) return { event, ...(await parkedOutcome(lease)) };
@@ -189,6 +196,19 @@ function swallowed({ eventId, waitsFor }: Parked, how: string): string {
 function isCausedBy(error: unknown, parked: Parked): boolean {
   if (error === parked) return true;
   return error instanceof Error && error.cause !== undefined && isCausedBy(error.cause, parked);
+}
+
+/** Whether the handler ended because nobody approved or answered. */
+function isNo(error: unknown): error is NotApproved | NotAnswered {
+  return error instanceof NotApproved || error instanceof NotAnswered;
+}
+
+/** The event is done. An approval that the handler marked before counts as used. */
+function doneWith(
+  { answer: { status, comment } }: NotApproved | NotAnswered,
+  { spent }: Run,
+): Verdict {
+  return { ack: true, result: { status, comment }, ...spent };
 }
 
 function verdictOf(error: unknown, isKilled: boolean): Verdict {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { NotApproved } from '../../../clients/typescript/ask.ts';
 import { SvcError } from '../../../clients/typescript/core/errors.ts';
 import { Svc } from '../../../clients/typescript/svc.ts';
 import { FakeSvc } from '../../../clients/typescript/testing/fake-svc.ts';
@@ -68,8 +69,7 @@ async function bot(_event: WorkEvent, ctx: WorkContext): Promise<unknown> {
   const bind = { sha: '3f2a' };
   const kept = await ctx.once('step', () => ({ n: 1 }));
   const answer = await ctx.ask.approval('deploy', 'Deploy', { bind });
-  if (!answer.approved) return { because: answer.status, resumed: ctx.resumed?.parks };
-  ctx.spend(answer, bind);
+  ctx.spend(answer);
   return { kept, because: answer.status, answers: ctx.resumed?.answers.length };
 }
 
@@ -163,8 +163,12 @@ async function lists({ svc }: Server): Promise<unknown> {
 /** What it makes of questions outside a worker, and of a write that is repeated. */
 async function questions({ svc, decide }: Server): Promise<unknown> {
   const bind = { sha: '3f2a' };
-  const ask = (): ReturnType<Svc['ask']['approval']> =>
-    svc.ask.approval('deploy', 'Deploy', { bind, wait: 0 });
+  const ask = async (): Promise<NotApproved['answer']> => {
+    const asked = svc.ask.approval('deploy', 'Deploy', { bind, wait: 0 });
+    const error: unknown = await asked.catch((thrown: unknown) => thrown);
+    if (error instanceof NotApproved) return error.answer;
+    throw error;
+  };
   const { request_id, status } = await ask();
   const use = (given: object): Promise<string> =>
     codeOf(svc.request.use({ request_id, bind: given }));

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { Permanent } from '../../../clients/typescript/work/parked.ts';
 import type { WorkContext, WorkEvent } from '../../../clients/typescript/work/context.ts';
 import { FakeSvc } from '../../../clients/typescript/testing/fake-svc.ts';
 
-interface Order {
-  readonly order: number;
-}
+const Order = z.object({ order: z.number() });
+const orders = { payload: Order };
 
 const acts: string[] = [];
 
 /** Charges once, asks, ships once. */
-async function bot({ payload }: WorkEvent<Order>, ctx: WorkContext): Promise<unknown> {
+async function bot(
+  { payload }: WorkEvent<z.infer<typeof Order>>,
+  ctx: WorkContext,
+): Promise<unknown> {
   const bind = { order: payload.order };
   await ctx.once('charge', () => void acts.push(`charged ${payload.order}`));
   const answer = await ctx.ask.approval('order.ship', `Ship ${payload.order}`, { bind });
-  if (!answer.approved) return { shipped: false, because: answer.status };
-  ctx.spend(answer, bind);
+  ctx.spend(answer);
   return ctx.once('ship', () => ({ shipped: true }));
 }
 
@@ -24,11 +26,11 @@ describe('FakeSvc', () => {
     acts.length = 0;
     const fake = new FakeSvc();
     const id = fake.deliver('shop', 'order.paid', { order: 7 });
-    expect((await fake.run(bot)).map(({ outcome }) => outcome)).toEqual(['parked']);
+    expect((await fake.run(bot, orders)).map(({ outcome }) => outcome)).toEqual(['parked']);
     expect(fake.event(id).status).toBe('waiting');
     expect(fake.requests).toMatchObject([{ action: 'order.ship', bind: { order: 7 } }]);
     const request = fake.decide('approved');
-    const [finished] = await fake.run(bot);
+    const [finished] = await fake.run(bot, orders);
     expect(finished?.outcome).toBe('acked');
     expect(fake.event(id)).toMatchObject({ status: 'done', result: { shipped: true } });
     expect(fake.requests).toMatchObject([{ request_id: request, spent_by: id }]);
@@ -38,14 +40,25 @@ describe('FakeSvc', () => {
   it.each([
     ['denied', async (fake: FakeSvc) => void fake.decide('denied')],
     ['expired', (fake: FakeSvc) => fake.advance('24h')],
-  ])('lets a person or the clock say no: %s', async (because, say) => {
+  ])('lets a person or the clock say no: %s', async (status, say) => {
     const fake = new FakeSvc();
     const id = fake.deliver('shop', 'order.paid', { order: 8 });
-    await fake.run(bot);
+    await fake.run(bot, orders);
     await say(fake);
-    await fake.run(bot);
-    expect(fake.event(id).result).toEqual({ shipped: false, because });
+    await fake.run(bot, orders);
+    expect(fake.event(id).result).toMatchObject({ status, comment: null });
     expect(() => fake.decide()).toThrow('No request is open.');
+  });
+
+  it('ends what does not fit the schema at once, and says where', async () => {
+    const fake = new FakeSvc();
+    const ids = [{ order: '7' }, {}, null].map((one) => fake.deliver('shop', 'order.paid', one));
+    const outcomes = (await fake.run(bot, orders)).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(['dead', 'dead', 'dead']);
+    const reasons = ids.map((id) => fake.event(id).reason);
+    expect(reasons[0]).toContain('payload.order: ');
+    expect(reasons[1]).toContain('payload.order: ');
+    expect(reasons[2]).toContain('payload: ');
   });
 
   it('decides by a policy at once', async () => {
@@ -53,7 +66,7 @@ describe('FakeSvc', () => {
       policy: ({ action }) => (action === 'order.ship' ? 'approved' : null),
     });
     const id = fake.deliver('shop', 'order.paid', { order: 9 });
-    await fake.run(bot);
+    await fake.run(bot, orders);
     expect(fake.event(id)).toMatchObject({ status: 'done', result: { shipped: true } });
   });
 
@@ -98,9 +111,9 @@ describe('FakeSvc', () => {
   it('waits by its own clock', async () => {
     const { svc } = new FakeSvc();
     expect(await svc.inbox.wait({ timeout: 600_000 })).toBeNull();
-    expect(await svc.ask.approval('deploy', 'v2', { wait: 60_000 })).toMatchObject({
-      status: 'pending',
-      approved: false,
+    await expect(svc.ask.approval('deploy', 'v2', { wait: 60_000 })).rejects.toMatchObject({
+      name: 'NotApproved',
+      answer: { status: 'pending' },
     });
   });
 

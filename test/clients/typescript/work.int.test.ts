@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { NotApproved } from '../../../clients/typescript/ask.ts';
 import type { Finished, WorkOptions } from '../../../clients/typescript/work/worker.ts';
 import { Permanent } from '../../../clients/typescript/work/parked.ts';
 import { Svc } from '../../../clients/typescript/svc.ts';
@@ -36,9 +38,21 @@ const outcomes = (): string[] => finished.map(({ outcome }) => outcome);
 describe('a worker', () => {
   it('acks with what the handler returned', async () => {
     const id = await stage.arrived();
-    await svc.work<{ text: string }>({}, ({ payload }) => ({ heard: payload.text }), once());
+    const heard = z.object({ text: z.string() }).transform(({ text }) => ({ heard: text }));
+    await svc.work({}, ({ payload }) => payload, { ...once(), payload: heard });
     expect(outcomes()).toEqual(['acked']);
     expect(await stage.event(id)).toMatchObject({ status: 'done', result: { heard: '{"n":1}' } });
+  });
+
+  it('ends an event whose payload is not what its schema says, and names the place', async () => {
+    const id = await stage.arrived();
+    const runs: unknown[] = [];
+    const payload = z.object({ pull: z.object({ sha: z.string() }) });
+    await svc.work({}, (event) => void runs.push(event), { ...once(), payload });
+    expect([outcomes(), runs]).toEqual([['dead'], []]);
+    const { status, reason } = await stage.event(id);
+    expect(status).toBe('dead');
+    expect(reason).toMatch(/^The payload doesn't fit\.\npayload\.pull: /);
   });
 
   it('gives an event back when the handler throws, and ends one that can never work', async () => {
@@ -208,7 +222,7 @@ describe('a handler that asks', () => {
           const review = await ctx.once('review', () => ({ review: runs.push('reviewed') }));
           const answer = await ctx.ask.approval('pr.merge', 'Merge #7', { bind: { sha: 'a1' } });
           runs.push(answer.status);
-          ctx.spend(answer, { sha: 'a1' });
+          ctx.spend(answer);
           return { ...review, comment: answer.comment, woken: ctx.resumed?.parks };
         },
         once(),
@@ -247,23 +261,56 @@ describe('a handler that asks', () => {
     expect(await stage.event(id)).toMatchObject({ status: 'waiting' });
   });
 
-  it('gets a denial as a value', async () => {
+  it('acts on no denial, even if it never looks at the answer', async () => {
     const id = await stage.arrived();
     const seen: unknown[] = [];
     const bot = (): Promise<void> =>
       svc.work(
         {},
         async (_event, { ask }) => {
-          const answer = await ask.approval('pr.merge', 'Merge #8');
-          seen.push(answer.approved, answer.status);
+          const answer = await ask.approval('pr.merge', 'Merge #8').catch((error: unknown) => {
+            seen.push(error instanceof NotApproved && error.answer.status);
+            throw error;
+          });
+          if (answer) seen.push('merged');
         },
         once(),
       );
     await bot();
     const { waiting_for: waits = [] } = await stage.event(id);
-    await stage.people.decide(waits[0]?.id ?? '', { verb: 'deny' });
+    const request_id = waits[0]?.id ?? '';
+    await stage.people.decide(request_id, { verb: 'deny', comment: 'Not today.' });
     await bot();
     expect(seen).toEqual([false, 'denied']);
+    expect(outcomes()).toEqual(['parked', 'acked']);
+    expect(finished[1]).not.toHaveProperty('error');
+    const result = { status: 'denied', comment: 'Not today.' };
+    expect(await stage.event(id)).toMatchObject({ status: 'done', result });
+    expect(notes).toEqual([]);
+  });
+
+  it('uses up what it marked before somebody said no to the next question', async () => {
+    const id = await stage.arrived();
+    const bot = (): Promise<void> =>
+      svc.work(
+        {},
+        async (_event, { ask, spend }) => {
+          spend(await ask.approval('pay', 'Pay 5', { bind: { amount: 5 } }));
+          await ask.approval('pay', 'Pay 7', { bind: { amount: 7 } });
+        },
+        once(),
+      );
+    const asked: string[] = [];
+    for (const verb of ['approve', 'deny'] as const) {
+      await bot();
+      const { waiting_for: waits = [] } = await stage.event(id);
+      asked.push(waits[0]?.id ?? '');
+      await stage.people.decide(asked.at(-1) ?? '', { verb });
+    }
+    await bot();
+    expect(outcomes()).toEqual(['parked', 'parked', 'acked']);
+    const spent = await svc.request.status({ request_id: asked[0] ?? '' });
+    expect(spent).toMatchObject({ spent_by: id });
   });
 
   it('parks until a time', async () => {

@@ -4,20 +4,52 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, Awaitable, Callable, Mapping, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Awaitable,
+    Callable,
+    Mapping,
+    Optional,
+    TypedDict,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from . import _async_api as _api
 from . import _helpers
 from . import types as t
+from ._async_work import AsyncWorker, OnFinished, stopping
+from ._contexts import AsyncContext
 from ._core import MAX_RETRIES, TIMEOUT, Core
-from ._async_work import AsyncHandler, AsyncWorker, OnFinished, stopping
 from ._effects import Call, Clock, Send, Sleep, Steps, Stop
 from ._lost import Lost
 from ._operation import CallOptions
 from ._progress import Progress
 from ._transport import AsyncTransport
 from ._working import settings_of
-from .answers import Outcome
+from .answers import Answered, Approved
+from .types import WorkEvent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class WorkOptions(TypedDict, total=False):
+    """How a worker works; see `work`."""
+
+    concurrency: int
+    lease_seconds: int
+    beat_seconds: Optional[float]
+    max: Optional[int]
+    drain: bool
+    stop: Optional[asyncio.Event]
+    on_finished: Optional[OnFinished]
+    log: Optional[Callable[[str], None]]
 
 
 class Inbox(_api.Inbox):
@@ -33,20 +65,23 @@ class Inbox(_api.Inbox):
     ) -> Optional[t.Event]:
         """The first pending event, however long that takes; with `timeout_seconds`, None when time is up."""
         fields = {"source": source, "type": type, "since": since, "mine": mine, "after": after}
-        return await self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))  # type: ignore[no-any-return]
+        return await self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))
 
 
 class Ask(_api.Ask):
-    async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Outcome:
+    async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         """Asks, and waits for the answer: until it's there, or for `wait_seconds`."""
         seconds = fields.get("wait_seconds")
-        return await self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))  # type: ignore[no-any-return]
+        return await self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))
 
 
 class Request(_api.Request):
-    async def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Outcome:
-        """The answer, however long that takes; with `timeout_seconds`, `Pending` when time is up."""
-        return await self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))  # type: ignore[no-any-return]
+    async def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Union[Approved, Answered]:
+        """
+        A yes or an answer, however long that takes. Raises `NotApproved` or `NotAnswered` otherwise; with
+        `timeout_seconds` their `answer` is `Pending` when time is up.
+        """
+        return await self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))
 
 
 class Kv(_api.Kv):
@@ -63,11 +98,11 @@ class File(_api.File):
     ) -> Optional[t.FileGetAnswer]:
         """The record of a file, with its bytes or a link to them; None if there's none."""
         options: Any = call
-        return await self._svc._run(_helpers.file_or_none(self._svc._core, path, options))  # type: ignore[no-any-return]
+        return await self._svc._run(_helpers.file_or_none(self._svc._core, path, options))
 
     async def read(self, path: str) -> Optional[bytes]:
         """The bytes of a file of any size; None if there's none."""
-        return await self._svc._run(_helpers.read_file(self._svc._core, path))  # type: ignore[no-any-return]
+        return await self._svc._run(_helpers.read_file(self._svc._core, path))
 
     async def write(
         self,
@@ -79,7 +114,7 @@ class File(_api.File):
     ) -> t.FilePutAnswer:
         """Saves up to 100 MB."""
         steps = _helpers.write_file(self._svc._core, path, bytes(data), content_type, if_version)
-        return await self._svc._run(steps)  # type: ignore[no-any-return]
+        return await self._svc._run(steps)
 
 
 class AsyncLock:
@@ -154,11 +189,30 @@ class AsyncSvc(_api.Methods):
         self.email = _api.Email(self)
         self.ledger = _api.Ledger(self)
 
+    @overload
     async def work(
         self,
         filter: Optional[Mapping[str, Any]],
-        handler: AsyncHandler,
+        handler: Callable[[WorkEvent[object], AsyncContext], Awaitable[Any]],
+        **options: Unpack[WorkOptions],
+    ) -> None: ...
+
+    @overload
+    async def work(
+        self,
+        filter: Optional[Mapping[str, Any]],
+        handler: Callable[[WorkEvent[P], AsyncContext], Awaitable[Any]],
         *,
+        payload: Callable[[Any], P],
+        **options: Unpack[WorkOptions],
+    ) -> None: ...
+
+    async def work(
+        self,
+        filter: Optional[Mapping[str, Any]],
+        handler: Callable[[Any, AsyncContext], Awaitable[Any]],
+        *,
+        payload: Optional[Callable[[Any], Any]] = None,
         concurrency: int = 1,
         lease_seconds: int = 300,
         beat_seconds: Optional[float] = None,
@@ -172,15 +226,22 @@ class AsyncSvc(_api.Methods):
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
         Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB
         of JSON. If it raises, the event is tried again later, and is dead after the fifth time; `Permanent` makes it
-        dead at once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line
+        dead at once. `payload` parses
+        the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line
         when it waits, claims and finishes (default: standard error, if that's a terminal).
         """
-        settings = settings_of(filter, concurrency, lease_seconds, beat_seconds, max, drain)
+        settings = settings_of(filter, payload, concurrency, lease_seconds, beat_seconds, max, drain)
         ending, progress = Stop(), Progress(log)
         async with stopping(ending, stop, progress):
             await AsyncWorker(self, settings, handler, on_finished, progress).run(ending)
 
-    async def once(self, scope: str, name: str, step: Callable[[], Union[Any, Awaitable[Any]]]) -> Any:
+    @overload
+    async def once(self, scope: str, name: str, step: Callable[[], Awaitable[T]]) -> T: ...
+
+    @overload
+    async def once(self, scope: str, name: str, step: Callable[[], T]) -> T: ...
+
+    async def once(self, scope: str, name: str, step: Callable[[], Any]) -> Any:
         """Runs a step once per scope, such as a date, and returns its result as JSON."""
         return await self._run(_helpers.once(self._core, scope, name, step))
 
@@ -200,7 +261,7 @@ class AsyncSvc(_api.Methods):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _run(self, steps: Steps[Any]) -> Any:
+    async def _run(self, steps: Steps[T]) -> T:
         try:
             effect = next(steps)
             while True:
@@ -211,7 +272,8 @@ class AsyncSvc(_api.Methods):
                 else:
                     effect = steps.send(result)
         except StopIteration as end:
-            return end.value
+            value: T = end.value
+            return value
 
     async def _do(self, effect: Any) -> Any:
         if isinstance(effect, Send):

@@ -13,12 +13,11 @@ from ._effects import Stop
 from ._lease import Lease, take
 from ._lost import Lost
 from ._progress import Progress
-from ._working import Finished, LostClaims, Settings, Work, next_event
+from ._working import Finished, LostClaims, Settings, Work, next_event, parsed
 
 if TYPE_CHECKING:
     from ._async import AsyncSvc
 
-AsyncHandler = Callable[[Any, AsyncContext], Awaitable[Any]]
 OnFinished = Callable[[Finished], None]
 
 
@@ -29,7 +28,7 @@ class AsyncWorker:
         self,
         svc: "AsyncSvc",
         settings: Settings,
-        handler: AsyncHandler,
+        handler: Callable[[Any, AsyncContext], Awaitable[Any]],
         on_finished: Optional[OnFinished],
         progress: Progress,
     ) -> None:
@@ -104,7 +103,7 @@ class AsyncWorker:
         work = Work(self._svc._core, lease)
         context = AsyncContext(work, run, Lost(lease.lost, lambda: lease.is_over))
         try:
-            finished = await run(work.run(lambda: self._handler(context.event, context)))
+            finished = await run(work.run(lambda: self._handler(parsed(context.event, self._settings.payload), context)))
             self._progress.finished(finished)
             self._on_finished(finished)
         except asyncio.CancelledError:

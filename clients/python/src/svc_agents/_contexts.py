@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Awaitable, Callable, Dict, NoReturn, Optional, Sequence, Union
+from typing import Any, Awaitable, Callable, Dict, NoReturn, Optional, Sequence, TypeVar, Union, overload
 
 from ._effects import Steps
 from ._lost import Lost
 from ._operation import UNSET
 from ._working import Work
-from .answers import Answer, Outcome
+from .answers import Answered, Approved
 from .types import ClaimedEvent, Resumed
 
 Run = Callable[[Steps[Any]], Any]
+T = TypeVar("T")
 
 
 def listed(until: Union[str, Sequence[str]]) -> Sequence[str]:
@@ -37,7 +38,7 @@ class _Base:
         """What woke a parked event: the answers, and the `state` it was parked with. None the first time."""
         return self._work.event.get("resumed")
 
-    def spend(self, answer: Answer) -> None:
+    def spend(self, answer: Approved) -> None:
         """Uses an approval up when the event is acked, in the same commit, with the values it bound."""
         self._work.spend(answer)
 
@@ -80,11 +81,15 @@ class Asking:
         remind: Optional[str] = None,
         then: Optional[Sequence[str]] = None,
         state: Any = UNSET,
-    ) -> Outcome:
-        """The answer, if it's there: true means go ahead. Otherwise parks the event and ends the handler."""
+    ) -> Approved:
+        """
+        A yes. While nobody has decided, it parks the event and ends the handler. `NotApproved`, which a no raises, ends it
+        too, and the event is done.
+        """
         rest = {"expires_in": expires_in, "approvers": approvers, "remind": remind, "then": then, "state": state}
         fields = approval_fields(action, summary, bind, details, risk, amount, options, approvals, rest)
-        return self._run(self._work.ask("ask_approval", fields))  # type: ignore[no-any-return]
+        answer: Approved = self._run(self._work.ask("ask_approval", fields))
+        return answer
 
     def human(
         self,
@@ -96,11 +101,15 @@ class Asking:
         remind: Optional[str] = None,
         then: Optional[Sequence[str]] = None,
         state: Any = UNSET,
-    ) -> Outcome:
-        """The answer, if it's there: its `decision` is the text. Otherwise parks the event and ends the handler."""
+    ) -> Answered:
+        """
+        The answer: its `decision` is the text. While nobody has answered, it parks the event and ends the handler. Raises
+        `NotAnswered` if nobody will.
+        """
         rest = {"expires_in": expires_in, "approvers": approvers, "remind": remind, "then": then, "state": state}
         fields = {"question": question, "options": options, **rest}
-        return self._run(self._work.ask("ask_human", fields))  # type: ignore[no-any-return]
+        answer: Answered = self._run(self._work.ask("ask_human", fields))
+        return answer
 
 
 class Context(_Base):
@@ -110,12 +119,13 @@ class Context(_Base):
         super().__init__(work, run, lost)
         self.ask = Asking(work, run)
 
-    def once(self, name: str, step: Callable[[], Any]) -> Any:
+    def once(self, name: str, step: Callable[[], T]) -> T:
         """
         Runs a step once per event, however often the handler starts again, and returns its result as JSON. A step that a
         crash cut short runs again.
         """
-        return self._run(self._work.once(name, step))
+        result: T = self._run(self._work.once(name, step))
+        return result
 
     def park(self, until: Union[str, Sequence[str]], *, any: bool = False, state: Any = UNSET) -> NoReturn:
         """
@@ -140,13 +150,23 @@ class AsyncAsking:
     def __init__(self, work: Work, run: Run) -> None:
         self._asking = Asking(work, run)
 
-    async def approval(self, action: str, summary: str, **fields: Any) -> Outcome:
-        """The answer, if it's there: true means go ahead. Otherwise parks the event and ends the handler."""
-        return await self._asking.approval(action, summary, **fields)  # type: ignore[misc]
+    async def approval(self, action: str, summary: str, **fields: Any) -> Approved:
+        """
+        A yes. While nobody has decided, it parks the event and ends the handler. `NotApproved`, which a no raises, ends it
+        too, and the event is done.
+        """
+        asking: Any = self._asking.approval(action, summary, **fields)
+        answer: Approved = await asking
+        return answer
 
-    async def human(self, question: str, **fields: Any) -> Outcome:
-        """The answer, if it's there: its `decision` is the text. Otherwise parks the event and ends the handler."""
-        return await self._asking.human(question, **fields)  # type: ignore[misc]
+    async def human(self, question: str, **fields: Any) -> Answered:
+        """
+        The answer: its `decision` is the text. While nobody has answered, it parks the event and ends the handler. Raises
+        `NotAnswered` if nobody will.
+        """
+        asking: Any = self._asking.human(question, **fields)
+        answer: Answered = await asking
+        return answer
 
 
 class AsyncContext(_Base):
@@ -156,7 +176,13 @@ class AsyncContext(_Base):
         super().__init__(work, run, lost)
         self.ask = AsyncAsking(work, run)
 
-    async def once(self, name: str, step: Callable[[], Union[Any, Awaitable[Any]]]) -> Any:
+    @overload
+    async def once(self, name: str, step: Callable[[], Awaitable[T]]) -> T: ...
+
+    @overload
+    async def once(self, name: str, step: Callable[[], T]) -> T: ...
+
+    async def once(self, name: str, step: Callable[[], Any]) -> Any:
         """
         Runs a step once per event, however often the handler starts again, and returns its result as JSON. A step that a
         crash cut short runs again.

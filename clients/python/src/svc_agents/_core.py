@@ -88,7 +88,7 @@ class Core:
         """The answer to a call that the server holds: over a line that cuts it, it's asked again for the rest of its time."""
         field = operation.seconds_field or ""
         least = 1 if field == "timeout_seconds" else 0
-        options: CallOptions = {**given}  # type: ignore[typeddict-item]
+        options: CallOptions = {**given}
         options.setdefault("idempotency_key", str(uuid.uuid4()))
         ends = self.clock.now() + seconds
         asked, failures, is_first = fields, 0, True

@@ -144,6 +144,6 @@ class Backoff:
 
     def next(self, asked: float = 0.0, most: float = ASKED_MOST) -> float:
         """How long to wait: as long as the server asked, otherwise longer each time."""
-        grown = min(self._longest, self.FIRST * 2 ** min(self.failures, 10))
+        grown: float = min(self._longest, self.FIRST * 2 ** min(self.failures, 10))
         self.failures += 1
         return min(most, max(grown / 2 + random.random() * grown / 2, asked))

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import logging
 import uuid
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Union
 from urllib.parse import urljoin, urlsplit
 
 from . import _keeping
+from . import types as t
 from ._connection import Connection
 from ._core import GRACE, Core
 from ._effects import Call, Send, Sleep, Steps, Stop
@@ -17,7 +18,7 @@ from ._http import Request, Response
 from ._operation import UNSET, CallOptions, Prepared, prepare
 from ._operations import OPERATIONS
 from ._working import STEP_NAME, sat_out
-from .answers import Outcome, outcome_of
+from .answers import Answered, Approved, granted
 from .errors import LockBusyError, LostAnswerError, NotFoundError, PreconditionFailedError, SvcError, answered_error
 
 log = logging.getLogger("svc_agents")
@@ -30,7 +31,9 @@ TRANSFER_TIMEOUT = 60.0
 UPDATE_TRIES = 50
 
 
-def wait_event(core: Core, fields: Mapping[str, Any], seconds: Optional[float]) -> Steps[Any]:
+def wait_event(
+    core: Core, fields: Mapping[str, Any], seconds: Optional[float]
+) -> Steps[Optional[t.Event]]:
     """The first pending event; None when time is up. Sits out network trouble."""
     left = _deadline(core, seconds)
 
@@ -43,7 +46,8 @@ def wait_event(core: Core, fields: Mapping[str, Any], seconds: Optional[float]) 
         for warning in answer.get("warnings", []):
             log.warning(warning)
         if answer["event"] is not None or left() < 1:
-            return answer["event"]
+            event: Optional[t.Event] = answer["event"]
+            return event
 
 
 def ask(
@@ -52,10 +56,10 @@ def ask(
     fields: Mapping[str, Any],
     seconds: Optional[float],
     options: CallOptions,
-) -> Steps[Outcome]:
+) -> Steps[Union[Approved, Answered]]:
     """Asks, and waits for the answer: `seconds`, or until it's there."""
     left = _deadline(core, seconds)
-    keyed: CallOptions = {**options}  # type: ignore[typeddict-item]
+    keyed: CallOptions = {**options}
     keyed.setdefault("idempotency_key", str(uuid.uuid4()))
     is_patient = seconds is None and options.get("max_retries") != 0
     while True:
@@ -71,13 +75,16 @@ def ask(
         yield Sleep(LOOK_EVERY)
     if answer["status"] == "pending" and not answer.get("parked") and left() >= 1:
         answer = yield from _decided(core, answer["request_id"], left)
-    return outcome_of(answer, fields.get("bind", UNSET))
+    return granted(answer, name == "ask_approval", fields.get("bind", UNSET))
 
 
-def decided(core: Core, request_id: str, seconds: Optional[float]) -> Steps[Outcome]:
-    """The answer to a request; `Pending` when time is up."""
+def decided(
+    core: Core, request_id: str, seconds: Optional[float]
+) -> Steps[Union[Approved, Answered]]:
+    """The answer to a request."""
     record = yield from _decided(core, request_id, _deadline(core, seconds))
-    return outcome_of(record, UNSET if record.get("bind") is None else record["bind"])
+    bind = UNSET if record.get("bind") is None else record["bind"]
+    return granted(record, record["kind"] != "question", bind)
 
 
 def _decided(core: Core, request_id: str, left: Callable[[], float]) -> Steps[Any]:
@@ -119,6 +126,7 @@ def update(
     core: Core, key: str, change: Callable[[Any], Any], ttl_seconds: Optional[int]
 ) -> Steps[Any]:
     """Reads, changes and writes a value, again if somebody else wrote meanwhile."""
+    failure: Optional[SvcError] = None
     for _ in range(UPDATE_TRIES):
         found = yield from core.operation("kv_get", {"key": key})
         value = yield Call(lambda: change(None if found is None else found["value"]))
@@ -129,7 +137,7 @@ def update(
             return value
         except PreconditionFailedError as error:
             failure = error
-    raise failure
+    raise failure or AssertionError("It's tried at least once.")
 
 
 class LockCore:
@@ -198,17 +206,20 @@ class LockCore:
             log.warning("%s: can't release the lock, so it runs out: %s", self.key, error)
 
 
-def file_or_none(core: Core, path: str, options: Optional[CallOptions] = None) -> Steps[Any]:
+def file_or_none(
+    core: Core, path: str, options: Optional[CallOptions] = None
+) -> Steps[Optional[t.FileGetAnswer]]:
     """The record of a file, with its bytes or a link to them; None if there's none."""
     try:
-        return (yield from core.operation("file_get", {"path": path}, options))
+        answer: t.FileGetAnswer = yield from core.operation("file_get", {"path": path}, options)
+        return answer
     except NotFoundError:
         return None
 
 
 def read_file(core: Core, path: str) -> Steps[Optional[bytes]]:
     """The bytes of a file of any size; None if there's none."""
-    answer = yield from file_or_none(core, path)
+    answer: Any = yield from file_or_none(core, path)
     if answer is None:
         return None
     if isinstance(answer.get("content_base64"), str):
@@ -225,19 +236,21 @@ def read_file(core: Core, path: str) -> Steps[Optional[bytes]]:
 
 def write_file(
     core: Core, path: str, data: bytes, content_type: str, if_version: Optional[int]
-) -> Steps[Any]:
+) -> Steps[t.FilePutAnswer]:
     """Saves up to 100 MB."""
     fields: Dict[str, Any] = {"path": path, "if_version": if_version}
     if len(data) <= INLINE_MOST_BYTES:
         fields = {**fields, "content_base64": data, "content_type": content_type}
-        return (yield from core.operation("file_put", fields))
+        answer: t.FilePutAnswer = yield from core.operation("file_put", fields)
+        return answer
     upload = {"size": len(data), "content_type": content_type}
     opened = yield from core.operation("file_put", {"path": path, "upload": upload})
     headers = {str(name).lower(): str(value) for name, value in opened["upload_headers"].items()}
     request = Request("PUT", "", headers, data)
     _refuse_failed((yield from _transfer(core, request, opened["upload_url"])))
     complete = {**fields, "complete": opened["upload_id"]}
-    return (yield from core.operation("file_put", complete, {"timeout": 120.0}))
+    answer = yield from core.operation("file_put", complete, {"timeout": 120.0})
+    return answer
 
 
 def _transfer(core: Core, request: Request, url: str) -> Steps[Response]:
@@ -248,7 +261,8 @@ def _transfer(core: Core, request: Request, url: str) -> Steps[Response]:
     headers = {"host": there.netloc, "user-agent": "svc-python", **request.headers}
     target = (there.path or "/") + (f"?{there.query}" if there.query else "")
     sent = Request(request.method, target, headers, request.body, TRANSFER_TIMEOUT)
-    return (yield Send(sent, None, place))
+    response: Response = yield Send(sent, None, place)
+    return response
 
 
 def _refuse_failed(response: Response) -> None:

@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Mapping, Optional
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, TypedDict, TypeVar, Union, overload
 
 from . import _api, _helpers
 from . import types as t
+from ._contexts import Context
 from ._core import MAX_RETRIES, TIMEOUT, Core
 from ._effects import Clock, Send, Sleep, Steps, Stop
 from ._lost import Lost
 from ._operation import CallOptions
 from ._progress import Progress
-from ._sync_work import Handler, OnFinished, Worker, stopping
+from ._sync_work import OnFinished, Worker, stopping
 from ._transport import SocketTransport
 from ._working import settings_of
-from .answers import Outcome
+from .answers import Answered, Approved
+from .types import WorkEvent
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class WorkOptions(TypedDict, total=False):
+    """How a worker works; see `work`."""
+
+    concurrency: int
+    lease_seconds: int
+    beat_seconds: Optional[float]
+    max: Optional[int]
+    drain: bool
+    stop: Optional[threading.Event]
+    on_finished: Optional[OnFinished]
+    log: Optional[Callable[[str], None]]
 
 
 class Inbox(_api.Inbox):
@@ -31,20 +52,23 @@ class Inbox(_api.Inbox):
     ) -> Optional[t.Event]:
         """The first pending event, however long that takes; with `timeout_seconds`, None when time is up."""
         fields = {"source": source, "type": type, "since": since, "mine": mine, "after": after}
-        return self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))  # type: ignore[no-any-return]
+        return self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))
 
 
 class Ask(_api.Ask):
-    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Outcome:
+    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         """Asks, and waits for the answer: until it's there, or for `wait_seconds`."""
         seconds = fields.get("wait_seconds")
-        return self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))  # type: ignore[no-any-return]
+        return self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))
 
 
 class Request(_api.Request):
-    def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Outcome:
-        """The answer, however long that takes; with `timeout_seconds`, `Pending` when time is up."""
-        return self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))  # type: ignore[no-any-return]
+    def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Union[Approved, Answered]:
+        """
+        A yes or an answer, however long that takes. Raises `NotApproved` or `NotAnswered` otherwise; with
+        `timeout_seconds` their `answer` is `Pending` when time is up.
+        """
+        return self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))
 
 
 class Kv(_api.Kv):
@@ -61,11 +85,11 @@ class File(_api.File):
     ) -> Optional[t.FileGetAnswer]:
         """The record of a file, with its bytes or a link to them; None if there's none."""
         options: Any = call
-        return self._svc._run(_helpers.file_or_none(self._svc._core, path, options))  # type: ignore[no-any-return]
+        return self._svc._run(_helpers.file_or_none(self._svc._core, path, options))
 
     def read(self, path: str) -> Optional[bytes]:
         """The bytes of a file of any size; None if there's none."""
-        return self._svc._run(_helpers.read_file(self._svc._core, path))  # type: ignore[no-any-return]
+        return self._svc._run(_helpers.read_file(self._svc._core, path))
 
     def write(
         self,
@@ -77,7 +101,7 @@ class File(_api.File):
     ) -> t.FilePutAnswer:
         """Saves up to 100 MB."""
         steps = _helpers.write_file(self._svc._core, path, bytes(data), content_type, if_version)
-        return self._svc._run(steps)  # type: ignore[no-any-return]
+        return self._svc._run(steps)
 
 
 class Lock:
@@ -155,11 +179,30 @@ class Svc(_api.Methods):
         self.email = _api.Email(self)
         self.ledger = _api.Ledger(self)
 
+    @overload
     def work(
         self,
         filter: Optional[Mapping[str, Any]],
-        handler: Handler,
+        handler: Callable[[WorkEvent[object], Context], Any],
+        **options: Unpack[WorkOptions],
+    ) -> None: ...
+
+    @overload
+    def work(
+        self,
+        filter: Optional[Mapping[str, Any]],
+        handler: Callable[[WorkEvent[P], Context], Any],
         *,
+        payload: Callable[[Any], P],
+        **options: Unpack[WorkOptions],
+    ) -> None: ...
+
+    def work(
+        self,
+        filter: Optional[Mapping[str, Any]],
+        handler: Callable[[Any, Context], Any],
+        *,
+        payload: Optional[Callable[[Any], Any]] = None,
         concurrency: int = 1,
         lease_seconds: int = 300,
         beat_seconds: Optional[float] = None,
@@ -172,18 +215,20 @@ class Svc(_api.Methods):
         """
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
         Ctrl-C or SIGTERM. What the handler returns is the ack's result, up to 4 KB of JSON. If it raises, the event is
-        tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. With `drain` it stops
+        tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. `payload` parses
+        the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at once. With `drain` it stops
         when nothing is pending, with `max` after so many events. `log` gets a line when it waits, claims and finishes
         (default: standard error, if that's a terminal).
         """
-        settings = settings_of(filter, concurrency, lease_seconds, beat_seconds, max, drain)
+        settings = settings_of(filter, payload, concurrency, lease_seconds, beat_seconds, max, drain)
         ending, progress = Stop(), Progress(log)
         with stopping(ending, stop, progress):
             Worker(self, settings, handler, on_finished, progress).run(ending)
 
-    def once(self, scope: str, name: str, step: Callable[[], Any]) -> Any:
+    def once(self, scope: str, name: str, step: Callable[[], T]) -> T:
         """Runs a step once per scope, such as a date, and returns its result as JSON."""
-        return self._run(_helpers.once(self._core, scope, name, step))
+        result: T = self._run(_helpers.once(self._core, scope, name, step))
+        return result
 
     def lock(
         self, name: str, *, ttl_seconds: int = 60, wait_seconds: Optional[float] = None
@@ -201,7 +246,7 @@ class Svc(_api.Methods):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, steps: Steps[Any]) -> Any:
+    def _run(self, steps: Steps[T]) -> T:
         try:
             effect = next(steps)
             while True:
@@ -212,7 +257,8 @@ class Svc(_api.Methods):
                 else:
                     effect = steps.send(result)
         except StopIteration as end:
-            return end.value
+            value: T = end.value
+            return value
 
     def _do(self, effect: Any) -> Any:
         if isinstance(effect, Send):

@@ -13,7 +13,7 @@ from ._effects import Stop
 from ._lease import Lease, take
 from ._lost import Lost
 from ._progress import Progress
-from ._working import Finished, LostClaims, Settings, Work, next_event
+from ._working import Finished, LostClaims, Settings, Work, next_event, parsed
 from .errors import SvcError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("svc_agents")
 
-Handler = Callable[[Any, Context], Any]
 OnFinished = Callable[[Finished], None]
 
 
@@ -32,7 +31,7 @@ class Worker:
         self,
         svc: "Svc",
         settings: Settings,
-        handler: Handler,
+        handler: Callable[[Any, Context], Any],
         on_finished: Optional[OnFinished],
         progress: Progress,
     ) -> None:
@@ -119,7 +118,7 @@ class Worker:
         work = Work(self._svc._core, lease)
         context = Context(work, run, Lost(lease.lost, lambda: lease.is_over))
         try:
-            finished = run(work.run(lambda: self._handler(context.event, context)))
+            finished = run(work.run(lambda: self._handler(parsed(context.event, self._settings.payload), context)))
             self._progress.finished(finished)
             self._on_finished(finished)
         except BaseException as error:
@@ -150,7 +149,7 @@ def stopping(
             for one in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(one, _interrupt)
             # The main thread may hold the locks that these need, so another one takes them.
-            threading.Thread(target=lambda: (stop.fire(), progress.stopping())).start()
+            threading.Thread(target=_stop, args=(stop, progress)).start()
 
         for one in (signal.SIGINT, signal.SIGTERM):
             kept.append((one, signal.signal(one, stopped)))
@@ -160,6 +159,11 @@ def stopping(
         over.set()
         for one, before in kept:
             signal.signal(one, before)
+
+
+def _stop(stop: Stop, progress: Progress) -> None:
+    stop.fire()
+    progress.stopping()
 
 
 def _interrupt(number: int, frame: Any) -> None:

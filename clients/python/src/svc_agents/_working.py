@@ -17,8 +17,9 @@ from ._effects import Backoff, Call, Sleep, Steps, Stop, Stopped
 from ._lease import DRIFT, Closed, Lease, Verdict
 from ._operation import UNSET, Prepared, prepare
 from ._operations import OPERATIONS
-from .answers import Answer, Outcome, outcome_of
-from .errors import Permanent, Parked, SvcError
+from .answers import Answered, Approved, granted, no_in
+from .errors import Parked, PayloadInvalid, Permanent, SvcError
+from .types import ClaimedEvent
 
 log = logging.getLogger("svc_agents")
 
@@ -28,6 +29,11 @@ FILTER_KEYS = ("source", "type", "mine")
 LEASE_LEAST, LEASE_MOST = 30, 3600
 CONCURRENCY_MOST = 64
 RESULT_MOST_BYTES = 4096
+PLACES_MOST = 5
+BEHIND_LINK = (
+    "The payload doesn't fit.\npayload: It's over 256 KB, so it's behind `payload_url`, and not parsed. Use a worker without"
+    " `payload`."
+)
 REASON_MOST_BYTES = 1024
 STEP_NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
 SWALLOWED = (
@@ -47,7 +53,7 @@ class Finished:
     result: Any
     #: Why it failed.
     reason: Optional[str]
-    #: What the handler raised.
+    #: What the handler raised, unless it was that nobody approved or answered.
     error: Optional[BaseException]
     attempts: Optional[int]
     retry_at: Optional[str]
@@ -58,6 +64,8 @@ class Settings:
     """How a worker works."""
 
     filter: Mapping[str, Any]
+    #: Parses payloads.
+    payload: Optional[Callable[[Any], Any]]
     concurrency: int
     lease_seconds: int
     beat: float
@@ -67,6 +75,7 @@ class Settings:
 
 def settings_of(
     filter: Optional[Mapping[str, Any]],
+    payload: Optional[Callable[[Any], Any]],
     concurrency: int,
     lease_seconds: int,
     beat_seconds: Optional[float],
@@ -82,7 +91,7 @@ def settings_of(
         raise ValueError(f"lease_seconds must be {LEASE_LEAST} to {LEASE_MOST}.")
     if not 0 < beat < lease_seconds * (1 - DRIFT):
         raise ValueError("beat_seconds must be shorter than the lease, or every lease would be lost.")
-    return Settings(dict(filter or {}), concurrency, lease_seconds, beat, most, drain)
+    return Settings(dict(filter or {}), payload, concurrency, lease_seconds, beat, most, drain)
 
 
 def _refuse_unknown(key: str) -> None:
@@ -155,6 +164,33 @@ class LostClaims:
             yield Sleep(min(2.0, 0.02 * 2 ** min(self._repeats, 7)) * (0.5 + random.random()), stop)
 
 
+def parsed(event: ClaimedEvent, parse: Optional[Callable[[Any], Any]]) -> Any:
+    """The event with what `parse` makes of its payload. Raises `PayloadInvalid`: the same bytes won't fit another time either."""
+    if parse is None:
+        return event
+    if event["payload"] is None and event.get("payload_url"):
+        raise PayloadInvalid(BEHIND_LINK)
+    try:
+        payload = parse(event["payload"])
+    except Exception as error:
+        places = _places_of(error)
+        text = "\n".join(places) if places else f"{type(error).__name__}: {error}"
+        # What a validator prints may quote the payload, and places say enough.
+        raise PayloadInvalid(f"The payload doesn't fit.\n{text}") from (None if places else error)
+    return {**event, "payload": payload}
+
+
+def _places_of(error: Exception) -> List[str]:
+    """Where a payload doesn't fit, if its parser says so as pydantic does: `payload.pull.sha: Field required`."""
+    told: Any = getattr(error, "errors", None)
+    found: Any = told() if callable(told) else ()
+    return [
+        f"{'.'.join(['payload', *map(str, one['loc'])])}: {one['msg']}"
+        for one in found
+        if isinstance(one, dict) and "loc" in one and "msg" in one
+    ][:PLACES_MOST]
+
+
 class Work:
     """One event and its handler. The contexts of both clients are made of its steps."""
 
@@ -172,6 +208,9 @@ class Work:
             result = yield Call(handler, self.lease.lost)
         except BaseException as raised:  # Decides below what passes.
             error = raised
+        no = None if self.lease.is_parked else no_in(error)
+        if no is not None:
+            result, error = {"status": no.status, "comment": no.comment}, None
         try:
             closed, reason = yield from self._close(result, error)
         finally:
@@ -225,8 +264,8 @@ class Work:
             return Verdict(True, self._spends)
         return Verdict(True, {**self._spends, "result": result})
 
-    def ask(self, name: str, fields: Mapping[str, Any]) -> Steps[Outcome]:
-        """The answer, or `Parked` if nobody has decided yet."""
+    def ask(self, name: str, fields: Mapping[str, Any]) -> Steps[Union[Approved, Answered]]:
+        """A yes or an answer. Raises `Parked` if nobody has decided yet."""
         self.lease.check()
         about = {"event_id": self.event["id"], "lease_id": self.event.get("lease_id")}
         call = prepare(OPERATIONS[name], {**fields, **about, "park": True, "wait_seconds": 0})
@@ -236,7 +275,7 @@ class Work:
             raise Parked(answer["request_id"])
         if answer.get("status") == "pending":
             yield from self.park([answer["request_id"]], False, fields.get("state", UNSET))
-        return outcome_of(answer, fields.get("bind", UNSET))
+        return granted(answer, name == "ask_approval", fields.get("bind", UNSET))
 
     def park(self, until: Sequence[str], any: bool, state: Any) -> Steps[None]:
         """Always ends in `Parked`."""
@@ -298,7 +337,7 @@ class Work:
         fields = {"task_id": self.event["id"], "state": state, "note": note}
         yield from self._held(prepare(OPERATIONS["state_save"], fields))
 
-    def spend(self, answer: Answer) -> None:
+    def spend(self, answer: Approved) -> None:
         """The ack uses up this approval."""
         bound = {} if answer.bind is UNSET else {"bind": answer.bind}
         self._spends = {"spends": answer.request_id, **bound}
@@ -318,4 +357,6 @@ def _is_cancel(error: BaseException) -> bool:
 
 def _reason_of(error: BaseException) -> str:
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if isinstance(error, PayloadInvalid):
+        text = str(error)
     return text.encode("utf-8", "replace")[:REASON_MOST_BYTES].decode("utf-8", "ignore") or "failed"

@@ -1,4 +1,4 @@
-"""What people answer. An answer is true only if it's a yes, so `if answer:` never acts on a denial."""
+"""What people answer. `ask` returns a yes or an answer, and raises everything else, so no code acts on a denial by mistake."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._operation import UNSET
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer with a status that this client doesn't know; it's false."""
+    """How a question stands. A newer server may answer a status that this client doesn't know."""
 
     request_id: str
     #: `approved`, `modified`, `denied`, `answered`, `needs_context`, `expired` or `pending`.
@@ -24,27 +24,18 @@ class Answer:
     #: The values that an approval is good for.
     bind: Any = field(default=UNSET, repr=False)
 
-    def __bool__(self) -> bool:
-        return False
-
-    @property
-    def approved(self) -> bool:
-        """Go ahead."""
-        return self.status in ("approved", "modified")
-
 
 class Approved(Answer):
     """Go ahead: with the option in `decision` if there is one."""
 
-    def __bool__(self) -> bool:
+    @property
+    def approved(self) -> bool:
+        """Always true."""
         return True
 
 
 class Answered(Answer):
     """The answer to a question is in `decision`."""
-
-    def __bool__(self) -> bool:
-        return True
 
 
 class Denied(Answer):
@@ -63,8 +54,31 @@ class Pending(Answer):
     """Nobody has decided yet. That isn't a denial."""
 
 
-#: What `ask` returns. A newer server may answer a plain `Answer`.
-Outcome = Union[Approved, Answered, Denied, NeedsContext, Expired, Pending, Answer]
+class _No(Exception):
+    """Nobody said yes."""
+
+    WHAT = ""
+
+    def __init__(self, answer: Answer) -> None:
+        comment = f" {answer.comment}" if answer.comment else ""
+        super().__init__(f"{self.WHAT}: {answer.status}.{comment}")
+        self.answer = answer
+
+
+class NotApproved(_No):
+    """
+    Nobody approved: `answer` is `Denied`, `Expired`, `NeedsContext` or `Pending`. In a handler, let it pass: the event is
+    done then, with the status and the comment as its result.
+    """
+
+    WHAT = "Not approved"
+
+
+class NotAnswered(_No):
+    """Nobody answered the question: `answer` is `Expired`, `NeedsContext` or `Pending`."""
+
+    WHAT = "Not answered"
+
 
 _KINDS: Dict[str, Type[Answer]] = {
     "approved": Approved,
@@ -77,8 +91,22 @@ _KINDS: Dict[str, Type[Answer]] = {
 }
 
 
-def outcome_of(answer: Mapping[str, Any], bind: Any = UNSET) -> Outcome:
-    status = str(answer.get("status"))
-    texts = {name: answer.get(name) for name in ("decision", "comment", "hint", "decided_by", "expires_at")}
+def granted(told: Mapping[str, Any], is_approval: bool, bind: Any = UNSET) -> Union[Approved, Answered]:
+    """A yes or an answer. Raises `NotApproved` or `NotAnswered` otherwise, also for a status that only a newer server knows."""
+    status = str(told.get("status"))
+    texts = {name: told.get(name) for name in ("decision", "comment", "hint", "decided_by", "expires_at")}
     kind = _KINDS.get(status, Answer)
-    return kind(request_id=str(answer.get("request_id")), status=status, bind=bind, **texts)
+    answer = kind(request_id=str(told.get("request_id")), status=status, bind=bind, **texts)
+    if is_approval and isinstance(answer, Approved):
+        return answer
+    if not is_approval and isinstance(answer, Answered):
+        return answer
+    raise NotApproved(answer) if is_approval else NotAnswered(answer)
+
+
+def no_in(error: Optional[BaseException]) -> Optional[Answer]:
+    """The answer that ended a handler, also inside the group that a TaskGroup raises; None if anything else failed."""
+    if isinstance(error, _No):
+        return error.answer
+    inner = [no_in(one) for one in getattr(error, "exceptions", ())]
+    return None if not inner or None in inner else inner[0]

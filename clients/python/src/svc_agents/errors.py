@@ -132,6 +132,10 @@ class Permanent(Exception):
     """Raise it in a handler if trying again can't help: the event is dead at once."""
 
 
+class PayloadInvalid(Permanent):
+    """A payload isn't what the worker's `payload` parses. Its event is dead at once."""
+
+
 class Parked(BaseException):
     """Ends a handler whose event waits. It's no `Exception`, so that `except Exception` lets it pass: let it pass too."""
 

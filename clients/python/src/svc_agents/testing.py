@@ -307,7 +307,7 @@ class FakeSvc:
         same = ("question",) if "question" in fields else ("action", "bind")
         identity = json.dumps([fields.get(name) for name in ("event_id", *same)], sort_keys=True)
         found = [one for one in self._requests.values() if event and one["_identity"] == identity]
-        fault = event and self._fault(event, fields)
+        fault = self._fault(event, fields) if event else None
         if event and fault:
             if not found:
                 raise Refusal(409, fault)

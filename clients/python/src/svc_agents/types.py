@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Dict, Generic, List, Optional, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
+
+P = TypeVar("P")
 
 
 class WhoamiAnswerProject(TypedDict):
@@ -641,7 +643,7 @@ class Resumed(TypedDict):
     state: Any
 
 
-class ClaimedEvent(TypedDict):
+class _ClaimedEvent(TypedDict):
     """An event with its lease."""
 
     #: `evt_…`.
@@ -668,8 +670,6 @@ class ClaimedEvent(TypedDict):
     reply_to: Optional[str]
     #: Webhooks: the request headers, without credentials and signatures.
     headers: NotRequired[Dict[str, str]]
-    #: The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer.
-    payload: Any
     #: Link to a body over 256 KB, valid for an hour; only when the event is claimed or read alone.
     payload_url: Optional[str]
     #: Webhooks: link to the body, byte for byte as it came, valid for an hour; only when the event is claimed.
@@ -707,6 +707,24 @@ class ClaimedEvent(TypedDict):
     #: Ack, nack or extend before then, or others may claim it.
     lease_expires_at: str
     resumed: NotRequired[Resumed]
+
+
+class ClaimedEvent(_ClaimedEvent):
+    """An event with its lease."""
+
+    #: The parsed body; any other body is `{text}` or `{base64}`. Null if it is not part of this answer.
+    payload: Any
+
+
+if TYPE_CHECKING:
+
+    class WorkEvent(_ClaimedEvent, Generic[P]):
+        """An event with its lease, and with the payload as the worker parsed it."""
+
+        payload: P
+
+else:
+    WorkEvent = dict
 
 
 class InboxAckAnswer(TypedDict):
