@@ -212,7 +212,7 @@ class DataCheck {
 
   async #ledgerOf(copy: ProjectCopy, project: string, place: string): Promise<void> {
     const { ledger } = await copy.position();
-    const problem = await copy.ledgerProblem(ledger);
+    const problem = await copy.chainProblem(ledger);
     if (problem !== null) this.#found(project, place, 'ledger', problem);
   }
 }

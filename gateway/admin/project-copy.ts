@@ -13,7 +13,12 @@ export interface StoredBlob {
   readonly sizeBytes: number;
 }
 
-/** A copy of a project's database that nobody writes to. */
+interface LedgerHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** A project's database, mostly a copy that nobody writes to. */
 export class ProjectCopy {
   readonly #id: string;
   readonly #reader: ProjectReader;
@@ -65,11 +70,17 @@ export class ProjectCopy {
   }
 
   /** What is wrong with the ledger, which has to end with the expected head; null if nothing is. */
-  async ledgerProblem(head: { seq: number; hash: string } | null): Promise<string | null> {
-    let state = CHAIN_START;
+  async ledgerProblem(head: LedgerHead | null): Promise<string | null> {
     const last = head?.seq ?? 0;
     const { ledger } = await this.position();
     if (ledger && ledger.seq > last) return `its ledger goes on after seq ${last}`;
+    return this.chainProblem(head);
+  }
+
+  /** What is wrong with the ledger up to this head, after which a running gateway may have written more. */
+  async chainProblem(head: LedgerHead | null): Promise<string | null> {
+    let state = CHAIN_START;
+    const last = head?.seq ?? 0;
     while (state.expectedSeq <= last) {
       const from = state.expectedSeq;
       const entries = await this.#reader.read((store) => store.ledger.range(from, last, PORTION));
