@@ -83,6 +83,9 @@ export class Methods {
     /** Read an event in any state. */
     get: (input: T.InboxGetInput, options?: CallOptions): Promise<T.EventWithResult> =>
       this.#run(PLACES.inbox_get, input, options),
+    /** Get a link to a webhook's body, byte for byte as it came. */
+    link: (input: T.InboxLinkInput, options?: CallOptions): Promise<T.EventLink> =>
+      this.#run(PLACES.inbox_link, input, options),
     /** Claim a pending event and read it in full. */
     claim: (input: T.InboxClaimInput, options?: CallOptions): Promise<T.ClaimedEvent> =>
       this.#run(PLACES.inbox_claim, input, options),

@@ -25,6 +25,7 @@ export const PLACES = {
   inbox_list: { method: 'GET', path: '/v1/inbox' },
   inbox_wait: { method: 'GET', path: '/v1/inbox/wait', seconds: 'timeout_seconds' },
   inbox_get: { method: 'GET', path: '/v1/inbox/events/{event_id}' },
+  inbox_link: { method: 'GET', path: '/v1/inbox/events/{event_id}/link' },
   inbox_claim: { method: 'POST', path: '/v1/inbox/claim', isWrite: true },
   inbox_ack: { method: 'POST', path: '/v1/inbox/ack', isWrite: true },
   inbox_nack: { method: 'POST', path: '/v1/inbox/nack', isWrite: true },

@@ -513,6 +513,16 @@ export interface Event {
   readonly wakes_at?: string | undefined;
 }
 
+/** A link to the body of a webhook. */
+export interface EventLink {
+  /** The bytes as they came; anyone with the link can read them. */
+  readonly body_url: string;
+  /** When the link ends. */
+  readonly expires_at: string;
+  /** How long the body is. */
+  readonly size_bytes: number;
+}
+
 /** One page of a list. */
 export interface EventPage {
   /** Oldest first, unless `newest` was asked for. */
@@ -2628,6 +2638,12 @@ export interface InboxWaitInput {
 
 /** Read an event in any state. */
 export interface InboxGetInput {
+  /** The event, `evt_…`. */
+  readonly event_id: string;
+}
+
+/** Get a link to a webhook's body, byte for byte as it came. */
+export interface InboxLinkInput {
   /** The event, `evt_…`. */
   readonly event_id: string;
 }

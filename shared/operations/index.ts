@@ -15,6 +15,7 @@ import { inboxAck } from './inbox/ack.ts';
 import { inboxClaim } from './inbox/claim.ts';
 import { inboxExtend } from './inbox/extend.ts';
 import { inboxGet } from './inbox/get.ts';
+import { inboxLink } from './inbox/link.ts';
 import { inboxList } from './inbox/list.ts';
 import { inboxNack } from './inbox/nack.ts';
 import { inboxNext } from './inbox/next.ts';
@@ -91,6 +92,7 @@ export const operations: readonly Operation[] = [
   inboxList,
   inboxWait,
   inboxGet,
+  inboxLink,
   inboxClaim,
   inboxAck,
   inboxNack,

@@ -57,6 +57,8 @@ const SCENARIO = [
   'inbox wait',
   'inbox next',
   'inbox get evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
+  'inbox get evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --raw > body',
+  'inbox link evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
   'inbox claim evt_01j9z3k4m5n6p7q8r9s0t1v2w3',
   'inbox extend evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --lease-seconds 600',
   'inbox ack evt_01j9z3k4m5n6p7q8r9s0t1v2w3',

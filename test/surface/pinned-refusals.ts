@@ -29,6 +29,7 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
   inbox_list: [],
   inbox_wait: ['TOO_MANY_WAITS'],
   inbox_get: ['NOT_FOUND'],
+  inbox_link: ['NOT_FOUND'],
   inbox_claim: ['NOT_FOUND', 'EVENT_NOT_CLAIMABLE', 'EVENT_ROUTED'],
   inbox_ack: [
     'NOT_FOUND',

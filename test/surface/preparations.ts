@@ -157,6 +157,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
     const { items } = await world.get('inbox_list', { limit: 1 });
     return { event_id: (items as Json[])[0]?.['id'] ?? (await world.event()) };
   },
+  inbox_link: async (world) => ({ event_id: await world.event() }),
   // Nothing more happens to an event that is dead.
   story: async (world) => {
     const { items } = await world.get('inbox_list', { status: 'dead', limit: 1 });

@@ -101,6 +101,7 @@ export const REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, Refuse>
   inbox_wait: { TOO_MANY_WAITS: (stage) => tooManyWaits(stage, 'inbox_wait') },
   inbox_next: { TOO_MANY_WAITS: (stage) => tooManyWaits(stage, 'inbox_next') },
   inbox_get: { NOT_FOUND: (stage) => stage.run('inbox_get', { event_id: NO_EVENT }) },
+  inbox_link: { NOT_FOUND: (stage) => stage.run('inbox_link', { event_id: NO_EVENT }) },
   inbox_claim: {
     NOT_FOUND: (stage) => stage.run('inbox_claim', { event_id: NO_EVENT }),
     EVENT_NOT_CLAIMABLE: async (stage) =>

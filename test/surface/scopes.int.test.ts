@@ -41,6 +41,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'ledger:read': ['ledger_query', 'ledger_verify', 'story'],
   'inbox:read': ['inbox_list', 'inbox_wait', 'inbox_get', 'route_list', 'route_attempts'],
   'inbox:write': [
+    'inbox_link',
     'inbox_claim',
     'inbox_ack',
     'inbox_nack',

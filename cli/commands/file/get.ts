@@ -1,16 +1,10 @@
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { CommandContext, Declaration } from '../../command.ts';
+import { printFile, receive } from '../../disk/print-file.ts';
 import { PartFile, type LocalTarget } from '../../disk/part-file.ts';
 import { targetFor } from '../../disk/local-target.ts';
-import { showProgress } from '../../disk/progress.ts';
-import { receiveFile } from '../../disk/receive.ts';
 import { RemoteDisk, type FetchedFile } from '../../disk/remote-disk.ts';
-import { FileSource } from '../../disk/source.ts';
-import { namelessFile } from '../../disk/spool.ts';
 import { typedPath } from '../../disk/typed-path.ts';
-import { writeAll } from '../../disk/write-all.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
@@ -49,7 +43,7 @@ export async function run(context: CommandContext): Promise<number> {
   const given = textArgument(context, 'file');
   const disk = new RemoteDisk(context.client(), context.signal);
   if (given === '-') {
-    await print(context, await fetched(disk, path));
+    await printFile(context, await fetched(disk, path));
     return EXIT.done;
   }
   // Checks the target before downloading. A file that appears there meanwhile isn't replaced either.
@@ -78,38 +72,5 @@ async function save(context: CommandContext, file: FetchedFile, target: LocalTar
     return received;
   } finally {
     await part.discard();
-  }
-}
-
-/** Prints only a complete, verified download, so the bytes wait in a temporary file until then. */
-async function print(context: CommandContext, file: FetchedFile): Promise<void> {
-  const { output, signal } = context;
-  const waiting = await namelessFile();
-  try {
-    await receive(context, file, (bytes) => writeAll(waiting, bytes, tmpdir()));
-    const source = await FileSource.of(tmpdir(), waiting);
-    for await (const chunk of source.chunks()) {
-      output.bytes(chunk);
-      // Don't buffer what a slow reader hasn't taken yet.
-      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
-    }
-  } finally {
-    await waiting.close();
-  }
-}
-
-async function receive(
-  context: CommandContext,
-  file: FetchedFile,
-  write: (bytes: Uint8Array) => Promise<void>,
-) {
-  const { signal } = context;
-  const progress = showProgress(context, file.path, file.sizeBytes);
-  try {
-    const received = await receiveFile(file, { write, meter: progress, signal });
-    signal.throwIfAborted();
-    return received;
-  } finally {
-    progress.end();
   }
 }

@@ -1,12 +1,38 @@
+import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
+import { printFile } from '../../disk/print-file.ts';
+import { badAnswer } from '../../errors.ts';
+import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
+import { switchOption, textArgument } from '../../input/option-values.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
-export const declaration: Additions = { moreOptions: [HEADERS, WATCH_OPTION] };
+export const declaration: Additions = {
+  moreOptions: [
+    HEADERS,
+    { flag: 'raw', summary: 'Print the body of a webhook, byte for byte as it came.' },
+    WATCH_OPTION,
+  ],
+  moreExamples: ['inbox get evt_01j9z3k4m5n6p7q8r9s0t1v2w3 --raw > body'],
+};
 
 /** `svc inbox get`: what the event is about comes first. */
 export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  if (switchOption(context, 'raw')) return printBody(context);
   return runOperation(shape, context, (answer) => detailOf(context, answer));
+}
+
+async function printBody(context: CommandContext): Promise<number> {
+  const id = textArgument(context, 'event_id') ?? '';
+  const path = `/v1/inbox/events/${encodeURIComponent(id)}/link`;
+  const link = await context.client().call('GET', path, { signal: context.signal });
+  const { body_url: url, size_bytes: sizeBytes } = isObject(link) ? link : {};
+  if (typeof url !== 'string' || typeof sizeBytes !== 'number') {
+    throw badAnswer("The gateway's answer has no link to the body.");
+  }
+  const content = { kind: 'link', url } as const;
+  await printFile(context, { path: id, sizeBytes, sha256: null, content });
+  return EXIT.done;
 }

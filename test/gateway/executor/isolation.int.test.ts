@@ -165,6 +165,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     inbox_list: [{ source: of.name }, { source: of.name, status: 'claimed' }],
     inbox_wait: [{ after: of.eventId, timeout_seconds: 1 }],
     inbox_get: [{ event_id: of.eventId }],
+    inbox_link: [{ event_id: of.eventId }],
     inbox_claim: [{ event_id: of.eventId }],
     inbox_ack: [event, lease, { event_id: own.eventId, spends: of.requestId }],
     inbox_nack: [

@@ -22,6 +22,7 @@ OPERATIONS: Dict[str, Operation] = {
     "inbox_list": Operation("GET", "/v1/inbox"),
     "inbox_wait": Operation("GET", "/v1/inbox/wait", seconds_field="timeout_seconds", seconds_default=45),
     "inbox_get": Operation("GET", "/v1/inbox/events/{event_id}"),
+    "inbox_link": Operation("GET", "/v1/inbox/events/{event_id}/link"),
     "inbox_claim": Operation("POST", "/v1/inbox/claim", is_write=True),
     "inbox_ack": Operation("POST", "/v1/inbox/ack", is_write=True),
     "inbox_nack": Operation("POST", "/v1/inbox/nack", is_write=True),

@@ -597,6 +597,17 @@ class EventWithResult(TypedDict):
     result: Any
 
 
+class EventLink(TypedDict):
+    """A link to the body of a webhook."""
+
+    #: The bytes as they came; anyone with the link can read them.
+    body_url: str
+    #: When the link ends.
+    expires_at: str
+    #: How long the body is.
+    size_bytes: int
+
+
 class ClaimedEventWaitingForItem(TypedDict):
     #: What it waits for: a request, a mail, another event or a time.
     id: str
