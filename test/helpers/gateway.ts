@@ -11,7 +11,7 @@ import type { DeletionClock } from '../../gateway/projects/trusted-clock.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { foundProject, serve, type SignInSite } from './founding.ts';
 import { anyStore, type Store } from './shared-store.ts';
-import { beginOnePageEarlier, hasClock, MovingClock } from './reading.ts';
+import { beginOnePageEarlier, hasClock, hasNoClock, MovingClock } from './reading.ts';
 import { cloningWriters } from './writers.ts';
 
 /** Gateways of one store know of each other soon, and a slow machine isn't taken for a dead one. */
@@ -245,6 +245,7 @@ export class TestGateway {
     await this.gateway.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+    hasNoClock(this.url);
     await this.#own?.stop();
     if (!options.keepFolder) this.#remove();
   }

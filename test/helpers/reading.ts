@@ -30,6 +30,11 @@ export function hasClock(url: string, clock: Clock): void {
   if ('advance' in clock) clocks.set(new URL(url).origin, clock as Clock & Moved);
 }
 
+/** The gateway at a URL has stopped: another process may get its port. */
+export function hasNoClock(url: string): void {
+  clocks.delete(new URL(url).origin);
+}
+
 /** Sets a clock of the test back by the time of one page, so that it's as late as the test says once somebody has read it. */
 export function beginOnePageEarlier(clock: Clock): void {
   if ('advance' in clock) (clock as Clock & Moved).advance(-READING_MS);

@@ -8,7 +8,7 @@ import type { ApprovalService } from '../../../../gateway/lib/approvals.ts';
 import { createVault } from '../../../../gateway/lib/vault.ts';
 import { FormProofs } from '../../../../gateway/web/pages/form-proofs.ts';
 import { identify, type HttpEnv } from '../../../../shared/api/http.ts';
-import { hasClock, MovingClock, readPage } from '../../../helpers/reading.ts';
+import { hasClock, hasNoClock, MovingClock, readPage } from '../../../helpers/reading.ts';
 
 /** The pages over real HTTP, before a desk. */
 export class PagesServer {
@@ -91,6 +91,7 @@ export class PagesServer {
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+    hasNoClock(this.url);
   }
 }
 
