@@ -141,7 +141,7 @@ export function checkSecret(verification: Verification, secret: string): string 
     return `The secret is longer than ${SECRET_CHARS_MAX} characters.`;
   }
   if (proof.kind === 'public_key') {
-    const isKey = proof.key !== 'secret' || publicKey(secret, null) !== null;
+    const isKey = proof.key !== 'secret' || publicKey(secret) !== null;
     return isKey ? null : 'The secret must be the public key that the sender shows, in base64.';
   }
   if (proof.kind !== 'mac' || keyOf(proof.key ?? 'text', secret) !== null) return null;

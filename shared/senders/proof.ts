@@ -144,7 +144,7 @@ function signedProblem(
   let matched = false;
   for (const secret of secrets) {
     const content = contentBytes(proof.content, { ...request, part, secret }, signedAt);
-    if (content && isSigned(proof, { request, secret, content, signatures })) matched = true;
+    if (content && isSigned(proof, { request, secret, content, signatures, nowMs })) matched = true;
   }
   return matched ? null : WRONG;
 }
@@ -214,14 +214,16 @@ interface Signature {
   readonly secret: string;
   readonly content: Buffer;
   readonly signatures: readonly Buffer[];
+  readonly nowMs: number;
 }
 
 function isSigned(
   proof: SignedProof,
-  { request, secret, content, signatures }: Signature,
+  { request, secret, content, signatures, nowMs }: Signature,
 ): boolean {
   if (proof.kind === 'public_key') {
-    const key = publicKey(proof.key === 'secret' ? secret : null, request.certificate ?? null);
+    const { certificate = null } = request;
+    const key = proof.key === 'secret' ? publicKey(secret) : certifiedKey(certificate, nowMs);
     return key !== null && signatures.some((one) => verify('sha256', content, key, one));
   }
   const expected = macOf(proof, secret, content);
@@ -231,13 +233,28 @@ function isSigned(
   return matched;
 }
 
-/** A public key in base64 (SPKI), or the one of a certificate; null if it is none. */
-export function publicKey(text: string | null, certificate: string | null): KeyObject | null {
+/** A public key in base64 (SPKI); null if it is none. */
+export function publicKey(text: string): KeyObject | null {
   try {
-    if (text === null)
-      return certificate === null ? null : new X509Certificate(certificate).publicKey;
     const der = Buffer.from(text.replace(/-----[^-]+-----|\s/g, ''), 'base64');
     return createPublicKey({ key: der, format: 'der', type: 'spki' });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The key of a certificate (PEM) that is valid now; otherwise null. Its chain isn't checked: it came from the sender's own
+ * host, and that host's chain was.
+ */
+function certifiedKey(pem: string | null, nowMs: number): KeyObject | null {
+  try {
+    const certificate = pem === null ? null : new X509Certificate(pem);
+    const isValid =
+      certificate !== null &&
+      nowMs >= Date.parse(certificate.validFrom) &&
+      nowMs <= Date.parse(certificate.validTo);
+    return isValid ? certificate.publicKey : null;
   } catch {
     return null;
   }

@@ -18,7 +18,9 @@ interface Event {
 }
 
 let gateway: TestGateway;
-const clock = new FakeClock();
+// The certificate of the fixture is valid today.
+const clock = new FakeClock(Date.now());
+const DAY_MS = 86_400_000;
 const asked: string[] = [];
 const urls = new Map<string, string>();
 
@@ -130,4 +132,17 @@ it.each(DATING)('%s is refused with an old time', async (verification, signer, s
   expect(await send(urlOf(signer), early)).toBe(401);
   const soon = made(signer, sample, { at: clock.now() - tolerance + 2000 });
   expect(await send(urlOf(signer), soon)).toBe(200);
+});
+
+it.each([
+  ['has ended', 2 * DAY_MS],
+  ["hasn't begun", -2 * DAY_MS],
+])("refuses a delivery whose sender's certificate %s", async (_, ms) => {
+  const signer = SENDER_SIGNERS.find(({ verification }) => verification === 'paypal');
+  if (!signer) throw new Error('No test signs as PayPal.');
+  const sample = sampleOf('paypal');
+  clock.advance(ms);
+  expect(await send(urlOf(signer), made(signer, sample))).toBe(401);
+  clock.advance(-ms);
+  expect(await send(urlOf(signer), made(signer, sample))).toBe(200);
 });
