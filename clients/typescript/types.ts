@@ -518,7 +518,7 @@ export interface EventLink {
   /** The bytes as they came; anyone with the link can read them. */
   readonly body_url: string;
   /** When the link ends. */
-  readonly expires_at: string;
+  readonly url_expires_at: string;
   /** How long the body is. */
   readonly size_bytes: number;
 }

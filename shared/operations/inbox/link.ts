@@ -21,7 +21,7 @@ export const inboxLink = defineOperation({
         body_url: z
           .string()
           .describe('The bytes as they came; anyone with the link can read them.'),
-        expires_at: z.string().describe('When the link ends.'),
+        url_expires_at: z.string().describe('When the link ends.'),
         size_bytes: z.int().describe('How long the body is.'),
       })
       .describe('A link to the body of a webhook.'),
@@ -49,7 +49,7 @@ export const inboxLink = defineOperation({
   }
   return {
     body_url: bodyUrl,
-    expires_at: isoTime(now + PAYLOAD_LINK_SECONDS * 1000),
+    url_expires_at: isoTime(now + PAYLOAD_LINK_SECONDS * 1000),
     size_bytes: row.size_bytes,
   };
 });

@@ -603,7 +603,7 @@ class EventLink(TypedDict):
     #: The bytes as they came; anyone with the link can read them.
     body_url: str
     #: When the link ends.
-    expires_at: str
+    url_expires_at: str
     #: How long the body is.
     size_bytes: int
 
