@@ -19,12 +19,14 @@ export async function writeSkill(path: string): Promise<boolean> {
   return true;
 }
 
-/** Removes our skill and its folder. */
+/** Removes our skill, and the folders that are empty then. */
 export async function removeSkill(path: string): Promise<boolean> {
   const before = readIfThere(path);
   if (before === null || !OURS.test(before)) return false;
   await rm(path);
-  // The user may have put more files next to it.
-  await rmdir(dirname(path)).catch(() => undefined);
+  const own = dirname(path);
+  const skills = dirname(own);
+  // The user may have put more files next to it: then they stay.
+  for (const folder of [own, skills, dirname(skills)]) await rmdir(folder).catch(() => undefined);
   return true;
 }

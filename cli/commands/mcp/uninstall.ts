@@ -1,3 +1,5 @@
+import { lstat, rm, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { endAgentKey } from '../../mcp/agent-key.ts';
@@ -8,7 +10,7 @@ import { removeSkill } from '../../mcp/skill.ts';
 export const declaration: Declaration = {
   summary: 'Remove svc from an MCP client, and revoke its key.',
   description:
-    "Takes the server out of the client's configuration file and leaves the rest alone. Removes the skill that `svc mcp install` wrote. Exit code 3: nothing was installed.",
+    "Takes the server out of the client's configuration file and leaves the rest alone; a file with nothing else in it goes. Removes the skill that `svc mcp install` wrote. Exit code 3: nothing was installed.",
   args: [setupArgument],
   options: setupOptions,
   examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope user'],
@@ -42,6 +44,18 @@ const KEY_ENDS = {
 async function removeEntry(setup: Setup): Promise<boolean> {
   const { before, after } = edited(setup, null);
   if (before === null || after === before) return false;
-  await replaceFile(setup.file, after, { newMode: 0o600 });
+  if (isBare(after, setup.client.servers) && (await lstat(setup.file)).isFile()) {
+    await rm(setup.file);
+    // The user may have put more files next to it.
+    await rmdir(dirname(setup.file)).catch(() => undefined);
+  } else {
+    await replaceFile(setup.file, after, { newMode: 0o600 });
+  }
   return true;
+}
+
+/** Whether a configuration holds nothing, and perhaps an empty list of servers: then the client needs no file. */
+function isBare(text: string, servers: string): boolean {
+  const bare = text.replaceAll(/\s/g, '');
+  return ['', '{}', `{"${servers}":{}}`].includes(bare);
 }

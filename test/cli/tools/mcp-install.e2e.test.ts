@@ -155,4 +155,15 @@ describe('svc mcp uninstall', () => {
     expect(existsSync(join(home, '.claude/skills/svc'))).toBe(false);
     await expect(run('mcp', 'uninstall', 'claude-code', '--scope', 'user')).rejects.toThrow(/./);
   });
+
+  it.each([
+    ['cursor', '.cursor'],
+    ['codex', '.codex'],
+  ])('leaves no file with nothing in it: %s', async (client, folder) => {
+    expect(existsSync(join(home, folder))).toBe(false);
+    await json('mcp', 'install', client, '--scope', 'user');
+    expect(existsSync(join(home, folder))).toBe(true);
+    await json('mcp', 'uninstall', client, '--scope', 'user');
+    expect(existsSync(join(home, folder))).toBe(false);
+  });
 });
