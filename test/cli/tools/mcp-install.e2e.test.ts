@@ -160,10 +160,11 @@ describe('svc mcp uninstall', () => {
     ['cursor', '.cursor'],
     ['codex', '.codex'],
   ])('leaves no file with nothing in it: %s', async (client, folder) => {
-    expect(existsSync(join(home, folder))).toBe(false);
-    await json('mcp', 'install', client, '--scope', 'user');
-    expect(existsSync(join(home, folder))).toBe(true);
-    await json('mcp', 'uninstall', client, '--scope', 'user');
-    expect(existsSync(join(home, folder))).toBe(false);
+    const env = { HOME: mkdtempSync(join(home, 'new-')), XDG_CONFIG_HOME: '' };
+    const named = ['--scope', 'user', '--name', `svc-${client}`];
+    await svc(data, ['mcp', 'install', client, ...named], env);
+    expect(existsSync(join(env.HOME, folder))).toBe(true);
+    await svc(data, ['mcp', 'uninstall', client, ...named], env);
+    expect(existsSync(join(env.HOME, folder))).toBe(false);
   });
 });
