@@ -52,8 +52,11 @@ export interface DiskReport {
 /** The replica of a gateway's project, and what answers reads. */
 export interface ReplicaReport {
   readonly state: ReplicaStatus['state'];
-  /** What answers reads now: `local` is the replica, `stale` is the replica while the gateway is unreachable. */
-  readonly reads: 'local' | 'stale' | 'gateway';
+  /**
+   * What answers reads now: `local` is the replica, `late` is the replica while the gateway answers too late or not at all,
+   * and `stale` is the replica while it can't be reached.
+   */
+  readonly reads: 'local' | 'late' | 'stale' | 'gateway';
   /** The number of the newest commit in the replica; null while no replica is readable. */
   readonly position: number | null;
   /** The number of known gateway commits that the replica lacks. */

@@ -190,9 +190,10 @@ function reportOf(replica: Replica): ReplicaReport {
   const { state, position, behind, ageMs, offlineSince, copied, detail, code, witness } =
     replica.status;
   const { usable } = replica.freshness();
+  const isLate = usable === 'live' && replica.contact.isSilent;
   return {
     state,
-    reads: READS[usable],
+    reads: isLate ? 'late' : READS[usable],
     position,
     behind,
     age_ms: ageMs === null ? null : Math.round(ageMs),

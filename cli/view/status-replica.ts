@@ -19,6 +19,7 @@ const REPLICA_SCOPES = 'inbox:read, approvals, disk or disk:read, and ledger:rea
 
 const READS: Readonly<Record<ReplicaReport['reads'], string>> = {
   local: 'from the replica',
+  late: 'from the replica, because the gateway is slow to answer',
   stale: 'from the replica, marked stale; writes fail',
   gateway: 'from the gateway',
 };
@@ -120,7 +121,7 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
   const { state, detail, code } = replica;
   switch (state) {
     case 'live':
-      return null;
+      return lateNote(replica, gateway);
     case 'connecting':
     case 'copying':
     case 'catching-up':
@@ -136,6 +137,11 @@ function noteOf(replica: ReplicaReport, gateway: string | null): string | null {
   }
 }
 
+function lateNote({ reads }: ReplicaReport, gateway: string | null): string | null {
+  if (reads !== 'late') return null;
+  return `${gateway} is slow to answer. Reads come from the replica, and what may be missing there is marked; writes wait for the gateway.`;
+}
+
 /** The daemon writes "the gateway"; here its address is more useful. */
 function absenceOf({ detail }: ReplicaReport, gateway: string | null): string {
   return (detail ?? "The gateway can't be reached.").replace(/^The gateway\b/, gateway ?? '$&');
@@ -145,6 +151,7 @@ const FROM_REPLICA = 'Reads come from the replica for up to 24 h; writes fail.';
 
 const ABSENT: Readonly<Record<ReplicaReport['reads'], string>> = {
   local: FROM_REPLICA,
+  late: FROM_REPLICA,
   stale: FROM_REPLICA,
   gateway: "The replica can't answer either, so reads and writes fail.",
 };

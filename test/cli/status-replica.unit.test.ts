@@ -72,6 +72,13 @@ describe('svc status over a gateway', () => {
     ]);
   });
 
+  it('says that the gateway is slow to answer', async () => {
+    const shown = (await printed(statusWith({ reads: 'late' }))).replaceAll(/\s+/g, ' ');
+    expect(shown).toContain('Reads from the replica, because the gateway is slow to answer');
+    expect(shown).toContain(`${GATEWAY} is slow to answer. Reads come from the replica`);
+    expect(replicaNote(statusWith({ reads: 'late' }))).toContain('is slow to answer');
+  });
+
   it('gives scripts the same as fields', async () => {
     const { mode, gateway, replica } = JSON.parse(await printed(statusWith({}), false)) as Record<
       string,

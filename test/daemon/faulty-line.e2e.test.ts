@@ -122,6 +122,7 @@ describe.concurrent('a read at a member whose line', () => {
       expect(seen.filter((one) => one.value !== value && !one.isStale)).toEqual([]);
       expect(line.lost.slice(before).filter((head) => head.includes('GET /v1/kv'))).toEqual([]);
     }
+    await member.daemon.until('late');
   });
 });
 
