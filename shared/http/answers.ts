@@ -23,7 +23,7 @@ export function answerJson(
 }
 
 /** An answer with an API error as it goes over the wire, for a connection whose request may not have come yet. */
-export function rawAnswer(error: ServiceError): string {
+export function rawAnswer(error: ServiceError, status: number = error.status): string {
   const body = JSON.stringify(error.body());
   const headers = {
     ...SAFE_HEADERS,
@@ -31,9 +31,10 @@ export function rawAnswer(error: ServiceError): string {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
+    'X-Request-Id': newRequestId(),
+    'X-Service-Version': VERSION,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const { status } = error;
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n');
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { newRequestId } from '../lib/ids.ts';
 import { isChunked } from './small-chunks.ts';
 
 /** How long a client may take to send. Answers may take as long as they need. */
@@ -27,8 +28,9 @@ const UPLOAD = /^\/u\/[0-9A-Za-z]+(?:\?|$)/;
 /** How soon we look again at a connection of which we read nothing. */
 const STOPPED_MS = 1000;
 
-const REQUEST_TIMEOUT =
-  'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+function requestTimeout(): string {
+  return `HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\nX-Request-Id: ${newRequestId()}\r\n\r\n`;
+}
 
 /**
  * Cuts off clients that send too slowly, with 408. Node's own check is one interval timer per server that runs even without
@@ -141,7 +143,7 @@ class Receiving {
 
   /** Says why, unless an answer has already started. */
   #cutOff(sayWhy: boolean): void {
-    if (sayWhy && this.#socket.writable) this.#socket.write(REQUEST_TIMEOUT);
+    if (sayWhy && this.#socket.writable) this.#socket.write(requestTimeout());
     this.#socket.destroySoon();
   }
 }

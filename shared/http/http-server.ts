@@ -9,6 +9,7 @@ import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
 import { hostProblem } from './host.ts';
 import { lingerAfterRefusal } from './linger.ts';
 import { isChunked, joinSmallChunks } from './small-chunks.ts';
+import { answerUnreadable } from './unreadable.ts';
 
 /** Answers requests. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -88,6 +89,7 @@ export class HttpServer {
           onSlowBody,
           onSlowHead: (socket) => onCutOff('too slow', socket),
         });
+        answerUnreadable(server);
         server.on('connection', connected);
         server.on('connection', (socket: Socket) => reading.opened(socket));
         if (onConnection) server.on('connection', onConnection);

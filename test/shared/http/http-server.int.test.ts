@@ -70,6 +70,33 @@ describe('a request', () => {
   });
 });
 
+describe('what is no request that Node takes', () => {
+  it.each([
+    [400, 'request', 'NONSENSE\r\n\r\n'],
+    [400, 'request', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    [400, 'request', '\u0016\u0003\u0001 a handshake of TLS'],
+    [400, 'request', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n'],
+    [431, 'headers', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
+    [417, 'Expect', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n'],
+  ])('gets %i like other refusals, with an id: %s %#', async (status, path, sent) => {
+    const socket = await open();
+    socket.write(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    const [json = ''] = /\{.*\}/.exec(body) ?? [];
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/^X-Request-Id: [0-9a-z]{16}$/m);
+    expect(JSON.parse(json)).toMatchObject({
+      error: { code: 'VALIDATION_FAILED', details: { fields: [{ path }] } },
+    });
+  });
+
+  it('is cut off in the middle of an answer, which gets nothing else', async () => {
+    const socket = await open();
+    socket.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n');
+    expect(await text(socket)).not.toContain('VALIDATION_FAILED');
+  });
+});
+
 function withHeaders(count: number): string[] {
   return ['GET /early HTTP/1.1', 'Host: a', ...Array<string>(count).fill('a:')];
 }
