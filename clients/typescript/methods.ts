@@ -39,7 +39,7 @@ export class Methods {
     ): List<T.KeyPage['items'][number], T.KeyPage> =>
       new List((cursor) => this.#run(PLACES.key_list, { ...input, ...cursor }, options)),
     /** Create an API key. */
-    create: (input: T.KeyCreateInput, options?: CallOptions): Promise<T.NewKey> =>
+    create: (input: T.KeyCreateInput, options?: CallOptions): Promise<T.KeyWithSecret> =>
       this.#run(PLACES.key_create, input, options),
     /** Show a key and what it made. */
     get: (input: T.KeyGetInput, options?: CallOptions): Promise<T.KeyGetAnswer> =>

@@ -291,7 +291,7 @@ export interface ChannelPage {
   /** The owner's channel first. */
   readonly items: readonly Channel[];
   /** Always null: the list has one page. */
-  readonly next_cursor: null;
+  readonly next_cursor: string | null;
 }
 
 /** The answer of `DELETE /v1/channels/{id}`. */
@@ -946,6 +946,48 @@ export interface KeyRotateAnswer {
   readonly left: readonly LeftThing[];
 }
 
+/** An API key with its secret. */
+export interface KeyWithSecret {
+  /** `key_…`. */
+  readonly id: string;
+  /** What people call it. */
+  readonly name: string;
+  /** Whether it works. */
+  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
+  /** The last characters of the secret. */
+  readonly last4: string;
+  /** What it may do. */
+  readonly scopes: readonly (
+    | 'admin'
+    | 'ledger:read'
+    | 'inbox:read'
+    | 'inbox:write'
+    | 'approvals'
+    | 'disk'
+    | 'disk:read'
+    | 'send'
+    | (string & {})
+  )[];
+  /** The only names on the disk that the key may use start with these. Null: all. */
+  readonly disk_prefixes: readonly string[] | null;
+  /** When it was created. */
+  readonly created_at: string;
+  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
+  readonly created_by: string | null;
+  /** The same for people: a key’s name, a masked address, or `unknown`. */
+  readonly maker: string;
+  /** When it was last used. */
+  readonly last_used_at: string | null;
+  /** When it ends; null means never. */
+  readonly expires_at: string | null;
+  /** When it was revoked. */
+  readonly revoked_at: string | null;
+  /** The host of the app that a person let in by OAuth; null for other keys. */
+  readonly client: string | null;
+  /** The secret, shown only once. */
+  readonly api_key: string;
+}
+
 /** The answer of `DELETE /v1/kv/{key}`. */
 export interface KvDeleteAnswer {
   /** False if there was no such key. */
@@ -1185,7 +1227,7 @@ export interface MemberPage {
   /** Owners first. */
   readonly items: readonly Member[];
   /** Always null: a project has few members. */
-  readonly next_cursor: null;
+  readonly next_cursor: string | null;
 }
 
 /** The answer of `DELETE /v1/members/{id}`. */
@@ -1211,48 +1253,6 @@ export interface MemberRoleAnswer {
   readonly member: Member;
   /** The request that an owner decides first. */
   readonly request_id: string | null;
-}
-
-/** An API key with its secret. */
-export interface NewKey {
-  /** `key_…`. */
-  readonly id: string;
-  /** What people call it. */
-  readonly name: string;
-  /** Whether it works. */
-  readonly status: 'active' | 'expired' | 'revoked' | (string & {});
-  /** The last characters of the secret. */
-  readonly last4: string;
-  /** What it may do. */
-  readonly scopes: readonly (
-    | 'admin'
-    | 'ledger:read'
-    | 'inbox:read'
-    | 'inbox:write'
-    | 'approvals'
-    | 'disk'
-    | 'disk:read'
-    | 'send'
-    | (string & {})
-  )[];
-  /** The only names on the disk that the key may use start with these. Null: all. */
-  readonly disk_prefixes: readonly string[] | null;
-  /** When it was created. */
-  readonly created_at: string;
-  /** Who made it: a `key_…`, or the person by `mbr_…`, `chn_…` or `acc_…`. */
-  readonly created_by: string | null;
-  /** The same for people: a key’s name, a masked address, or `unknown`. */
-  readonly maker: string;
-  /** When it was last used. */
-  readonly last_used_at: string | null;
-  /** When it ends; null means never. */
-  readonly expires_at: string | null;
-  /** When it was revoked. */
-  readonly revoked_at: string | null;
-  /** The host of the app that a person let in by OAuth; null for other keys. */
-  readonly client: string | null;
-  /** The secret, shown only once. */
-  readonly api_key: string;
 }
 
 /** The policy in force. */
@@ -1963,7 +1963,7 @@ export interface RouteWithCountsPage {
   /** Oldest first. */
   readonly items: readonly RouteWithCounts[];
   /** Always null: the list has one page. */
-  readonly next_cursor: null;
+  readonly next_cursor: string | null;
 }
 
 /** The answer of `POST /v1/session/hello`. */
@@ -2188,7 +2188,7 @@ export interface SourceWithCountsPage {
   /** Oldest first. */
   readonly items: readonly SourceWithCounts[];
   /** Always null: the list has one page. */
-  readonly next_cursor: null;
+  readonly next_cursor: string | null;
 }
 
 /** The answer of `GET /v1/state-history/{task_id}`. */

@@ -14,8 +14,8 @@ interface Response {
 }
 
 interface Route {
-  /** Paths lead to the service, webhooks away from it. */
-  readonly part: 'paths' | 'webhooks';
+  /** Paths lead to the service, the path items of webhooks away from it. */
+  readonly part: 'paths' | 'components/pathItems';
   readonly path: string;
   readonly method: string;
   readonly described: Described;
@@ -34,9 +34,12 @@ export class Contract {
 
   constructor(document: unknown) {
     this.#ajv.addSchema(document as Record<string, unknown>, 'openapi');
-    const { paths, webhooks } = document as Record<Route['part'], Paths>;
+    const { paths, components } = document as {
+      readonly paths: Paths;
+      readonly components: { readonly pathItems: Paths };
+    };
     this.#routes = routesOf('paths', paths);
-    this.#sent = routesOf('webhooks', webhooks);
+    this.#sent = routesOf('components/pathItems', components.pathItems);
   }
 
   /** What is wrong with an answer; nothing when it is as promised. What is no JSON is right by its type. */
@@ -108,7 +111,7 @@ export class Contract {
   }
 
   #faultsAt({ part, path, method }: Route, place: readonly string[], value: unknown): string[] {
-    const pointer = [part, path, method, ...place, 'schema']
+    const pointer = [...part.split('/'), path, method, ...place, 'schema']
       .map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');
     const validate = this.#ajv.getSchema(`openapi#/${pointer}`);

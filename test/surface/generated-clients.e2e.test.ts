@@ -133,7 +133,12 @@ describe.runIf(hasGenerator)('a client from openapi-typescript', () => {
 
   it('compiles, and calls the daemon', () => {
     symlinkSync(MODULES, join(home, 'node_modules'));
-    run(join(MODULES, 'openapi-typescript/bin/cli.js'), 'openapi.json', '--output=schema.d.ts');
+    run(
+      join(MODULES, 'openapi-typescript/bin/cli.js'),
+      'openapi.json',
+      '--default-non-nullable=false',
+      '--output=schema.d.ts',
+    );
     const tsc = join(MODULES, 'typescript/bin/tsc');
     expect(compiled(tsc, `${PROCESS}${PROGRAM}`)).toEqual(CALLED);
   });

@@ -1,7 +1,13 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { internalPaths, outgoingWebhooks, OTHER_TAGS, routePaths } from './routes.ts';
+import {
+  internalPaths,
+  OTHER_TAGS,
+  OUTGOING_WEBHOOKS,
+  outgoingPathItems,
+  routePaths,
+} from './routes.ts';
 import { ANSWERS } from './examples.ts';
 import { inputParameters, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
@@ -100,12 +106,13 @@ export function* openApiDocument(
     security: [{ apiKey: [] }],
     tags: tagsOf(paths),
     paths,
-    webhooks: outgoingWebhooks(schemas),
+    webhooks: OUTGOING_WEBHOOKS,
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key `svc_live_…`.' },
       },
       headers: RESPONSE_COMPONENTS.headers,
+      pathItems: outgoingPathItems(schemas),
       schemas: { ...RESPONSE_COMPONENTS.schemas, ...schemas.all() },
     },
   };

@@ -49,9 +49,15 @@ export function internalPaths(server: Described, oauth: boolean): Record<string,
   };
 }
 
-/** The requests that the service itself sends. */
-export function outgoingWebhooks(schemas: Schemas): Json {
-  return { event: { post: outgoing(schemas) } };
+/**
+ * The requests that the service itself sends, by name. OpenAPI Generator writes broken code for a webhook that stands in
+ * `webhooks` itself, and nothing for one that is a reference, so they stand among the components.
+ */
+export const OUTGOING_WEBHOOKS = { event: { $ref: '#/components/pathItems/EventPush' } };
+
+/** What `OUTGOING_WEBHOOKS` refers to. */
+export function outgoingPathItems(schemas: Schemas): Json {
+  return { EventPush: { post: outgoing(schemas) } };
 }
 
 /** The URL before `/mcp`. */
@@ -183,7 +189,7 @@ const INGRESS = {
   requestBody: {
     required: true,
     description: 'Any body of at most 5 MB, a mail of at most 25 MB, not compressed.',
-    content: { '*/*': { schema: {} } },
+    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
   },
   responses: {
     200: jsonResponse('Accepted and durable, or a duplicate of the event named.', {

@@ -11,7 +11,7 @@ export const channelList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(channelView).describe("The owner's channel first."),
-    next_cursor: z.null().describe('Always null: the list has one page.'),
+    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
   }),
   errors: [],
   effect: 'read',

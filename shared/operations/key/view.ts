@@ -51,7 +51,7 @@ function statusOf(
 
 /** A key with its secret, which callers see only in this answer. */
 export const newKeyView = named(
-  'NewKey',
+  'KeyWithSecret',
   keyView
     .extend({
       api_key: z.string().describe('The secret, shown only once.'),

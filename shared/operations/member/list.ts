@@ -13,7 +13,7 @@ export const memberList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(memberView).describe('Owners first.'),
-    next_cursor: z.null().describe('Always null: a project has few members.'),
+    next_cursor: z.string().nullable().describe('Always null: a project has few members.'),
   }),
   errors: [],
   effect: 'read',

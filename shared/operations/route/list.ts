@@ -25,7 +25,7 @@ export const routeList = defineOperation({
         ),
       )
       .describe('Oldest first.'),
-    next_cursor: z.null().describe('Always null: the list has one page.'),
+    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
   }),
   errors: [],
   effect: 'read',

@@ -12,7 +12,7 @@ export const sourceList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(sourceWithActivity).describe('Oldest first.'),
-    next_cursor: z.null().describe('Always null: the list has one page.'),
+    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
   }),
   errors: [],
   effect: 'read',

@@ -53,12 +53,12 @@ class Key(Group):
         disk_prefixes: Optional[Sequence[str]] = None,
         expires_at: Optional[str] = None,
         **call: Unpack[CallOptions],
-    ) -> t.NewKey:
+    ) -> t.KeyWithSecret:
         """Create an API key.
 
         The secret is in `api_key`; you won't see it again. A key can't grant scopes it doesn't have.
         """
-        answer: t.NewKey = self._call("key_create", {"name": name, "scopes": scopes, "disk_prefixes": disk_prefixes, "expires_at": expires_at}, call)
+        answer: t.KeyWithSecret = self._call("key_create", {"name": name, "scopes": scopes, "disk_prefixes": disk_prefixes, "expires_at": expires_at}, call)
         return answer
 
     def get(

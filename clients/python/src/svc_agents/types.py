@@ -136,7 +136,7 @@ class KeyPage(TypedDict):
     next_cursor: Optional[str]
 
 
-class NewKey(TypedDict):
+class KeyWithSecret(TypedDict):
     """An API key with its secret."""
 
     #: `key_…`.
@@ -334,7 +334,7 @@ class SourceWithCountsPage(TypedDict):
     #: Oldest first.
     items: List[SourceWithCounts]
     #: Always null: the list has one page.
-    next_cursor: None
+    next_cursor: Optional[str]
 
 
 class Source(TypedDict):
@@ -857,7 +857,7 @@ class RouteWithCountsPage(TypedDict):
     #: Oldest first.
     items: List[RouteWithCounts]
     #: Always null: the list has one page.
-    next_cursor: None
+    next_cursor: Optional[str]
 
 
 class RouteAddAnswer(TypedDict):
@@ -1238,7 +1238,7 @@ class ChannelPage(TypedDict):
     #: The owner's channel first.
     items: List[Channel]
     #: Always null: the list has one page.
-    next_cursor: None
+    next_cursor: Optional[str]
 
 
 class ChannelAddAnswer(TypedDict):
@@ -1295,7 +1295,7 @@ class MemberPage(TypedDict):
     #: Owners first.
     items: List[Member]
     #: Always null: a project has few members.
-    next_cursor: None
+    next_cursor: Optional[str]
 
 
 class MemberInviteAnswer(TypedDict):
