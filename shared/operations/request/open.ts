@@ -142,6 +142,9 @@ async function ask(
   return row;
 }
 
+/** People decide within minutes at the soonest, so programs needn't ask more often. */
+const LATER = { retry_after: 60 } as const;
+
 /** One key can't take all the room: TOO_MANY_PENDING_REQUESTS says whose share is used up. */
 export async function refuseTooMany({
   store,
@@ -153,11 +156,11 @@ export async function refuseTooMany({
   if (!isKeyFull && pending.all < PENDING_REQUESTS_MAX) return;
   if (!isKeyFull) {
     const details = { limit: PENDING_REQUESTS_MAX, used: pending.all, of: 'project' };
-    throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details });
+    throw new ServiceError('TOO_MANY_PENDING_REQUESTS', { details: { ...details, ...LATER } });
   }
   throw new ServiceError('TOO_MANY_PENDING_REQUESTS', {
     hint: `This key may have ${PENDING_REQUESTS_PER_KEY} of them, and all are pending: have some decided, or let them expire; see request_list.`,
-    details: { limit: PENDING_REQUESTS_PER_KEY, used: pending.ofKey, of: 'key' },
+    details: { limit: PENDING_REQUESTS_PER_KEY, used: pending.ofKey, of: 'key', ...LATER },
   });
 }
 
