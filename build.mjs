@@ -1,4 +1,4 @@
-// Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `prepare`.
+// Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `dependencies`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';

@@ -36,8 +36,10 @@ export async function printOperation(
   viewOf: (answer: unknown) => View | Promise<View> = () => ({}),
 ): Promise<unknown> {
   const { columns } = shape;
+  const nothing = nothingText(shape);
   const view = async (answer: unknown): Promise<View> => ({
     ...(columns && { columns }),
+    ...(nothing !== null && { nothing }),
     ...(await viewOf(answer)),
   });
   const most = pageOf(shape);
@@ -201,6 +203,14 @@ export function exitOf(answer: unknown): number {
   if (status === 'pending') return EXIT.pending;
   if (status === 'failed') return EXIT.refused;
   return STOPPING.has(status) ? EXIT.denied : EXIT.done;
+}
+
+/** What's printed if nothing was found; null if the answer itself shows what's missing. */
+export function nothingText(shape: OperationShape): string | null {
+  const { emptyWhenNull, positional } = shape;
+  if (emptyWhenNull === undefined) return null;
+  if (waitOf(shape)) return 'Nothing came in time.';
+  return `Nothing is stored for this ${positional[0]?.name.replace('_id', '') ?? 'name'}.`;
 }
 
 function isNothing({ emptyWhenNull }: OperationShape, answer: unknown): boolean {

@@ -21,6 +21,8 @@ export interface FieldShape {
   readonly time?: 'past' | 'future';
   /** A wait in seconds, typed as a span: `60`, `60s`, `5m`. The service holds a call for at most `maximum`. */
   readonly wait?: true;
+  /** A span such as `30m`, or texts of which some are one after a `+`. People may type several units. */
+  readonly span?: true;
   /** The flag's earlier name, which still works but isn't shown. */
   readonly formerFlag?: string;
   /** The text may be long, so it can also come from a file or standard input. */

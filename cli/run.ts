@@ -64,6 +64,7 @@ function outputFor(
     json: flags.has('--json'),
     quiet: flags.has('--quiet'),
     color: wantsColor(stdout, env, flags.has('--no-color')),
+    animated: env['TERM'] !== 'dumb',
     ...(script !== undefined && {
       typed: (text) =>
         typedCommands(text, allCommands(), () => ownCommand({ script, env, cwd: process.cwd() })),

@@ -28,16 +28,25 @@ export async function untilDecided(context: Caller, id: string): Promise<Asked |
   const { signal } = context;
   const calls = retryingCalls(context);
   const read = (): Promise<Asked> => readRequest(context, id);
-  // The first read sits out only what a proxy says, so that any other error there shows at once.
-  let record: Asked | null = await read().catch((error: unknown) => {
-    if (!mayHaveArrived(error)) throw error;
-    return calls.answer(read);
-  });
+  let record = await readAtFirst(read, calls);
   while (record?.['status'] === 'pending') {
     if (!(await sleep(LOOK_EVERY_MS, signal))) return null;
     record = await calls.answer(read);
   }
   return record;
+}
+
+/** The first read of a wait: sits out only what a proxy says, so that any other error there shows at once. */
+export async function readAtFirst<T>(
+  read: () => Promise<T>,
+  calls: RetryingCalls,
+): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!mayHaveArrived(error)) throw error;
+    return calls.answer(read);
+  }
 }
 
 /** Calls that report network trouble and retry until it ends. */

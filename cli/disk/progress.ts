@@ -134,13 +134,13 @@ function leftText(bytes: number, rate: number): string[] {
 
 const SILENT: Progress = { add: () => undefined, end: () => undefined };
 
-/** A progress bar on standard error, if that is a terminal and --quiet isn't set. */
+/** A progress bar on standard error, if that is a terminal that can erase a line, and --quiet isn't set. */
 export function showProgress(
-  { options }: Pick<CommandContext, 'options'>,
+  { options, env }: Pick<CommandContext, 'options' | 'env'>,
   label: string,
   totalBytes: number | null,
 ): Progress {
   const { stderr } = process;
-  if (!stderr.isTTY || options['quiet'] === true) return SILENT;
+  if (!stderr.isTTY || env['TERM'] === 'dumb' || options['quiet'] === true) return SILENT;
   return new ProgressBar({ sink: stderr, label, totalBytes });
 }

@@ -3,7 +3,12 @@ import type { OptionSpec } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
-import { callOperation, runOperation, type OperationRun } from '../operation-command.ts';
+import {
+  callOperation,
+  nothingText,
+  runOperation,
+  type OperationRun,
+} from '../operation-command.ts';
 import { plainText } from '../view/terminal-text.ts';
 
 export const RAW_OPTION: OptionSpec = {
@@ -21,7 +26,7 @@ export function showingValue(field: string): OperationRun {
     if (options['json'] === true) throw usageError("--raw and --json can't be used together.");
     const answer = await callOperation(shape, context);
     if (!isObject(answer)) {
-      output.note('Nothing there.');
+      output.note(nothingText(shape) ?? 'Not found.');
       return EXIT.nothing;
     }
     const text = plainText(answer[field]);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseExact } from '../../shared/lib/exact-json.ts';
+import { jsonFault } from '../../shared/lib/json-fault.ts';
 import { usageError } from '../errors.ts';
 import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
-import { secondsValue, timeValue } from './times.ts';
+import { oneUnit, secondsValue, timeValue } from './times.ts';
 
 type Given = string | boolean | readonly string[];
 
@@ -14,7 +15,7 @@ export async function fieldValue(
   stdin: StandardInput,
   flag = flagOf(field),
 ): Promise<unknown> {
-  if (field.type === 'array') return listOf(given);
+  if (field.type === 'array') return field.span ? conditionsOf(given) : listOf(given);
   const text = typeof given === 'string' ? given : String(given);
   switch (field.type) {
     case 'integer':
@@ -26,9 +27,19 @@ export async function fieldValue(
     case 'json':
       return jsonOf(text, flag, stdin);
     case 'string':
-      if (field.time) return timeValue(text, flag, field.time);
-      return field.text ? textOf(text, flag, stdin) : text;
+      return stringOf(field, text, flag, stdin);
   }
+}
+
+async function stringOf(
+  field: FieldShape,
+  text: string,
+  flag: string,
+  stdin: StandardInput,
+): Promise<string> {
+  if (field.time) return timeValue(text, flag, field.time);
+  if (field.span) return oneUnit(text);
+  return field.text ? textOf(text, flag, stdin) : text;
 }
 
 /** Values are separated by commas, and the flag may be repeated. */
@@ -38,6 +49,11 @@ export function listOf(given: Given): string[] {
     .flatMap((text) => text.split(','))
     .map((text) => text.trim())
     .filter((text) => text !== '');
+}
+
+/** What an event waits for, such as `req_…` or `+1d12h`. */
+export function conditionsOf(given: Given): string[] {
+  return listOf(given).map((text) => (text.startsWith('+') ? `+${oneUnit(text.slice(1))}` : text));
 }
 
 function numberOf(type: 'integer' | 'number', text: string, flag: string): number {
@@ -58,11 +74,16 @@ async function jsonOf(given: string, flag: string, stdin: StandardInput): Promis
     return parseExact(text);
   } catch {
     if (text.trim() === '') {
-      const what = given === '-' ? 'Standard input is' : outside === null ? 'It is' : 'The file is';
+      const what = isStdin(given)
+        ? 'Standard input is'
+        : outside === null
+          ? 'It is'
+          : 'The file is';
       throw usageError(`${flag} isn't JSON.`, `${what} empty. JSON for nothing: ${before}null`);
     }
+    const place = jsonFault(text);
     throw usageError(
-      `${flag} isn't JSON.`,
+      `${flag} isn't JSON${place === null ? '' : `: it's wrong at ${place}`}.`,
       `Quote text: ${before}'"done"'. Or read a file: ${before}@result.json`,
     );
   }
@@ -75,19 +96,24 @@ async function textOf(given: string, flag: string, stdin: StandardInput): Promis
   return given.startsWith('@@') ? given.slice(1) : given;
 }
 
+/** `@-` as curl has it. */
+function isStdin(given: string): boolean {
+  return given === '-' || given === '@-';
+}
+
 async function fromOutside(
   given: string,
   flag: string,
   stdin: StandardInput,
 ): Promise<string | null> {
-  if (given === '-') return utf8(await stdin.read(flag), flag);
+  if (isStdin(given)) return utf8(await stdin.read(flag), flag);
   if (!given.startsWith('@') || given.startsWith('@@')) return null;
   return utf8(fileBytes(given.slice(1), flag), flag);
 }
 
 /** The bytes from `@file`, `-` or the text itself. */
 export async function bytesOf(given: string, flag: string, stdin: StandardInput): Promise<Buffer> {
-  if (given === '-') return stdin.read(flag);
+  if (isStdin(given)) return stdin.read(flag);
   if (given.startsWith('@')) return fileBytes(given.slice(1), flag);
   return Buffer.from(given);
 }

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { spanMs } from '../../shared/lib/clock.ts';
+import { typedSpanMs } from '../input/times.ts';
 import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { Tries, type RetryDeps } from './tries.ts';
 
@@ -28,10 +28,7 @@ function checkedKey(key: string): string {
 }
 
 function millisecondsOf(time: string): number {
-  const ms = /^\d{1,6}[smh]$/.test(time) ? (spanMs(time) ?? 0) : 0;
+  const ms = typedSpanMs(time) ?? 0;
   if (ms > 0 && ms <= LONGEST_MS) return ms;
-  throw usageError(
-    `--retry-for can't be "${time}".`,
-    'Use a number with s, m or h, up to 24h: 60s, 5m, 1h',
-  );
+  throw usageError(`--retry-for can't be "${time}".`, 'Use a time up to 24h: 60s, 5m, 1h30m');
 }

@@ -105,8 +105,12 @@ function fieldOf(
     ...(!COPIED.test(name) && limitsOf(schema)),
     ...(isLongText(name, schema) && { text: true as const }),
     ...(isWait(name) && { wait: true as const }),
+    ...(SPANS.has(name) && { span: true as const }),
   };
 }
+
+/** Fields that take a number and one unit, or a list of what to wait for that may have such. */
+const SPANS: ReadonlySet<string> = new Set(['expires_in', 'remind', 'until']);
 
 /** The command line has one name for how long a call may wait. */
 function isWait(name: string): boolean {

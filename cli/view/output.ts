@@ -14,6 +14,8 @@ export interface View {
   readonly columns?: readonly string[];
   /** More fields that hold anybody's JSON and are shown as JSON. */
   readonly json?: readonly string[];
+  /** Stands for an answer without anything in it. */
+  readonly nothing?: string;
   /** Replaces the table and fields. Must be safe for a terminal. */
   readonly lines?: (look: Look) => readonly string[];
 }
@@ -73,6 +75,8 @@ export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;
+  /** False on a terminal that can't erase what it shows, as with TERM=dumb. */
+  readonly animated?: boolean;
   readonly now?: () => number;
   /** Writes the commands in svc's own text as this program was started. */
   readonly typed?: (text: string) => string;
@@ -96,6 +100,7 @@ export class TerminalOutput implements Output {
   /** The running spinners; only the last one is drawn. */
   readonly #spinners: symbol[] = [];
   #live: readonly string[] = [];
+  #appended = '';
   #problem = (path: string, message: string) => `${path}: ${message}`;
 
   constructor(options: OutputOptions) {
@@ -193,6 +198,7 @@ export class TerminalOutput implements Output {
   redraw(draw: (look: Look) => Drawn): void {
     const look = this.#look();
     const { kept, live } = draw(look);
+    if (!this.#isAnimated) return this.#append([...kept, ...live]);
     const erase = this.#takeLive();
     // The cursor needs the last line.
     const room = Math.max(2, (this.#options.stdout.rows || ROWS_DEFAULT) - 1);
@@ -200,6 +206,17 @@ export class TerminalOutput implements Output {
     const lines = [...kept, ...this.#live];
     // One write, so that nothing flickers.
     this.#options.stdout.write(erase + lines.map((line) => `${line}\n`).join(''));
+  }
+
+  get #isAnimated(): boolean {
+    return this.#options.animated !== false;
+  }
+
+  /** Prints the lines unless they are those of the last time, because they can't be replaced. */
+  #append(lines: readonly string[]): void {
+    const text = lines.map((line) => `${line}\n`).join('');
+    if (text !== this.#appended) this.#options.stdout.write(text);
+    this.#appended = text;
   }
 
   /** Returns the sequence that erases the live lines, which a narrower terminal has wrapped by now. */
@@ -231,7 +248,7 @@ export class TerminalOutput implements Output {
 
   async spin<T>(text: string | (() => string), work: Promise<T>, elsewhere?: string): Promise<T> {
     const { stderr, quiet } = this.#options;
-    if (quiet || stderr.isTTY !== true) {
+    if (quiet || stderr.isTTY !== true || !this.#isAnimated) {
       if (elsewhere !== undefined) this.note(elsewhere);
       return work;
     }

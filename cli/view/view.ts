@@ -11,17 +11,23 @@ const OUTSIDE_FIELDS: readonly string[] = ['headers', 'payload'];
 /** Fields that hold anybody's JSON, so their members aren't svc's own. */
 const JSON_FIELDS: readonly string[] = [...OUTSIDE_FIELDS, 'bind', 'result', 'value'];
 
+/** What is printed for nothing, unless the command knows better. */
+const MISSING = 'Not found.';
+const EMPTY = 'The list is empty.';
+
 /** An answer in readable form, as lines that are safe for a terminal. */
 export function readableView(
   value: unknown,
-  { columns, json = [] }: Pick<View, 'columns' | 'json'>,
+  { columns, json = [], nothing }: Pick<View, 'columns' | 'json' | 'nothing'>,
   look: Look,
 ): string[] {
-  if (!isObject(value)) return scalarLines(value, look);
+  if (!isObject(value)) return isMissing(value) ? [nothing ?? MISSING] : scalarLines(value, look);
   const items = value['items'];
-  if (Array.isArray(items)) return listLines(items, columns, look);
+  if (Array.isArray(items)) {
+    return items.length === 0 ? [nothing ?? EMPTY] : listLines(items, columns, look);
+  }
   const inner = onlyObject(value);
-  if (inner === null) return ['Nothing there.'];
+  if (inner === null) return [nothing ?? MISSING];
   return objectLines(inner, [...JSON_FIELDS, ...json], look);
 }
 
@@ -37,8 +43,11 @@ function onlyObject({
   return isObject(only) ? only : value;
 }
 
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
 function scalarLines(value: unknown, look: Look): string[] {
-  if (value === null || value === undefined) return ['Nothing there.'];
   return typeof value === 'string' ? safeText(value).split('\n') : jsonLines(value, look);
 }
 
@@ -47,7 +56,6 @@ function listLines(
   columns: readonly string[] | undefined,
   look: Look,
 ): string[] {
-  if (items.length === 0) return ['Nothing there.'];
   const rows = items.map((item) => (isObject(item) ? item : { value: item }));
   return table(rows, columns ?? plainColumns(rows), look);
 }
@@ -82,7 +90,7 @@ function objectLines(
     return ['', look.bold(safeLine(name) + warning), ...jsonLines(one, look, '  ')];
   });
   const lines = [...pairLines(pairs, look), ...(pairs.length > 0 ? blocks : blocks.slice(1))];
-  return lines.length > 0 ? lines : ['Nothing there.'];
+  return lines.length > 0 ? lines : ['The answer has no fields.'];
 }
 
 /** Whether a value doesn't fit on a line: filled JSON, lists of records, and records nested twice. */

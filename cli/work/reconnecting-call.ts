@@ -12,8 +12,6 @@ import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */
 const EARLY_MS = 500;
-/** Extra time at the end for a call without any answer, in case the server is just restarting. */
-const GRACE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
 
@@ -58,7 +56,10 @@ class ReconnectingCall {
       if (answer !== null && !isPending(answer)) return answer;
       this.#known = answer ?? this.#known;
       if (this.#known !== null && this.#leftMs() <= EARLY_MS) return this.#known;
-      await sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries), signal);
+      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+      const left = this.#leftMs();
+      // The last try comes when the time is up.
+      await sleep(left > 0 ? Math.min(pause, Math.ceil(left) + 1) : pause, signal);
     }
   }
 
@@ -79,17 +80,18 @@ class ReconnectingCall {
       return await client.call(method, path, { ...options, headers, signal: until });
     } catch (error) {
       if (signal.aborted) throw new Error('Interrupted.', { cause: error });
-      if (!enough.aborted) this.#sitOut(error, tries);
+      if (!enough.aborted) this.#sitOut(error, tries, left);
       return null;
     }
   }
 
   /** Throws errors that a retry can't fix. */
-  #sitOut(error: unknown, tries: number): void {
+  #sitOut(error: unknown, tries: number, left: number): void {
     // A first call that was never sent, or was refused, didn't ask anyone.
     if (tries === 0 && !mayHaveArrived(error)) throw error;
     if (!mayPass(error)) throw error;
-    const isOver = !this.#call.isPatient && this.#leftMs() <= -GRACE_MS;
+    // A call that waits for nothing has one more try all the same.
+    const isOver = !this.#call.isPatient && tries > 0 && left === 0;
     if (this.#known === null && isOver) throw notKnown(error);
     if (!this.#isAway) this.#call.onAway(error);
     this.#isAway = true;

@@ -198,10 +198,10 @@ describe('the answer', () => {
     expect(stdout.text).toContain('\nresult\n  {\n    "a": {\n');
   });
 
-  it('says that nothing is there when all is null', () => {
+  it('says that an answer whose fields are all null has nothing in it', () => {
     const { output, stdout } = testOutput({ terminal: true });
     output.answer({ a: null, b: null });
-    expect(stdout.text).toBe('Nothing there.\n');
+    expect(stdout.text).toBe('The answer has no fields.\n');
   });
 
   it('takes lines of its own for a person, and is the same JSON elsewhere', () => {
@@ -222,14 +222,14 @@ describe('the answer', () => {
   });
 
   it.each([
-    [{ event: null }],
-    [{ event: null, warnings: ['No source.'] }],
-    [null],
-    [{ items: [] }],
-  ])('says that nothing is there: %j', (value) => {
+    [{ event: null }, 'Not found.'],
+    [{ event: null, warnings: ['No source.'] }, 'Not found.'],
+    [null, 'Not found.'],
+    [{ items: [] }, 'The list is empty.'],
+  ])('%j is said as: %s', (value, text) => {
     const { output, stdout } = testOutput({ terminal: true });
     output.answer(value);
-    expect(stdout.text).toBe('Nothing there.\n');
+    expect(stdout.text).toBe(`${text}\n`);
   });
 });
 

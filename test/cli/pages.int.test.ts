@@ -66,10 +66,10 @@ describe('--all', () => {
     expect((JSON.parse(stdout) as { items: unknown[] }).items).toHaveLength(TOTAL);
   });
 
-  it('says that nothing is there', async () => {
+  it('says that the list is empty', async () => {
     daemon = await answering({ 'GET /v1/kv': { items: [], next_cursor: null } });
     const line = ['kv', 'list', '--all'];
-    expect((await svc(line, daemon, { terminal: true })).stdout).toBe('Nothing there.\n');
+    expect((await svc(line, daemon, { terminal: true })).stdout).toBe('The list is empty.\n');
     expect((await svc(line, daemon)).stdout).toBe('{"items":[],"next_cursor":null}\n');
   });
 

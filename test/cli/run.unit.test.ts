@@ -146,7 +146,10 @@ describe('a wrong command line', () => {
     ['source new', 'Unknown command "source new". Did you mean "source add"?'],
     ['kv write', 'Unknown command "kv write". Did you mean "kv set"?'],
     ['kv frobnicate', 'Unknown command "kv frobnicate".\nSee: svc kv --help'],
-    ['kv set greeting hello', `<value> isn't JSON.\nQuote text: '"done"'. Or read`],
+    [
+      'kv set greeting hello',
+      `<value> isn't JSON: it's wrong at line 1, column 1.\nQuote text: '"done"'. Or read`,
+    ],
     ['--frob', 'Unknown flag --frob.'],
     ['inbox list --limt 3', 'Unknown flag --limt. Did you mean --limit?'],
     ['source rotate github', '--secret is missing.'],

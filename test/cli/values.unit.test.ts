@@ -42,6 +42,8 @@ describe('the value of a flag', () => {
     [field('json'), '{"a": [1]}', { a: [1] }],
     [field('json'), 'null', null],
     [field('array'), ['a,b', ' c '], ['a', 'b', 'c']],
+    [field('string', { span: true }), '1w', '7d'],
+    [field('array', { span: true }), ['req_1,+1d12h'], ['req_1', '+36h']],
   ])('%j %j', async (shape, given, value) => {
     expect(await fieldValue(shape, given, stdin())).toEqual(value);
   });
@@ -52,7 +54,8 @@ describe('the value of a flag', () => {
     [field('integer'), '9007199254740993', 'whole number'],
     [field('number'), 'NaN', 'a number'],
     [field('number'), '9007199254740993', 'a number up to 9007199254740991, not'],
-    [field('json'), 'done', "--some-field isn't JSON."],
+    [field('json'), 'done', "--some-field isn't JSON: it's wrong at line 1, column 1."],
+    [field('json'), '{\n "a": b}', "--some-field isn't JSON: it's wrong at line 2, column 7."],
     [field('json'), '-', "--some-field isn't JSON."],
     [field('json'), '', "--some-field isn't JSON."],
     [TEXT, '@/nowhere/at-all', '(ENOENT)'],
@@ -78,6 +81,11 @@ describe('the value of a flag', () => {
   it('refuses a file that is no text', async () => {
     const value = fieldValue(TEXT, file('bytes', new Uint8Array([0xff, 0xfe])), stdin());
     await expect(value).rejects.toThrow("isn't UTF-8 text");
+  });
+
+  it('comes from standard input with @- as well, as curl has it', async () => {
+    expect(await fieldValue(field('json'), '@-', stdin('{"a":1}'))).toEqual({ a: 1 });
+    expect(await fieldValue(TEXT, '@-', stdin('from outside\n'))).toBe('from outside');
   });
 
   it('comes from standard input, once', async () => {

@@ -4,7 +4,7 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { listOption, switchOption, textArgument, textOption } from '../../input/option-values.ts';
-import { fieldValue, StandardInput } from '../../input/values.ts';
+import { conditionsOf, fieldValue, StandardInput } from '../../input/values.ts';
 import { parkView } from '../../view/parks.ts';
 
 export const declaration: Declaration = {
@@ -56,14 +56,14 @@ export async function run(context: CommandContext): Promise<number> {
   if (event === undefined) {
     throw usageError('<event_id> is missing.', 'svc inbox work sets it as SVC_EVENT_ID.');
   }
-  const until = listOption(context, 'until').flatMap((text) => text.split(','));
+  const until = conditionsOf(listOption(context, 'until'));
   if (until.length === 0) throw usageError('--until is missing.', 'For example: --until +2h');
   const lease = textOption(context, 'lease-id') ?? (event === own.event ? own.lease : undefined);
   const state = await stateOf(context);
   const body = {
     event_id: event,
     ...(lease !== undefined && { lease_id: lease }),
-    until: until.map((text) => text.trim()),
+    until,
     any: switchOption(context, 'any'),
     ...(state !== undefined && { state }),
   };

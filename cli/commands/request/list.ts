@@ -13,8 +13,8 @@ export const run = showing((answer) => {
   const columns = [
     'request_id',
     'status',
-    ...(hasQuorums ? ['approvals'] : []),
     'summary',
+    ...(hasQuorums ? ['approvals'] : []),
     hasEvents ? 'event_id' : 'kind',
     'created_at',
   ];

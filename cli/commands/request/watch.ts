@@ -11,7 +11,13 @@ import {
   decisionSentence,
   type Names,
 } from '../../approvals/decision.ts';
-import { LOOK_EVERY_MS, readRequest, retryingCalls, untilDecided } from '../../approvals/follow.ts';
+import {
+  LOOK_EVERY_MS,
+  readAtFirst,
+  readRequest,
+  retryingCalls,
+  untilDecided,
+} from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
@@ -56,8 +62,10 @@ export async function run(context: CommandContext): Promise<number> {
   if (id !== undefined) return watchOne(context, id);
   const calls = retryingCalls(context);
   const watch = new Watch(context, calls);
-  // The first read doesn't retry, so that an error there shows at once.
-  await watch.look(await readPage(context));
+  // The first read sits out only what a proxy says, so that any other error there shows at once.
+  const first = await readAtFirst(() => readPage(context), calls);
+  if (first === null) return EXIT.interrupted;
+  await watch.look(first);
   if (switchOption(context, 'once')) return EXIT.done;
   while (await sleep(LOOK_EVERY_MS, context.signal)) {
     const page = await calls.answer(() => readPage(context));

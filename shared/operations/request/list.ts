@@ -31,7 +31,7 @@ export const requestList = defineOperation({
   cli: {
     usage: 'request list',
     examples: ['request list', 'request list --status pending'],
-    columns: ['request_id', 'status', 'kind', 'summary', 'created_at'],
+    columns: ['request_id', 'status', 'summary', 'kind', 'created_at'],
   },
   example: { limit: 5 },
 }).read(async ({ caller, store, now }, { status: wanted, cursor, limit }) => {

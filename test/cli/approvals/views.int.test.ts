@@ -101,7 +101,9 @@ describe('request status', () => {
     daemon?.close();
     const list = { items: [open, record()], next_cursor: null };
     const table = await shown(['request', 'list'], { 'GET /v1/requests': list });
-    expect(table).toMatch(/APPROVALS .*\n.* pending +1 of 2 .*\n.* pending +– /);
+    expect(table).toMatch(
+      /STATUS +SUMMARY +APPROVALS +KIND .*\n.* pending .* 1 of 2 .*\n.* pending .* – /,
+    );
     daemon?.close();
     const approvals = { needed: 2, given: votes };
     const done = record({ status: 'approved', decided_by: `channel:${other}`, approvals });

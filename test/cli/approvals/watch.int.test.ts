@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refuse, type FakeDaemon } from '../fake-daemon.ts';
 import { answering, ID, OWNER, record, svc, type Json } from './fake-people.ts';
@@ -31,6 +32,11 @@ async function paging(pages: (Json[] | null)[], records: Record<string, Json> = 
     },
   });
   return daemon;
+}
+
+function proxyPage(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html', server: 'nginx' });
+  response.end('<html><body>Gateway Time-out</body></html>');
 }
 
 /** Watches until so many looks are over. */
@@ -84,6 +90,25 @@ describe('request watch', () => {
     const fake = await paging([[], null, [record()]]);
     const { stdout, stderr } = await watched(fake, 3, false);
     expect(stderr).toBe('UNAVAILABLE. Trying again.\nConnected again.\n');
+    expect(JSON.parse(stdout)).toEqual({ change: 'asked', request: record() });
+  });
+
+  it.each([
+    ['a page of HTML with 502', (response: ServerResponse) => proxyPage(response, 502)],
+    ['a page of HTML with 504', (response: ServerResponse) => proxyPage(response, 504)],
+    ['a page of HTML with 200', (response: ServerResponse) => proxyPage(response, 200)],
+    ['a cut connection', (response: ServerResponse) => void response.destroy()],
+  ])('goes on when its first look meets %s', async (_, meets) => {
+    let looks = 0;
+    daemon = await answering({
+      'GET /v1/requests': (_seen, response) => {
+        looks += 1;
+        if (looks > 1) return { items: [record()], next_cursor: null };
+        meets(response);
+        return undefined;
+      },
+    });
+    const { stdout } = await watched(daemon, 2, false);
     expect(JSON.parse(stdout)).toEqual({ change: 'asked', request: record() });
   });
 

@@ -43,9 +43,13 @@ describe('a stored value', () => {
     expect(stdout).toBe('text\n');
   });
 
-  it('prints nothing with --raw if it is missing', async () => {
+  it('says with --raw that nothing is stored for the key', async () => {
     const missing = await svc(['kv', 'get', 'none', '--raw'], await stored(1));
-    expect(missing).toMatchObject({ code: 3, stdout: '', stderr: 'Nothing there.\n' });
+    expect(missing).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'Nothing is stored for this key.\n',
+    });
   });
 
   it('is refused with both --raw and --json', async () => {

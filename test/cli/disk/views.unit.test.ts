@@ -115,11 +115,11 @@ describe('answers on a terminal', () => {
     ]);
   });
 
-  it('says that nothing is there', () => {
+  it('says that the list is empty', () => {
     const { stdout, output } = testOutput({ terminal: true });
     const answer = { items: [], next_cursor: null };
     output.answer(answer, fileListView(answer));
-    expect(stdout.text).toBe('Nothing there.\n');
+    expect(stdout.text).toBe('The list is empty.\n');
   });
 
   it('shows how full everything is', () => {

@@ -61,14 +61,14 @@ describe('the flags of a write', () => {
     expect(marked.map(({ words }) => words.join(' ')).toSorted()).toEqual(expected.toSorted());
   });
 
-  it.each(['soon', '60', '0s', '25h', '1d', '1.5m', '', '1 h', '5M'])(
+  it.each(['soon', '60', '0s', '25h', '2d', '1.5m', '', '1 h', '5M'])(
     'refuse --retry-for=%s and name it',
     async (time) => {
       const fake = await answering(done);
       const { code, err } = await svc([...SET, `--retry-for=${time}`], fake);
       expect([code, fake.seen.length]).toEqual([2, 0]);
       expect(err).toBe(
-        `USAGE: --retry-for can't be "${time}".\nUse a number with s, m or h, up to 24h: 60s, 5m, 1h\n`,
+        `USAGE: --retry-for can't be "${time}".\nUse a time up to 24h: 60s, 5m, 1h30m\n`,
       );
     },
   );

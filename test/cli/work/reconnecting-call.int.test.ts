@@ -130,6 +130,14 @@ describe('a call that waits for a person', () => {
     expect(away).toBeLessThanOrEqual(1);
   });
 
+  it('ends at its time, after one last try, when no answer ever comes', async () => {
+    answers = [lost];
+    await expect(ask(2)).rejects.toBeInstanceOf(CliError);
+    const waits = daemon.seen.map(({ body }) => Number(JSON.parse(body).wait_seconds));
+    // The client itself sends a call twice when the connection it had kept breaks.
+    expect(waits.filter((seconds) => seconds === 0).length).toBeLessThanOrEqual(2);
+  });
+
   it.each([0, 1])('with %i s answers what there is at their end', async (seconds) => {
     answers = [cutShort, held];
     expect(await ask(seconds)).toEqual(answer());
@@ -159,7 +167,7 @@ describe('a call that waits for a person', () => {
   it('goes on after its time until the request is known, if the decision is waited for', async () => {
     answers = [lost];
     const asking = ask(1, undefined, true);
-    // Longer than the server gets after the time of a call that has an end.
+    // Many more tries than fit in its time.
     await expect.poll(() => daemon.seen.length, { timeout: 120_000 }).toBeGreaterThan(10);
     answers = [cutShort];
     expect(await asking).toEqual(answer());
