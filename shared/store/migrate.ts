@@ -51,11 +51,12 @@ function statementsOf(connection: Connection): string {
   const rows = parts
     .filter(({ type }) => type === 'table')
     .flatMap(({ name }) => {
-      const columns = connection.all('SELECT name FROM pragma_table_info(?)', [String(name)]);
-      const values = columns.map((column) => `quote("${column['name']}")`).join(" || ',' || ");
+      const table = String(name);
+      const columns = connection.all('SELECT name FROM pragma_table_info(?)', [table]);
+      const quoted = columns.map((column) => `quote("${String(column['name'])}")`);
       return connection
-        .all(`SELECT ${values} AS "values" FROM "${name}"`)
-        .map((row) => `INSERT INTO "${name}" VALUES (${row['values']})`);
+        .all(`SELECT ${quoted.join(" || ',' || ")} AS "values" FROM "${table}"`)
+        .map((row) => `INSERT INTO "${table}" VALUES (${String(row['values'])})`);
     });
   return [...parts.map(({ sql }) => String(sql)), ...rows].join(';\n');
 }

@@ -18,7 +18,7 @@ function contentOf(connection: Connection): unknown {
   const parts = connection.all('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name');
   const rows = parts
     .filter(({ type }) => type === 'table')
-    .map(({ name }) => [name, connection.all(`SELECT * FROM "${name}"`)]);
+    .map(({ name }) => [name, connection.all(`SELECT * FROM "${String(name)}"`)]);
   connection.close();
   return { parts, rows };
 }
