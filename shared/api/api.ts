@@ -104,7 +104,9 @@ export function mountApi(
     allowedOrigin,
     ...(oauth && { oauthUrl: server.urls.mcp }),
   };
-  app.route('/mcp', mcpRoutes(executor, mcpTables(), options));
+  const mcp = mcpRoutes(executor, mcpTables(), options);
+  app.route('/mcp', mcp);
+  app.route('/mcp/', mcp);
   app.route('/', restRoutes(executor, operations, onInternal, { tellsAge: isReplica }));
 }
 

@@ -19,9 +19,12 @@ export interface McpOptions {
   readonly pauseMs?: number;
 }
 
+/** People who type an address may end it with a slash. */
+const READ_ONLY = ['/readonly', '/readonly/'];
+
 /**
- * MCP over HTTP; mount it at `/mcp`. The server keeps no sessions: each request has everything it needs. The SDK loads
- * with the first request, which saves most of its memory if nobody uses MCP.
+ * MCP over HTTP; mount it at `/mcp` and `/mcp/`. The server keeps no sessions: each request has everything it needs. The
+ * SDK loads with the first request, which saves most of its memory if nobody uses MCP.
  */
 export function mcpRoutes(
   executor: Executor,
@@ -34,8 +37,8 @@ export function mcpRoutes(
   });
   const app = new Hono<HttpEnv>();
   app.post('/', async (c) => (await endpoint()).post(c));
-  app.post('/readonly', async (c) => (await endpoint()).post(c, true));
-  for (const path of ['/', '/readonly']) {
+  for (const path of READ_ONLY) app.post(path, async (c) => (await endpoint()).post(c, true));
+  for (const path of ['/', ...READ_ONLY]) {
     app.all(path, async (c) => (await endpoint()).refuse(c));
   }
   return app;

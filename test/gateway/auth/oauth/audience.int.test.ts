@@ -30,6 +30,26 @@ async function atRest(token: unknown, method = 'GET', path = '/v1/whoami'): Prom
   return (await gateway.call(method, path, { key: String(token), ...body })).status;
 }
 
+describe('an address of MCP with a slash at its end', () => {
+  it('is the one without', async () => {
+    for (const path of ['/mcp', '/mcp/readonly', '/mcp?tools=inbox']) {
+      const slashed = path.replace(/(?=\?|$)/, '/');
+      const [plain, same] = [
+        await app.call(gateway.apiKey, path),
+        await app.call(gateway.apiKey, slashed),
+      ];
+      expect([slashed, same.status, same.body]).toEqual([slashed, 200, plain.body]);
+    }
+    expect((await app.call(null, '/mcp/')).status).toBe(401);
+  });
+
+  it('takes no token for less', async () => {
+    const { access_token: token } = await tokensFor('/mcp/readonly');
+    expect(await opens(token, '/mcp/readonly/')).toBe(200);
+    expect(await opens(token, '/mcp/')).toBe(401);
+  });
+});
+
 describe('a token that was asked for an address with fewer tools', () => {
   it('works at no other address, at REST, nor for svc open', async () => {
     const { access_token: token } = await tokensFor('/mcp?tools=whoami');
