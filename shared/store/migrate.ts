@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { NEWER_SCHEMA } from '../host/start-refused.ts';
 import { Connection } from './connection.ts';
+import { quoted } from './table-portions.ts';
 
 type Family = 'project' | 'control';
 
@@ -51,12 +52,12 @@ function statementsOf(connection: Connection): string {
   const rows = parts
     .filter(({ type }) => type === 'table')
     .flatMap(({ name }) => {
-      const table = String(name);
-      const columns = connection.all('SELECT name FROM pragma_table_info(?)', [table]);
-      const quoted = columns.map((column) => `quote("${String(column['name'])}")`);
+      const table = quoted(String(name));
+      const columns = connection.all('SELECT name FROM pragma_table_info(?)', [name ?? null]);
+      const values = columns.map((column) => `quote(${quoted(String(column['name']))})`);
       return connection
-        .all(`SELECT ${quoted.join(" || ',' || ")} AS "values" FROM "${table}"`)
-        .map((row) => `INSERT INTO "${table}" VALUES (${String(row['values'])})`);
+        .all(`SELECT ${values.join(" || ',' || ")} AS "values" FROM ${table}`)
+        .map((row) => `INSERT INTO ${table} VALUES (${String(row['values'])})`);
     });
   return [...parts.map(({ sql }) => String(sql)), ...rows].join(';\n');
 }

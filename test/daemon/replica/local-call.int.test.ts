@@ -87,6 +87,7 @@ describe('what is for the gateway', () => {
     expect(reads.map(({ name }) => name)).toEqual([
       'source_list',
       'source_get',
+      'inbox_link',
       'policy_suggest',
       'file_get',
       'usage',

@@ -136,14 +136,14 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every path that is served, and no other', () => {
-    const served = httpApp(DOORS_CLOSED).routes.map(({ path }) => path);
-    const paths = served
-      // The client of libSQL would write there; it is refused whatever it sends.
+    const paths = httpApp(DOORS_CLOSED)
+      .routes.map(({ path }) => path)
+      // The client of libSQL would write there, and is refused. The web inbox, and the bare address, are for people.
       .filter((path) => path !== '/*' && !path.endsWith('/pipeline'))
-      // The web inbox, and the bare address that leads to it, are for people.
       .filter((path) => !/^\/(?:ui)?$|^\/ui\//.test(path))
-      // An address of a source may end with a slash.
-      .map((path) => path.replaceAll(/:(\w+)(?:\{.*\})?/g, '{$1}').replace(/^(\/w\/.*)\/$/, '$1'));
+      // The address of a source, and that of MCP, may end with a slash.
+      .map((path) => path.replaceAll(/:(\w+)(?:\{.*\})?/g, '{$1}'))
+      .map((path) => (/^\/(?:w|mcp)\b/.test(path) ? path.replace(/\/$/, '') : path));
     expect([...new Set(paths)].toSorted()).toEqual(
       Object.keys(documentOf(operations).paths).toSorted(),
     );
