@@ -7,7 +7,7 @@ import { WATCH_OPTION } from './input/flags.ts';
 import type { JqSink } from './jq/filter.ts';
 import type { LostOutput } from './lost-output.ts';
 import { asCliError, CliError, usageError } from './errors.ts';
-import { TerminalOutput, wantsColor, type Sink } from './view/output.ts';
+import { isDumb, TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedCommands, typedProblem } from './view/typed-names.ts';
 import { ownCommand } from './program-path.ts';
 import { HelpWanted, programOf, type ReadLine } from './program.ts';
@@ -64,7 +64,7 @@ function outputFor(
     json: flags.has('--json'),
     quiet: flags.has('--quiet'),
     color: wantsColor(stdout, env, flags.has('--no-color')),
-    animated: env['TERM'] !== 'dumb',
+    animated: !isDumb(env),
     ...(script !== undefined && {
       typed: (text) =>
         typedCommands(text, allCommands(), () => ownCommand({ script, env, cwd: process.cwd() })),

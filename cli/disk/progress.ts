@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command.ts';
-import type { Sink } from '../view/output.ts';
+import { isDumb, type Sink } from '../view/output.ts';
 import { cutToWidth, safeLine, textWidth } from '../view/terminal-text.ts';
 import { sizeText } from '../view/sizes.ts';
 
@@ -141,6 +141,6 @@ export function showProgress(
   totalBytes: number | null,
 ): Progress {
   const { stderr } = process;
-  if (!stderr.isTTY || env['TERM'] === 'dumb' || options['quiet'] === true) return SILENT;
+  if (!stderr.isTTY || isDumb(env) || options['quiet'] === true) return SILENT;
   return new ProgressBar({ sink: stderr, label, totalBytes });
 }

@@ -320,8 +320,13 @@ function plainLine(value: unknown): string {
   return safeLine(plainText(value));
 }
 
+/** Whether the terminal only appends text. */
+export function isDumb(env: NodeJS.ProcessEnv): boolean {
+  return env['TERM'] === 'dumb';
+}
+
 /** Colors are on if the terminal shows them and neither NO_COLOR nor `--no-color` is set. */
 export function wantsColor(stdout: Sink, env: NodeJS.ProcessEnv, refused: boolean): boolean {
-  const forbidden = refused || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  const forbidden = refused || (env['NO_COLOR'] ?? '') !== '' || isDumb(env);
   return stdout.isTTY === true && !forbidden;
 }

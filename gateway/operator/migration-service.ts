@@ -50,7 +50,7 @@ export class MigrationService {
 
   /**
    * Closes a read-only project for good: it's now at the gateway with this address, if one is given. PRECONDITION_FAILED if
-   * the receipt is that of another copy; null: the operator vouches for it.
+   * the receipt belongs to another copy. Without a receipt, the operator vouches for the copy.
    */
   leave(name: string, { to, receipt }: Leaving): Promise<TransitionResult> {
     return this.#order(name, { state: 'moved', to }, async (id) => {
@@ -82,7 +82,7 @@ export class MigrationService {
     });
   }
 
-  /** What isn't on hold is refused for that, and what has moved isn't moved again. */
+  /** Checks only a project on hold: `moveAway` deals with all others. */
   async #refuseOther(id: string, receipt: string): Promise<void> {
     const { control, projects } = this.#deps;
     if ((await control.findProject(id))?.state !== 'held') return;

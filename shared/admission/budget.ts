@@ -22,7 +22,7 @@ export interface Full {
   readonly used: number;
 }
 
-/** Holders of nothing that stay known: who comes and goes all the time would cost a new table of the map each time. */
+/** So many holders of nothing stay in a map, because one that always gains and loses an entry always allocates new tables. */
 const IDLE_KEPT = 64;
 
 const SHARES: readonly Share[] = ['session', 'key', 'address', 'project'];

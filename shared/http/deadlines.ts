@@ -15,7 +15,7 @@ export interface ReceiveLimits {
   readonly lowestRate?: { readonly bytes: number; readonly everyMs: number };
 }
 
-/** Called for what came too slowly, before it's cut off. */
+/** Called before a slow client is cut off. */
 interface OnSlow {
   readonly onSlowBody?: ((request: IncomingMessage) => void) | undefined;
   /** No further head came in time, or none at all. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { invalid, type ServiceError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { errorCode } from '../lib/guards.ts';
 import { answerError, rawAnswer } from './answers.ts';
 
@@ -16,7 +16,7 @@ const FAULTS: Readonly<Record<string, { status: number; path: string; message: s
 
 const NO_REQUEST = { status: 400, path: 'request', message: 'Send HTTP/1.1 as RFC 9112 says.' };
 
-/** Answers what Node can't read, or won't do, as every other refusal: in JSON, with an X-Request-Id. */
+/** Refuses requests that Node can't read or won't serve like any other: in JSON, with an X-Request-Id. */
 export function answerUnreadable(server: Server): void {
   const latest = new WeakMap<Socket, ServerResponse>();
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -34,10 +34,7 @@ export function answerUnreadable(server: Server): void {
     socket.destroySoon();
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    answerError(response, unmetExpectation(), 417);
+    const message = 'Send `100-continue`, or leave it out.';
+    answerError(response, invalid({ path: 'Expect', message }), 417);
   });
-}
-
-function unmetExpectation(): ServiceError {
-  return invalid({ path: 'Expect', message: 'Send `100-continue`, or leave it out.' });
 }

@@ -1,6 +1,6 @@
 /**
- * A signal that aborts after so many milliseconds, also as a part of an `AbortSignal.any`: Node forgets a timeout that
- * nothing else refers to when it collects garbage. A listener keeps it.
+ * A signal that aborts after `ms` milliseconds, and may be given to `AbortSignal.any`. Node drops a plain
+ * `AbortSignal.timeout` there when it collects garbage, unless the timeout has a listener.
  */
 export function deadline(ms: number): AbortSignal {
   const signal = AbortSignal.timeout(ms);

@@ -100,6 +100,11 @@ export const nextCursor = z
   .nullable()
   .describe('Pass as `cursor` for the next page; null on the last.');
 
+/** Of a list with one page. It's typed like other cursors, because generators of clients know no type that is always null. */
+export function noCursor(why: string) {
+  return z.string().nullable().describe(`Always null: ${why}.`);
+}
+
 /** Remarks on a filter that matches nothing, or might never. */
 export const filterWarnings = z
   .array(z.string())

@@ -1,3 +1,5 @@
+import { deadline } from '../../../shared/lib/deadline.ts';
+
 /** One request, ready to send. */
 interface Exchange {
   readonly method: string;
@@ -42,9 +44,7 @@ export function isLoopback(host: string): boolean {
 function fetchTransport(base: URL, fetch: Fetch): Transport {
   const prefix = base.origin + base.pathname.replace(/\/+$/, '');
   return async ({ path, method, headers, body, signal, timeoutMs }) => {
-    const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
-    // Node forgets a timeout that only `any` refers to; a listener keeps it.
-    timeout.addEventListener('abort', () => undefined);
+    const timeout = deadline(Math.max(1, Math.ceil(timeoutMs)));
     const response = await fetch(prefix + path, {
       method,
       headers,

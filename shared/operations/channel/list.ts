@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { MakerNames } from '../access/maker.ts';
+import { noCursor } from '../fields.ts';
 import { channelView, toChannelView } from './view.ts';
 
 export const channelList = defineOperation({
@@ -11,7 +12,7 @@ export const channelList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(channelView).describe("The owner's channel first."),
-    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
+    next_cursor: noCursor('the list has one page'),
   }),
   errors: [],
   effect: 'read',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { MakerNames } from '../access/maker.ts';
+import { noCursor } from '../fields.ts';
 import { memberBehind } from './of-key.ts';
 import { memberView, toMemberView } from './view.ts';
 
@@ -13,7 +14,7 @@ export const memberList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(memberView).describe('Owners first.'),
-    next_cursor: z.string().nullable().describe('Always null: a project has few members.'),
+    next_cursor: noCursor('a project has few members'),
   }),
   errors: [],
   effect: 'read',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { MakerNames } from '../access/maker.ts';
+import { noCursor } from '../fields.ts';
 import { routeView, toRouteView } from './view.ts';
 
 export const routeList = defineOperation({
@@ -25,7 +26,7 @@ export const routeList = defineOperation({
         ),
       )
       .describe('Oldest first.'),
-    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
+    next_cursor: noCursor('the list has one page'),
   }),
   errors: [],
   effect: 'read',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { MakerNames } from '../access/maker.ts';
+import { noCursor } from '../fields.ts';
 import { sourceWithActivity, toSourceWithActivity } from './view.ts';
 
 export const sourceList = defineOperation({
@@ -12,7 +13,7 @@ export const sourceList = defineOperation({
   input: z.strictObject({}),
   output: z.object({
     items: z.array(sourceWithActivity).describe('Oldest first.'),
-    next_cursor: z.string().nullable().describe('Always null: the list has one page.'),
+    next_cursor: noCursor('the list has one page'),
   }),
   errors: [],
   effect: 'read',
