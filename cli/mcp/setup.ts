@@ -56,6 +56,8 @@ export interface Setup {
   readonly name: string;
   readonly place: Place;
   readonly file: string;
+  /** The folders of the user and of the project, which aren't the client's. */
+  readonly roots: readonly string[];
   /** Where the client's skill is; null for a client without skills. */
   readonly skill: string | null;
   /** The stored profile with the client's key. */
@@ -93,6 +95,7 @@ export function setupOf(context: CommandContext): Setup {
     name,
     place,
     file,
+    roots: [paths.home, paths.project],
     skill: folder === undefined ? null : join(folder, 'svc', 'SKILL.md'),
     profile: profileName(clientName, name, place === 'project' ? paths.project : null),
     label: `mcp: ${clientName} on ${machineName()}${near}`.slice(0, 100).trim(),

@@ -1,7 +1,8 @@
-import { rm, rmdir } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere } from '../../daemon/files.ts';
+import { removeEmpty } from './empty-folders.ts';
 import { replaceFile } from './replace-file.ts';
 
 const MODE = 0o644;
@@ -26,7 +27,6 @@ export async function removeSkill(path: string): Promise<boolean> {
   await rm(path);
   const own = dirname(path);
   const skills = dirname(own);
-  // The user may have put more files next to it: then they stay.
-  for (const folder of [own, skills, dirname(skills)]) await rmdir(folder).catch(() => undefined);
+  await removeEmpty([own, skills, dirname(skills)]);
   return true;
 }

@@ -21,9 +21,10 @@ export function svc(
   home: string,
   args: string[],
   env: Record<string, string> = {},
+  cwd = process.cwd(),
 ): Promise<string> {
   return new Promise((done, fail) => {
-    const options = { env: { ...process.env, ...env, SVC_HOME: home } };
+    const options = { cwd, env: { ...process.env, ...env, SVC_HOME: home } };
     execFile(process.execPath, [SVC, ...args], options, (error, out, err) => {
       if (error) fail(new Error(`svc ${args.join(' ')}: ${err || error.message}`));
       else done(out);

@@ -1,8 +1,9 @@
-import { lstat, rm, rmdir } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { endAgentKey } from '../../mcp/agent-key.ts';
+import { removeEmpty } from '../../mcp/empty-folders.ts';
 import { replaceFile } from '../../mcp/replace-file.ts';
 import { edited, setupArgument, setupOf, setupOptions, type Setup } from '../../mcp/setup.ts';
 import { removeSkill } from '../../mcp/skill.ts';
@@ -46,8 +47,8 @@ async function removeEntry(setup: Setup): Promise<boolean> {
   if (before === null || after === before) return false;
   if (isBare(after, setup.client.servers) && (await lstat(setup.file)).isFile()) {
     await rm(setup.file);
-    // The user may have put more files next to it.
-    await rmdir(dirname(setup.file)).catch(() => undefined);
+    const folder = dirname(setup.file);
+    if (!setup.roots.includes(folder)) await removeEmpty([folder]);
   } else {
     await replaceFile(setup.file, after, { newMode: 0o600 });
   }

@@ -167,4 +167,16 @@ describe('svc mcp uninstall', () => {
     await svc(data, ['mcp', 'uninstall', client, ...named], env);
     expect(existsSync(join(env.HOME, folder))).toBe(false);
   });
+
+  it("leaves the project's folder, and the user's, where nothing else is in it", async () => {
+    const project = mkdtempSync(join(home, 'project-'));
+    const env = { HOME: mkdtempSync(join(home, 'user-')), XDG_CONFIG_HOME: '' };
+    for (const [scope, folder] of Object.entries({ project, user: env.HOME })) {
+      await svc(data, ['mcp', 'install', 'claude-code', '--scope', scope], env, project);
+      // Whoever took the skill out by hand may have left nothing but the entry.
+      rmSync(join(folder, '.claude'), { recursive: true });
+      await svc(data, ['mcp', 'uninstall', 'claude-code', '--scope', scope], env, project);
+    }
+    expect([existsSync(project), existsSync(env.HOME)]).toEqual([true, true]);
+  });
 });
