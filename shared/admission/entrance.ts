@@ -25,8 +25,10 @@ interface Peer {
   lane: Lane;
   /** Requests without an answer. */
   open: number;
-  /** Ends those of them that wait behind another one. */
+  /** Ends those of them that came before another one was answered. */
   readonly behind: Set<() => void>;
+  /** Begins those that still wait for that, in their order. */
+  readonly next: (() => void)[];
 }
 
 /** Lets requests in, each in its turn. */
@@ -40,8 +42,9 @@ export class Entrance {
   }
 
   /**
-   * Calls `begin` when it's the request's turn. Returns a refusal if too many wait already. A connection that sends too
-   * many requests before it has answers ends.
+   * Calls `begin` when it's the request's turn, and the one before it on its connection is answered and read: nobody
+   * takes more than one place by a connection that isn't read. Returns a refusal if too many wait already. A connection
+   * that sends too many requests before it has answers ends.
    */
   enter(entering: Entering, begin: () => void): ServiceError | null {
     const { request, response, address, admitted } = entering;
@@ -74,11 +77,14 @@ export class Entrance {
       peer.behind.delete(closed);
       admitted.ended();
       if (admitted.project === null) this.#doubt(peer, response.statusCode);
+      if (!request.socket.destroyed) peer.next.shift()?.();
     };
     response.on('close', closed);
     // An answer behind another one has no connection yet, and isn't closed with it.
     if (isQueued) peer.behind.add(closed);
-    const full = turns.enter(place, unreadBytes(request), begin);
+    const bytes = unreadBytes(request);
+    const full = isQueued ? turns.wait(place, bytes) : turns.enter(place, bytes, begin);
+    if (isQueued && full === null) peer.next.push(() => turns.enter(place, bytes, begin));
     return full && this.#admission.crowded(full, { [full.of]: lane.holder });
   }
 
@@ -104,6 +110,7 @@ export class Entrance {
       lane,
       open: 0,
       behind: new Set<() => void>(),
+      next: [],
     };
     request.socket.once('close', () => {
       for (const closed of peer.behind) closed();

@@ -67,14 +67,13 @@ export class Turns {
   enter(place: Place, bytes: number, begin: () => void): Full | null {
     const { lane, places } = place;
     if (this.#queue.isEmpty && this.#isFree() && this.takePlaces(lane, places)) {
+      place.leave();
       place.isUnderWay = true;
       this.#run(lane, begin);
       return null;
     }
-    const amount = WAITING_HEAD_BYTES + bytes;
-    const full = this.#waiting.take(lane.counted, amount);
+    const full = this.wait(place, bytes);
     if (full !== null) return full;
-    place.waitingBytes = amount;
     const run = (): void => {
       this.leaveLine(place);
       place.isUnderWay = this.takePlaces(lane, places);
@@ -83,6 +82,15 @@ export class Turns {
     place.queued = this.#queue.push(lane, { run, places });
     this.#pump();
     return null;
+  }
+
+  /** Counts what a request holds until it begins. Returns the limit that its holder has reached, if it can't even wait. */
+  wait(place: Place, bytes: number): Full | null {
+    if (place.waitingBytes > 0) return null;
+    const amount = WAITING_HEAD_BYTES + bytes;
+    const full = this.#waiting.take(place.lane.counted, amount);
+    if (full === null) place.waitingBytes = amount;
+    return full;
   }
 
   /** Resolves when other work of this holder may use the event loop; it needs no place. */
@@ -171,7 +179,7 @@ export class Place {
 
   /** Gives the place to another; a request in line never begins. May be called repeatedly. */
   leave(): void {
-    if (this.queued) this.#turns.leaveLine(this);
+    if (this.waitingBytes > 0) this.#turns.leaveLine(this);
     if (!this.isUnderWay) return;
     this.isUnderWay = false;
     this.#turns.givePlaces(this.lane, this.places);

@@ -1,4 +1,5 @@
 import { request, type RequestOptions } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Listener, type Backend } from '../../daemon/listener.ts';
@@ -9,6 +10,8 @@ import { temporaryFolder } from '../helpers/gateway.ts';
 const PLACES = 64;
 /** What a request in line counts for. */
 const HEAD_BYTES = 8192;
+/** More than a socket takes that nobody reads. */
+const LONG = 4_000_000;
 
 /** A daemon whose answers end when a test says so. */
 class Stage {
@@ -26,7 +29,7 @@ class Stage {
       fetch: async (asked, env) => {
         if (asked.headers.get('authorization') === 'Bearer known') {
           admittedOf(env).proved('api', 'prj_a');
-          return new Response('known');
+          return new Response(asked.url.endsWith('/long') ? 'x'.repeat(LONG) : 'known');
         }
         this.reached.push(new URL(asked.url).pathname);
         await new Promise<void>((resolve) => this.#ends.push(resolve));
@@ -46,6 +49,22 @@ class Stage {
   async close(): Promise<void> {
     await Promise.all(this.#listeners.map((listener) => listener.close(0)));
     this.#folder.remove();
+  }
+
+  /** Sends as many requests at once, and reads no answer. */
+  sendUnread(path: string, times: number): Socket {
+    const { host, port, socketPath } = this.at;
+    const socket = socketPath
+      ? connect(socketPath)
+      : connect({ host: String(host), port: Number(port) });
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${port ? `localhost:${port}` : 'localhost'}\r\nAuthorization: Bearer known\r\n\r\n`;
+    const last = head.replace('\r\n', '\r\nConnection: close\r\n');
+    socket
+      .on('error', () => undefined)
+      .setEncoding('utf8')
+      .pause();
+    socket.write(head.repeat(times - 1) + last);
+    return socket;
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<string> {
@@ -94,6 +113,31 @@ describe.each(['tcp', 'socket'] as const)('a daemon that somebody floods over it
       expect([stage.admission.turns.underWay, stage.admission.turns.waitingBytes]).toEqual([0, 0]);
     },
   );
+
+  it('answers others of the same project whose connections are read', async () => {
+    await stage.open(kind);
+    const sent = 5;
+    const sockets = Array.from({ length: 10 }, () => stage.sendUnread('/long', sent));
+    const behind = (sent - 1) * sockets.length;
+    const { turns } = stage.admission;
+    await expect.poll(() => turns.waitingBytes).toBe(behind * HEAD_BYTES);
+    expect(turns.underWay).toBe(0);
+    expect(await stage.get('/', { authorization: 'Bearer known' })).toBe('known');
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => turns.waitingBytes).toBe(0);
+  });
+
+  it('gives each its answer in order once they are read', async () => {
+    await stage.open(kind);
+    const socket = stage.sendUnread('/long', 5);
+    await expect.poll(() => stage.admission.turns.waitingBytes).toBe(4 * HEAD_BYTES);
+    let text = '';
+    for await (const piece of socket) text += String(piece);
+    expect(text.split('x'.repeat(LONG)).map((one) => one.slice(-4))).toEqual([
+      ...Array(5).fill('\r\n\r\n'),
+      '',
+    ]);
+  });
 
   it('lets another agent with the same key go next', async () => {
     await stage.open(kind);
