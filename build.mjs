@@ -1,7 +1,8 @@
 // Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `dependencies`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
 import { buildClient } from './clients/typescript/build.mjs';
@@ -10,7 +11,13 @@ rmSync('dist', { recursive: true, force: true });
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
+const THIRD_PARTY = 'dist/third-party.txt';
+
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+const withPackages = {
+  metafile: true,
+  banner: { js: `/* Contains packages of other authors. Their licences are in ${THIRD_PARTY} */` },
+};
 
 /**
  * Our processes are our own code only: packages run as their authors ship them, out of node_modules. What is imported late
@@ -58,12 +65,41 @@ await build({
 
 // The command is one CommonJS file with everything in it, in plain ASCII: Node starts that fastest, and on Node 20 it is
 // the only kind that can be kept compiled. `import()` doesn't work in code that is run that way: `require` takes its place.
-// Only `svc mcp` needs the SDK and only `--jq` needs jq; both are loaded from node_modules.
+// Only `--jq` needs jq, which is loaded from node_modules.
 const command = {
   ...common,
   format: 'cjs',
   supported: { 'dynamic-import': false },
-  external: ['@modelcontextprotocol/sdk/*', 'jq-wasm'],
+  external: ['jq-wasm'],
+};
+
+/** What `svc mcp` takes from the SDK, and no other command. */
+const SDK_MODULES = ['client/streamableHttp.js', 'server/stdio.js', 'types.js'].map(
+  (path) => `@modelcontextprotocol/sdk/${path}`,
+);
+
+/** Relative to the executable. */
+const SDK_FILE = './code/mcp-sdk.cjs';
+
+/** A file of its own instead of the package, which would install a web server of 90 packages. */
+const sdk = await build({
+  ...command,
+  ...withPackages,
+  stdin: {
+    contents: SDK_MODULES.map((path) => `export * from '${path}';`).join('\n'),
+    resolveDir: import.meta.dirname,
+  },
+  outfile: join('dist', SDK_FILE),
+  minify: true,
+});
+
+const withSdkBeside = {
+  name: 'with-sdk-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@modelcontextprotocol\/sdk\// }, ({ path }) =>
+      SDK_MODULES.includes(path) ? { path: SDK_FILE, external: true } : null,
+    );
+  },
 };
 
 /** The shapes of operations and what commands declare, written out: the command starts without schemas and without its commands. */
@@ -93,13 +129,13 @@ const withoutPrograms = {
   },
 };
 
-await build({
+const cli = await build({
   ...command,
+  ...withPackages,
   entryPoints: ['cli/main.ts'],
   outfile: 'dist/code/cli.cjs',
   minify: true,
-  plugins: [atBuild, withoutPrograms],
-  banner: { js: '/* Contains commander, (c) 2011 TJ Holowaychuk, MIT: see its LICENSE */' },
+  plugins: [atBuild, withoutPrograms, withSdkBeside],
 });
 
 /**
@@ -134,6 +170,20 @@ await build({
 chmodSync('dist/svc.cjs', 0o755);
 
 await buildClient(common);
+
+/** The licences of all packages that lie in these files. */
+function licencesOf(...bundles) {
+  const paths = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
+  return [...new Set(folders)].toSorted().map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
+    if (file === undefined) throw new Error(`${folder} has no licence to hand on.`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+}
+
+writeFileSync(THIRD_PARTY, licencesOf(cli, sdk).join(`\n${'-'.repeat(80)}\n\n`));
 
 // Found beside the processes as they are beside the source.
 cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });

@@ -58,6 +58,7 @@ describe.runIf(installed)('the package from npm', () => {
       'replica-child.js',
       'scrub.js',
       'svc.cjs',
+      'third-party.txt',
       'writer.js',
     ]);
   });
@@ -76,14 +77,50 @@ describe.runIf(installed)('the package from npm', () => {
     const loaded = new Set(files.flatMap(importsOf).map(packageOf));
     expect(loaded.size).toBeGreaterThan(10);
     expect([...loaded].filter((name) => builtinModules.includes(name))).toEqual([]);
-    // The command has one package in its own file, so that it starts faster, and loads others late, for `svc mcp` and --jq.
-    const ofCommand = ['commander', '@modelcontextprotocol/sdk', 'jq-wasm'];
+    // The command has one package in its own file, so that it starts faster, and loads another late, for --jq.
+    const ofCommand = ['commander', 'jq-wasm'];
     expect(Object.keys(dependencies).toSorted()).toEqual([...loaded, ...ofCommand].toSorted());
-    const command = readFileSync(modules('svc-agents', 'dist', 'code', 'cli.cjs'), 'utf8');
-    expect(command).toContain('@modelcontextprotocol/sdk/');
-    expect(command).not.toContain('ZodError');
     for (const version of Object.values(dependencies))
       expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.-]+)?$/);
+  });
+
+  it('brings no web server for `svc mcp`, and few packages in all', () => {
+    const text = readFileSync(modules('.package-lock.json'), 'utf8');
+    const { packages } = JSON.parse(text) as { packages: Record<string, object> };
+    const folders = Object.keys(packages);
+    expect(folders).toContain('node_modules/svc-agents');
+    expect(
+      folders.filter((path) => /\/(?:express|@modelcontextprotocol\/sdk)$/.test(path)),
+    ).toEqual([]);
+    expect(folders.length).toBeLessThanOrEqual(125);
+  });
+
+  it('hands on the licences of the packages that lie in its own files', () => {
+    const text = readFileSync(modules('svc-agents', 'dist', 'third-party.txt'), 'utf8');
+    const parts = text.split(/^-{80}$/m);
+    const names = parts.map((part) => /^(\S+) \d+\.\d+\.\d+$/m.exec(part)?.[1]);
+    expect(names).toEqual([
+      '@modelcontextprotocol/sdk',
+      'commander',
+      'content-type',
+      'eventsource-parser',
+      'pkce-challenge',
+      'zod',
+    ]);
+    for (const part of parts) expect(part).toMatch(/Permission is hereby granted|Redistribution/);
+  });
+
+  it.each([
+    [['inbox', 'list'], false],
+    [['mcp'], true],
+  ])('%s loads the SDK of MCP: %s', async (args, loads) => {
+    await machine.svc('up', '--port', '0');
+    const started = machine.start(args, { NODE_DEBUG: 'module' });
+    started.child.stdin.end();
+    const { code, err } = await started.ended;
+    expect(code).toBe(0);
+    expect(err).toContain('dist/svc.cjs');
+    expect(err.includes('dist/code/mcp-sdk.cjs')).toBe(loads);
   });
 
   it('has every file that its pages link to, but for those of the checkout', () => {
