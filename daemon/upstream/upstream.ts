@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, errors, Pool, type Dispatcher } from 'undici';
 import { requestOf, type RestRequest } from './rest-request.ts';
+import { REPLAYED_HEADER } from '../../shared/api/answer-marks.ts';
 import { beside } from '../../shared/lib/beside.ts';
 import { wholeOf } from '../../shared/lib/bytes.ts';
 import type { Caller } from '../../shared/kernel/context.ts';
@@ -139,8 +140,12 @@ export class Upstream {
     // A portal or proxy in between may answer with anything.
     if (value === undefined) throw this.#refusal(received, call);
     const position = Number(answered['x-service-position']);
+    // A key that the daemon made is none that its caller repeated.
+    const isKeyed = call.caller.idempotencyKey !== null;
+    const isReplayed = isKeyed && answered[REPLAYED_HEADER.toLowerCase()] === 'true';
     return {
       value,
+      ...(isReplayed && { replayed: true }),
       ...(Number.isSafeInteger(position) && { position }),
     };
   }

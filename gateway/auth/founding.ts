@@ -42,6 +42,16 @@ type KeyAnswer = z.output<typeof keyAnswer>;
 const ANSWERED_WITHIN_MS = 12_000;
 const LOOK_AGAIN_MS = 100;
 
+/** An answer, and whether an earlier call under the same Idempotency-Key got it first. */
+interface Answered<T> {
+  readonly value: T;
+  readonly replayed: boolean;
+}
+
+function replayOf<T>(kept: string): Answered<T> {
+  return { value: JSON.parse(kept) as T, replayed: true };
+}
+
 /**
  * Turns confirmed sign-ins into a project with its first key, or into a key of a project. One transaction in the
  * control database uses the sign-in and reserves the project; then the project is created and confirmed there. After
@@ -72,13 +82,16 @@ export class Founding {
   createProject(
     input: z.output<typeof projectInput>,
     idempotencyKey: string | null,
-  ): Promise<ProjectAnswer> {
+  ): Promise<Answered<ProjectAnswer>> {
     const use = this.#useOf('project', input, idempotencyKey);
     return this.#once(use, () => this.#createProject(use, input));
   }
 
   /** Creates a key of a project. LOGIN_NOT_VERIFIED, LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND, KEY_LIMIT_REACHED. */
-  createKey(input: z.output<typeof keyInput>, idempotencyKey: string | null): Promise<KeyAnswer> {
+  createKey(
+    input: z.output<typeof keyInput>,
+    idempotencyKey: string | null,
+  ): Promise<Answered<KeyAnswer>> {
     const use = this.#useOf('key', input, idempotencyKey);
     return this.#once(use, () => this.#createKey(use, input));
   }
@@ -215,19 +228,19 @@ export class Founding {
   }
 
   /** A repeat with the same Idempotency-Key gets the same answer until the sign-in expires. */
-  async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<T> {
+  async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<Answered<T>> {
     const { repeatHash } = use;
-    if (repeatHash === null) return run();
+    if (repeatHash === null) return { value: await run(), replayed: false };
     if (this.#running.has(repeatHash)) throw stillRunning();
     this.#running.add(repeatHash);
     try {
       const kept = await this.#storedResponse(use, repeatHash);
-      return kept === null ? await run() : (JSON.parse(kept) as T);
+      return kept === null ? { value: await run(), replayed: false } : replayOf<T>(kept);
     } catch (error) {
       const isUsed = error instanceof ServiceError && error.code === 'LOGIN_CONSUMED';
       const kept = isUsed ? await this.#answerOfOther(use, repeatHash) : null;
       if (kept === null) throw error;
-      return JSON.parse(kept) as T;
+      return replayOf<T>(kept);
     } finally {
       this.#running.delete(repeatHash);
     }

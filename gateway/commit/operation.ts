@@ -27,7 +27,13 @@ export interface OperationCall {
   readonly mayBeRepeat: boolean;
 }
 
-export type OperationOutcome = { readonly committed: unknown } | { readonly refused: PlainError };
+/** What the call committed, or `replayed` what an earlier one did. */
+export interface Committed {
+  readonly committed: unknown;
+  readonly replayed: boolean;
+}
+
+export type OperationOutcome = Committed | { readonly refused: PlainError };
 
 /** Runs the `commit` of an operation and appends its ledger entry last. A refusal gets its own entry. */
 export const operation: Command<OperationCall, OperationOutcome> = {
@@ -61,12 +67,12 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   await refuseEnded(job, caller, now);
   if (idempotencyKey !== null && call.mayBeRepeat) {
     const kept = await findAnswer(job, { ...call, idempotencyKey });
-    if (kept) return kept;
+    if (kept) return { ...kept, replayed: true };
   }
   const called = find(call.name);
   refusePreviousSecret(called, caller);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
-  if (committed === null) return { committed };
+  if (committed === null) return { committed, replayed: false };
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);
   const effect = CHANGED_BY_SCOPE.get(called.scope);
   if (effect) job.emit(effect);
@@ -80,7 +86,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
     },
     now,
   );
-  return { committed };
+  return { committed, replayed: false };
 }
 
 function find(name: string): WriteOperation {

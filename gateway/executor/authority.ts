@@ -47,9 +47,9 @@ export class Authority implements Executor {
     const checked = admit(operation, input, caller);
     const project = await this.#deps.projects.find(caller.projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');
-    const value = await this.#run(operation, checked, { caller, project, signal });
-    if (this.#deps.checkAnswers) operation.output.parse(value);
-    return operation.effect === 'write' ? { value, position: project.position } : { value };
+    const answer = await this.#run(operation, checked, { caller, project, signal });
+    if (this.#deps.checkAnswers) operation.output.parse(answer.value);
+    return operation.effect === 'write' ? { ...answer, position: project.position } : answer;
   }
 
   async follow(caller: Caller, follower: Follower): Promise<() => void> {
@@ -58,11 +58,11 @@ export class Authority implements Executor {
     return project.waits.follow(caller.keyId, follower);
   }
 
-  #run(
+  async #run(
     operation: Operation,
     input: unknown,
     call: { caller: Caller; project: Project; signal: AbortSignal },
-  ): Promise<unknown> {
+  ): Promise<Answer> {
     const { handler } = operation;
     const { caller, project, signal } = call;
     const { clock, vault, server } = this.#deps;
@@ -76,14 +76,14 @@ export class Authority implements Executor {
       replicaLog: () => archiveUse(project.databasePath, server.replicaLogBytes ?? null),
     };
     if (handler.kind === 'read') {
-      return project.store.read((store) => handler.run({ store, ...base }, input));
+      return { value: await project.store.read((store) => handler.run({ store, ...base }, input)) };
     }
     const { blobs, waits, pace } = project;
     const read: LongContext['read'] = (fn) => project.store.read(fn);
     const long = (): LongContext =>
       longContext(base, { blobs, waits, pace, read, now: () => clock.now() }, signal);
     return handler.kind === 'long'
-      ? handler.run(long(), input)
+      ? { value: await handler.run(long(), input) }
       : runWrite({ operation, handler, input, base, project, long });
   }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LongContext, ReadContext } from '../../shared/kernel/context.ts';
+import type { Answer } from '../../shared/kernel/executor.ts';
 import { stillRunning } from '../../shared/lib/errors.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { waitField, type Handler, type Operation } from '../../shared/kernel/operation.ts';
@@ -7,6 +8,7 @@ import { findAnswer } from '../commit/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/plain-error.ts';
 import type { InputOf } from '../commit/commands.ts';
+import type { Committed } from '../commit/operation.ts';
 
 interface Write {
   readonly operation: Operation;
@@ -28,7 +30,7 @@ const running = new WeakMap<Project, Set<string>>();
 /** The phases of a write: prepare, the transaction with its ledger entry last, then the answer. */
 export async function runWrite(
   call: Omit<Write, 'brief' | 'inputDigest' | 'askedDigest'>,
-): Promise<unknown> {
+): Promise<Answer> {
   const { project, operation } = call;
   const brief = operation.briefOf(call.input);
   const ledgerWriter = await project.ledgerWriter();
@@ -38,7 +40,8 @@ export async function runWrite(
   const write = { brief, inputDigest, askedDigest, ...call };
   const releases: (() => void)[] = [];
   try {
-    return await answer(write, await commitOnce(write, releases));
+    const { committed, replayed } = await commitOnce(write, releases);
+    return { value: await answer(write, committed), ...(replayed && { replayed }) };
   } finally {
     for (const release of releases) release();
   }
@@ -56,7 +59,7 @@ function withoutWait(operation: Operation, brief: unknown): unknown {
  * Returns what the call commits now, or committed earlier under the same Idempotency-Key. After the commit a repeat
  * is allowed even while the first call waits, because its client may have lost the connection long ago.
  */
-async function commitOnce(write: Write, releases: (() => void)[]): Promise<unknown> {
+async function commitOnce(write: Write, releases: (() => void)[]): Promise<Committed> {
   const { base, project } = write;
   const { idempotencyKey, keyId } = base.caller;
   if (idempotencyKey === null) return prepareAndCommit(write, releases);
@@ -67,7 +70,7 @@ async function commitOnce(write: Write, releases: (() => void)[]): Promise<unkno
   inFlight.add(name);
   try {
     const kept = await storedResponse(write, idempotencyKey);
-    return kept ? kept.committed : await prepareAndCommit(write, releases);
+    return kept ? { ...kept, replayed: true } : await prepareAndCommit(write, releases);
   } finally {
     inFlight.delete(name);
   }
@@ -83,14 +86,20 @@ function storedResponse(
   return project.store.read((store) => findAnswer({ store, project: project.info, vault }, keyed));
 }
 
-async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<unknown> {
+async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<Committed> {
   const { handler, input, base, project } = write;
   if (handler.seek) {
     const long = write.long();
-    const attempt = (): Promise<unknown> => commitNow(write, long, project.shared);
+    let replayed = false;
+    const attempt = async (): Promise<unknown> => {
+      const outcome = await commitNow(write, long, project.shared);
+      ({ replayed } = outcome);
+      return outcome.committed;
+    };
     const begun = performance.now();
     const elapsedSeconds = (): number => (performance.now() - begun) / 1000;
-    return handler.seek({ attempt, elapsedSeconds, ...long }, input);
+    const committed = await handler.seek({ attempt, elapsedSeconds, ...long }, input);
+    return { committed, replayed };
   }
   const prepared = await handler.prepare?.(
     {
@@ -122,11 +131,11 @@ function toCall(
 }
 
 /** `mayBeRepeat`: see `OperationCall`. */
-async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Promise<unknown> {
+async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Promise<Committed> {
   const call = toCall(write, prepared, mayBeRepeat);
   const outcome = await write.project.writes.run('operation', call);
   if ('refused' in outcome) throw fromPlain(outcome.refused);
-  return outcome.committed;
+  return outcome;
 }
 
 async function answer(write: Write, committed: unknown): Promise<unknown> {
@@ -152,7 +161,7 @@ async function commitAgain(
   brief: unknown,
 ): Promise<unknown> {
   try {
-    return await commitNow({ ...write, brief }, long, false);
+    return (await commitNow({ ...write, brief }, long, false)).committed;
   } catch (error) {
     const { idempotencyKey } = write.base.caller;
     const kept = idempotencyKey === null ? null : await storedResponse(write, idempotencyKey);
@@ -162,7 +171,11 @@ async function commitAgain(
 }
 
 /** Commits at the current time. If the caller has gone, nothing is committed, because its result would reach nobody. */
-async function commitNow(write: Write, long: LongContext, mayBeRepeat: boolean): Promise<unknown> {
+async function commitNow(
+  write: Write,
+  long: LongContext,
+  mayBeRepeat: boolean,
+): Promise<Committed> {
   await long.breathe();
   const now = (await timeNow(long)) ?? write.base.now;
   return commit({ ...write, base: { ...write.base, now } }, undefined, mayBeRepeat);

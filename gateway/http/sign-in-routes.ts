@@ -9,6 +9,7 @@ import {
 import { readFields } from '../../shared/api/rest/input.ts';
 import { keyInput, pollInput, projectInput, startInput } from '../../shared/api/sign-in.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
+import { markHeaders } from '../../shared/api/answer-marks.ts';
 import { checkedIdempotencyKey } from '../../shared/kernel/caller.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { clientAddress } from '../lib/client-address.ts';
@@ -21,6 +22,7 @@ type Ctx = Context<HttpEnv>;
 interface Answer {
   readonly status: 200 | 201;
   readonly value: unknown;
+  readonly replayed?: boolean;
 }
 
 type Respond = (fields: unknown, c: Ctx) => Promise<Answer>;
@@ -41,11 +43,11 @@ export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<
     },
     '/v1/auth/keys': async (fields, c) => {
       const input = parseFields(keyInput, fields);
-      return { status: 201, value: await founding.createKey(input, idempotencyKey(c)) };
+      return { status: 201, ...(await founding.createKey(input, idempotencyKey(c))) };
     },
     '/v1/projects': async (fields, c) => {
       const input = parseFields(projectInput, fields);
-      return { status: 201, value: await founding.createProject(input, idempotencyKey(c)) };
+      return { status: 201, ...(await founding.createProject(input, idempotencyKey(c))) };
     },
   };
   const app = new Hono<HttpEnv>();
@@ -58,10 +60,11 @@ export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<
 async function answer(c: Ctx, respond: Respond, onInternal: OnInternalError): Promise<Response> {
   try {
     if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
-    const { status, value } = await respond(await readFields(c.env, SIGN_IN_BODY_MAX_BYTES), c);
-    return reply(c, JSON.stringify(value), status, {
+    const { status, ...made } = await respond(await readFields(c.env, SIGN_IN_BODY_MAX_BYTES), c);
+    return reply(c, JSON.stringify(made.value), status, {
       'Content-Type': 'application/json',
       'Cache-Control': 'no-store',
+      ...markHeaders(made),
     });
   } catch (error) {
     return errorResponse(error, c, onInternal);

@@ -1,13 +1,17 @@
 import type { Answer } from '../kernel/executor.ts';
 
+/** Sent as `true` if an earlier call under the same Idempotency-Key made the write; Stripe's API names it so. */
+export const REPLAYED_HEADER = 'Idempotent-Replayed';
+
 /**
  * The headers that describe an answer. `X-Service-Position`: the project's position after a write.
  * `X-Service-Replica-Age`: the seconds since the answering replica last had everything. `X-Service-Stale: true`: also
  * sent while the gateway can't be reached.
  */
-export function markHeaders({ position, replica }: Answer): Record<string, string> {
+export function markHeaders({ position, replayed, replica }: Answer): Record<string, string> {
   return {
     ...(position !== undefined && { 'X-Service-Position': String(position) }),
+    ...(replayed && { [REPLAYED_HEADER]: 'true' }),
     ...(replica && { 'X-Service-Replica-Age': (replica.ageMs / 1000).toFixed(3) }),
     ...(replica?.stale && { 'X-Service-Stale': 'true' }),
   };
@@ -19,9 +23,10 @@ export function staleNote(ageSeconds: number): string {
 }
 
 /** The same marks for the `_meta` of an MCP result. */
-export function markMeta({ position, replica }: Answer): Record<string, unknown> {
+export function markMeta({ position, replayed, replica }: Answer): Record<string, unknown> {
   return {
     ...(position !== undefined && { 'svc/position': position }),
+    ...(replayed && { 'svc/replayed': true }),
     ...(replica && { 'svc/replica': replica }),
   };
 }

@@ -21,6 +21,8 @@ export interface Answer {
   readonly value: unknown;
   /** After a write: the project position that includes it. A replica has the write once it reaches that position. */
   readonly position?: number;
+  /** Whether an earlier call under the same Idempotency-Key made the write. */
+  readonly replayed?: boolean;
   /** Set if a replica answered. */
   readonly replica?: ReplicaAge;
 }

@@ -9,7 +9,7 @@ import {
   routePaths,
 } from './routes.ts';
 import { ANSWERS } from './examples.ts';
-import { inputParameters, requestBody, type RequestBody } from './input.ts';
+import { inputParameters, REPLAYED_HEADERS, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
 import { Schemas } from './schemas.ts';
 import { withRoutes } from '../names.ts';
@@ -214,11 +214,12 @@ const VERSION_HEADERS = {
     schema: { type: 'string' },
   },
 };
-const POSITION_HEADERS = {
+const WRITE_HEADERS = {
   'X-Service-Position': {
     description: 'The number of the newest commit. A replica at this position has the write.',
     schema: { type: 'string' },
   },
+  ...REPLAYED_HEADERS,
 };
 const NOT_MODIFIED = {
   description: 'The version still matches If-None-Match.',
@@ -227,7 +228,7 @@ const NOT_MODIFIED = {
 
 function success(operation: Operation, schemas: Schemas): Json {
   const headers = {
-    ...(operation.effect === 'write' && POSITION_HEADERS),
+    ...(operation.effect === 'write' && WRITE_HEADERS),
     ...(hasEtag(operation) && VERSION_HEADERS),
   };
   const { name, summary } = operation;

@@ -1,6 +1,7 @@
 import type { Operation, RawBody } from '../../kernel/operation.ts';
 import { pascal, type Schemas } from './schemas.ts';
 import { fieldKinds, isInQuery, jsonSchema } from '../fields.ts';
+import { REPLAYED_HEADER } from '../answer-marks.ts';
 import { versionConditions } from '../version-headers.ts';
 
 type Json = Record<string, unknown>;
@@ -34,6 +35,15 @@ export const IDEMPOTENCY_PARAMETER = {
   description:
     '1–255 printable ASCII characters. A repeat with the same key and input within 24 hours has one effect.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+/** The header of an answer that repeats another. */
+export const REPLAYED_HEADERS = {
+  [REPLAYED_HEADER]: {
+    description:
+      '`true` if an earlier call under this Idempotency-Key made the write; otherwise not sent.',
+    schema: { type: 'string', enum: ['true'] },
+  },
 };
 
 const IF_CHANGED_PARAMETER = {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { jsonSchema } from '../fields.ts';
-import { IDEMPOTENCY_PARAMETER } from './input.ts';
+import { IDEMPOTENCY_PARAMETER, REPLAYED_HEADERS } from './input.ts';
 import { CSRF, formBody, PAGE, pageResponses, REFUSED_FORMS, SEEN } from './pages.ts';
 import { errorResponses, jsonResponse, ANYWHERE } from './responses.ts';
 import { pascal, type Schemas } from './schemas.ts';
@@ -74,7 +74,7 @@ function describe({ operationId, summary, description, ...route }: Route, schema
       },
     },
     responses: {
-      [route.status]: jsonResponse(summary, answer),
+      [route.status]: jsonResponse(summary, answer, route.status === 201 ? REPLAYED_HEADERS : {}),
       ...errorResponses([...COMMON, ...route.errors]),
     },
   };

@@ -20,6 +20,8 @@ async function newEvent(text = 'one'): Promise<string> {
   return String((await gateway.deliver(url, text)).body['event_id']);
 }
 
+const mark = ({ headers }: { headers: Headers }) => headers.get('idempotent-replayed');
+
 describe('an Idempotency-Key', () => {
   it('gives a repeated claim the same lease and the whole event', async () => {
     const event_id = await newEvent();
@@ -141,6 +143,24 @@ describe('an Idempotency-Key', () => {
     expect(settled[1]).toMatchObject({ reason: { code: 'IDEMPOTENCY_IN_PROGRESS', status: 409 } });
     const [first] = settled;
     expect(await run()).toEqual(first?.status === 'fulfilled' ? first.value : null);
+  });
+
+  it('marks what a repeat gets, and nothing else', async () => {
+    const body = { name: 'once', scopes: ['inbox:read'] };
+    expect(mark(await post('/v1/keys', body, 'first'))).toBeNull();
+    expect(mark(await post('/v1/keys', body, 'first'))).toBe('true');
+    expect(mark(await post('/v1/keys', body, 'second'))).toBeNull();
+    expect(mark(await post('/v1/keys', { ...body, name: 'other' }, 'first'))).toBeNull();
+    // Waits of both kinds: for what comes, and for a person.
+    await newEvent();
+    const next = () => post('/v1/inbox/next', { timeout_seconds: 1 }, 'next');
+    expect([mark(await next()), mark(await next())]).toEqual([null, 'true']);
+    const question = { question: 'Which region?', wait_seconds: 0 };
+    const ask = () => post('/v1/requests', question, 'ask');
+    expect([mark(await ask()), mark(await ask())]).toEqual([null, 'true']);
+    // A read takes no key.
+    const headers = { 'idempotency-key': 'first' };
+    expect(mark(await gateway.call('GET', '/v1/keys', { headers }))).toBeNull();
   });
 
   it('of a refused call is free for another try', async () => {

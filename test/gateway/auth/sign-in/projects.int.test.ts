@@ -204,6 +204,8 @@ describe('a repeat with the same Idempotency-Key', () => {
     const first = await ana.create(login, {}, once);
     const second = await ana.create(login, {}, once);
     expect([second.status, second.body]).toEqual([201, first.body]);
+    const marks = [first, second].map(({ headers }) => headers.get('idempotent-replayed'));
+    expect(marks).toEqual([null, 'true']);
     expect((await whoami(String(second.body['api_key']))).status).toBe(200);
     expect(await ana.projects(await ana.confirmed())).toHaveLength(1);
     clock.advance(15 * MINUTE_MS);
