@@ -6,6 +6,7 @@ import {
   CHANNELS_MAX,
   OPTION_MAX_CHARS,
   OPTIONS_MAX,
+  REQUEST_DEFAULT_MS,
   REQUEST_MAX_MS,
   REQUEST_MIN_MS,
   STATE_REF_MAX_CHARS,
@@ -13,6 +14,7 @@ import {
   WAIT_MAX_SECONDS,
 } from '../../lib/limits.ts';
 import { spanMs } from '../../lib/clock.ts';
+import { invalid } from '../../lib/errors.ts';
 import { hasControl } from '../../lib/text.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
@@ -73,7 +75,7 @@ const span = z
 
 const expiresIn = span.optional().describe('From 1m to 7d (default 24h).');
 
-const remind = span.optional().describe('Ask again after this.');
+const remind = span.optional().describe('Ask again after this, before it expires.');
 
 const then = z.array(listedChannel).max(CHANNELS_MAX).optional().describe('Channels to ask later.');
 
@@ -119,7 +121,7 @@ export const askingFields = {
   callback_url: callbackUrl,
 };
 
-/** The same, as a draft has them. */
+/** The same, as a draft has them. VALIDATION_FAILED if nobody could answer a reminder any more. */
 export function addresseesOf({
   expires_in: expiresInMs,
   approvers: asked,
@@ -135,6 +137,10 @@ export function addresseesOf({
   readonly state_ref?: string | undefined;
   readonly callback_url?: string | undefined;
 }) {
+  if (remindMs !== undefined && remindMs >= (expiresInMs ?? REQUEST_DEFAULT_MS)) {
+    const message = 'Must be shorter than `expires_in`, which is 24h by default.';
+    throw invalid({ path: 'remind', message });
+  }
   return { expiresInMs, approvers: asked, remindMs, next, state_ref, callback_url };
 }
 

@@ -35,7 +35,7 @@ export interface RequestDraft {
   readonly approvers?: readonly string[] | undefined;
   /** How many of them must approve (default 1). */
   readonly approvals?: number | undefined;
-  /** After how long the same people are asked once more. */
+  /** After how long the same people are asked once more; shorter than the request lasts. */
   readonly remindMs?: number | undefined;
   /** Channels that are asked too, later. */
   readonly next?: readonly string[] | undefined;
@@ -126,11 +126,9 @@ async function ask(
   const row = { ...rowOf(context, draft, judgement), approvers, approvals };
   const { remindMs } = draft;
   const nextAt = now + (remindMs ?? Math.floor((row.expires_at - now) / 2));
-  const asked = nextAt < row.expires_at ? [...first, ...next] : first;
-  await refuseUnreachable(context, draft, { needed: row.approvals, asked });
+  await refuseUnreachable(context, draft, { needed: row.approvals, asked: [...first, ...next] });
   await store.requests.insert(row);
   const askAt = async (channelIds: readonly string[], dueAt: number): Promise<void> => {
-    if (dueAt >= row.expires_at) return;
     for (const channelId of channelIds) {
       await notify(context, { kind: 'ask', channelId, requestId: row.id, dueAt });
     }

@@ -48,6 +48,34 @@ describe('a request with a reminder', () => {
     expect(second.text).toMatch(/^Reminder, still undecided\. /);
   });
 
+  it.each([
+    { remind: '2h', expires_in: '1h' },
+    { remind: '60m', expires_in: '1h' },
+    { remind: '24h' },
+    { remind: '7d', question: 'Which region?' },
+  ])('that would come after its end is refused: %j', async (body) => {
+    const { status, body: answer } = await people.ask(body);
+    expect(status).toBe(400);
+    expect(answer.error).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      details: {
+        fields: [
+          {
+            path: 'remind',
+            message: 'Must be shorter than `expires_in`, which is 24h by default.',
+          },
+        ],
+      },
+    });
+  });
+
+  it('is asked once more up to the end', async () => {
+    const owner = await people.owner();
+    const request = await people.asked({ remind: '59m', expires_in: '1h' });
+    clock.advance(HOUR_MS - 60_000);
+    expect(await asked(request)).toEqual([owner, owner]);
+  });
+
   it('asks nobody again once somebody decided', async () => {
     const request = await people.asked({ remind: '4h' });
     await asked(request);
