@@ -2,15 +2,17 @@ import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { shownCondition } from '../../kernel/envelope.ts';
+import { invalid } from '../../lib/errors.ts';
 import { NACK_REASON_MAX_BYTES, PARK_STATE_MAX_BYTES } from '../../lib/limits.ts';
 import { cutUtf8 } from '../../lib/text.ts';
 import { nack, park } from '../../rules/event-state.ts';
-import { judgePark, PARKS_MAX, wakesAt } from '../../rules/park.ts';
+import { judgePark, PARKS_MAX, wakesAt, type Park } from '../../rules/park.ts';
 import type { EventRow } from '../../store/events.ts';
 import type { ParkRow } from '../../store/parks.ts';
 import { jsonText } from '../fields.ts';
 import { withdrawQuestionsOf } from '../request/withdrawal.ts';
 import { moveEvent } from './move.ts';
+import { ringIn } from './ring.ts';
 import { conditionsOf, NOW } from './until.ts';
 import { saveResumed } from './wake.ts';
 
@@ -65,6 +67,7 @@ export async function parkEvent(
   const parks = (last?.parks ?? 0) + 1;
   const isTooMany = parks > PARKS_MAX;
   const verdict = judgePark({ conditions, wakesOnAny }, now);
+  if (!verdict.wakes) await refuseRing(context, eventId, { conditions, wakesOnAny });
   const lease = { now, keyId: caller.keyId, leaseId };
   const { row, verdict: moved } = await moveEvent(context, eventId, (queued) =>
     isTooMany ? nack(queued, { ...lease, retry: false }) : park(queued, { ...lease, verdict }),
@@ -87,6 +90,15 @@ export async function parkEvent(
     waiting_for: conditions.map(shownCondition),
     wakes_at: isoTime(wakesAt(parked)),
   };
+}
+
+async function refuseRing(context: WriteContext, eventId: string, wait: Park): Promise<void> {
+  const held = await ringIn(context, eventId, wait);
+  if (held === null) return;
+  throw invalid({
+    path: `until.${wait.conditions.indexOf(held)}`,
+    message: 'That event waits for this one, itself or through others: none of them would go on.',
+  });
 }
 
 const TOO_OFTEN = `The event was parked ${PARKS_MAX} times.`;

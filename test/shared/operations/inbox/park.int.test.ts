@@ -145,6 +145,40 @@ describe('a park', () => {
     expect((await stage.nack(parked)).body.error?.code).toBe('EVENT_NOT_CLAIMABLE');
   });
 
+  it('that would make events wait for each other is refused, and the lease stays', async () => {
+    const [a, b, c] = [await stage.claimed(), await stage.claimed(), await stage.claimed()];
+    const message =
+      'That event waits for this one, itself or through others: none of them would go on.';
+    await stage.nack({ event_id: a, until: [b] });
+    const two = await stage.nack({ event_id: b, until: ['+1h', a] });
+    expect([two.status, two.body.error]).toMatchObject([
+      400,
+      { code: 'VALIDATION_FAILED', details: { fields: [{ path: 'until.1', message }] } },
+    ]);
+    expect((await stage.event(b)).status).toBe('claimed');
+    await stage.nack({ event_id: b, until: [c] });
+    const three = await stage.nack({ event_id: c, until: [a] });
+    expect(three.body.error?.details).toEqual({ fields: [{ path: 'until.0', message }] });
+    // Whatever ends the wait of one of them, the others go on.
+    await stage.post('/v1/inbox/ack', { event_id: c });
+    expect((await stage.event(b)).status).toBe('pending');
+    await stage.claim(b);
+    await stage.post('/v1/inbox/ack', { event_id: b });
+    expect((await stage.event(a)).status).toBe('pending');
+  });
+
+  it('may name an event that waits for this one, where something else wakes one of them', async () => {
+    const [a, b] = [await stage.claimed(), await stage.claimed()];
+    await stage.nack({ event_id: a, until: [b, '+1h'], any: true });
+    expect((await stage.nack({ event_id: b, until: [a] })).body.status).toBe('waiting');
+    stage.clock.advance(3_600_000);
+    expect((await stage.claim(a)).resumed?.waited_for).toMatchObject([{ id: b }, {}]);
+    // A park that needs only one of them closes a ring if all are in it.
+    const ring = await stage.nack({ event_id: a, until: [b], any: true });
+    expect(ring.body.error?.code).toBe('VALIDATION_FAILED');
+    expect((await stage.nack({ event_id: a, until: [b, '+1h'], any: true })).status).toBe(200);
+  });
+
   it.each([
     [['req_00000000000000000000000000'], 'until.0', 'No such request.'],
     [['evt_00000000000000000000000000'], 'until.0', 'No such event.'],
