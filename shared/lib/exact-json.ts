@@ -15,6 +15,15 @@ export class ExactNumber {
     return this.text;
   }
 
+  /** The same number, written as any other way of writing it: plain where JSON.parse reads it exactly. */
+  even(): number | ExactNumber {
+    const plain = plainNumber(this);
+    const decimal = decimalOf(this.text);
+    if (typeof plain === 'number' || decimal === null) return plain;
+    const { isNegative, digits, exponent } = decimal;
+    return new ExactNumber(`${isNegative ? '-' : ''}0.${digits}e${exponent}`);
+  }
+
   /** Tells `stringifyExact` that there is one. Elsewhere JSON.stringify writes the nearest double. */
   toJSON(): number {
     seen.exact = true;

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../lib/exact-json.ts';
+import { ExactNumber, parseExact } from '../lib/exact-json.ts';
 
 /** Refuses deeper values, which bounds the recursion and catches cycles. */
 const DEPTH_MAX = 1000;
@@ -15,6 +15,19 @@ const DEPTH_MAX = 1000;
  */
 export function canonicalJson(value: unknown): string {
   return write(value, 0);
+}
+
+/** Canonical JSON in which numbers that say the same are written the same: `1.0` as 1, exactly, however long. */
+export function evenJson(canonical: string): string {
+  return canonicalJson(withEvenNumbers(parseExact(canonical)));
+}
+
+function withEvenNumbers(value: unknown): unknown {
+  if (value instanceof ExactNumber) return value.even();
+  if (Array.isArray(value)) return value.map(withEvenNumbers);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, withEvenNumbers(member)]);
+  return Object.fromEntries(members);
 }
 
 function write(value: unknown, depth: number): string {

@@ -19,7 +19,7 @@ interface Approval {
   readonly redeemed_at: number | null;
   readonly spent_by: string | null;
   readonly event_id: string | null;
-  /** Canonical JSON, as is the one below. */
+  /** JSON text as of `evenJson`, as is the one below. */
   readonly bind: string | null;
 }
 
@@ -33,8 +33,8 @@ interface Act {
 }
 
 /**
- * Why the approval doesn't cover the act, or null. Values must be the bound ones byte for byte: leaving them out doesn't
- * fit an approval that binds values, and naming some doesn't fit one that binds none.
+ * Why the approval doesn't cover the act, or null. Values must be the bound ones: leaving them out doesn't fit an approval
+ * that binds values, and naming some doesn't fit one that binds none.
  */
 export function misfitOf(approval: Approval, { now, eventId, bind = null }: Act): Misfit | null {
   const status = effectiveRequestStatus(approval, now);

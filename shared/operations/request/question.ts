@@ -5,7 +5,7 @@ import type { LongContext, WriteContext } from '../../kernel/context.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { invalid, notFound, scopeMissing } from '../../lib/errors.ts';
 import { mayCall } from '../../lib/scopes.ts';
-import { canonicalJson } from '../../rules/canonical-json.ts';
+import { canonicalJson, evenJson } from '../../rules/canonical-json.ts';
 import { effective, type EventStateCode } from '../../rules/event-state.ts';
 import { withdrawnBecause } from '../../rules/request-state.ts';
 import type { EventRow } from '../../store/events.ts';
@@ -159,6 +159,7 @@ async function openAbout(
  * has nothing but its words.
  */
 function identityOf({ kind, action, amount, bind, subject }: RequestDraft): string {
-  const same = kind === 'approval' ? { kind, action, bind: bind ?? { amount } } : { kind, subject };
+  const values = bind === undefined ? { amount } : evenJson(bind);
+  const same = kind === 'approval' ? { kind, action, bind: values } : { kind, subject };
   return hash('sha256', canonicalJson(same));
 }

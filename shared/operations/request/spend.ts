@@ -1,6 +1,7 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
+import { evenJson } from '../../rules/canonical-json.ts';
 import { misfitOf, type Misfit } from '../../rules/spend.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { spentFacts } from './facts.ts';
@@ -9,7 +10,7 @@ const HINTS: Readonly<Record<Misfit, string>> = {
   not_approved: 'Only an approval that a person or the policy gave can be used.',
   other_event: 'The approval is about another event, or about none.',
   other_values:
-    'Pass as bind exactly the values that the request bound; leave it out if the request bound none.',
+    'Pass as bind exactly the values that the request bound (20 is 20.0, but not "20"); leave it out if the request bound none.',
   other_key:
     "Use it with the key that asked, the key that holds the event's lease, or an admin key.",
   spent: 'An approval is good for one use. Ask again for another one.',
@@ -31,9 +32,14 @@ export async function fittingApproval(context: WriteContext, act: Act): Promise<
   const { requestId, eventId, bind } = act;
   const row = await store.requests.find(requestId);
   if (!row) throw notFound(`request ${requestId}`);
-  const misfit = misfitOf(row, { now, eventId, bind });
+  const misfit = misfitOf({ ...row, bind: evened(row.bind) }, { now, eventId, bind: evened(bind) });
   if (misfit !== null) throw notApplicable(misfit, row);
   return row;
+}
+
+/** What's bound and what's done may write the same number in two ways, such as 20 and 20.0. */
+function evened(bind: string | null | undefined): string | null {
+  return bind === null || bind === undefined ? null : evenJson(bind);
 }
 
 export function notApplicable(reason: Misfit, { id }: Pick<RequestRow, 'id'>): ServiceError {

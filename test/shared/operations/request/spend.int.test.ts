@@ -136,6 +136,32 @@ describe('inbox_ack with spends', () => {
     expect(same.status).toBe(200);
   });
 
+  it.each([
+    ['20', '20.0', true],
+    ['1.10', '1.1', true],
+    ['1e2', '100', true],
+    ['-0', '0', true],
+    ['1234567890123456789012', '1234567890123456789012.0', true],
+    ['1234567890123456789012', '123456789012345678901.2e1', true],
+    ['1234567890123456789012', '1234567890123456789013', false],
+    ['0.1', '0.10000000000000001', false],
+    ['20', '-20', false],
+    ['20', '"20"', false],
+    ['"20.0"', '"20"', false],
+  ])('compares numbers by what they say: %s and %s', async (bound, used, fits) => {
+    const event_id = await claimed();
+    const bind = `[{"n":${bound}},"x"]`;
+    const text = `{"event_id":"${event_id}","action":"pay","summary":"Pay","wait_seconds":0,"bind":${bind}}`;
+    const { body } = await send('/v1/requests', text);
+    const spends = String(body['request_id']);
+    const asked = await send('/v1/requests', text.replace(bind, `[{"n":${used}},"x"]`));
+    expect(asked.body['request_id'] === spends).toBe(fits);
+    if (!fits) return;
+    await people.decide(spends, { verb: 'approve' });
+    const act = `{"event_id":"${event_id}","spends":"${spends}","bind":[{"n":${used}},"x"]}`;
+    expect((await send('/v1/inbox/ack', act)).status).toBe(200);
+  });
+
   it('refuses values that nobody was shown', async () => {
     const { event_id, spends } = await decided({});
     expect(await ack({ event_id, spends, bind: VALUES })).toMatchObject(misfit('other_values'));
