@@ -136,7 +136,7 @@ export const PLACES = {
       field: 'content_base64',
       as: 'bytes',
       typeField: 'content_type',
-      query: ['if_version'],
+      query: ['if_version', 'if_exists'],
       objectType: 'application/vnd.service.upload+json',
     },
     isWrite: true,

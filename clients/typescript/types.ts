@@ -2823,7 +2823,7 @@ export interface AskApprovalInput {
   readonly expires_in?: string | undefined;
   /** Channels to ask (default: all). */
   readonly approvers?: readonly string[] | undefined;
-  /** Ask again after this. */
+  /** Ask again after this, before it expires. */
   readonly remind?: string | undefined;
   /** Channels to ask later. */
   readonly then?: readonly string[] | undefined;
@@ -2855,7 +2855,7 @@ export interface AskHumanInput {
   readonly expires_in?: string | undefined;
   /** Channels to ask (default: all). */
   readonly approvers?: readonly string[] | undefined;
-  /** Ask again after this. */
+  /** Ask again after this, before it expires. */
   readonly remind?: string | undefined;
   /** Channels to ask later. */
   readonly then?: readonly string[] | undefined;
@@ -3161,6 +3161,8 @@ export interface KvSetInput {
   readonly ttl_seconds?: number | undefined;
   /** Write only if this is the current version; 0: only if nothing exists. */
   readonly if_version?: number | undefined;
+  /** Write only if it exists, in any version. */
+  readonly if_exists?: boolean | undefined;
 }
 
 /** Add to a counter. */
@@ -3193,6 +3195,8 @@ export interface KvDeleteInput {
   readonly key: string;
   /** Delete only if this is the current version. */
   readonly if_version?: number | undefined;
+  /** Refuse the call if it doesn't exist. */
+  readonly if_exists?: boolean | undefined;
 }
 
 /** Load a task's saved state. */
@@ -3216,6 +3220,8 @@ export interface StateSaveInput {
   readonly note?: string | undefined;
   /** Write only if this is the current version; 0: only if nothing exists. */
   readonly if_version?: number | undefined;
+  /** Write only if it exists, in any version. */
+  readonly if_exists?: boolean | undefined;
 }
 
 /** List the versions of a task's state. */
@@ -3265,6 +3271,8 @@ export interface FilePutInput {
   readonly complete?: string | undefined;
   /** Write only if this is the current version; 0: only if nothing exists. */
   readonly if_version?: number | undefined;
+  /** Write only if it exists, in any version. */
+  readonly if_exists?: boolean | undefined;
 }
 
 /** Delete a file and end its links. */
@@ -3273,6 +3281,8 @@ export interface FileDeleteInput {
   readonly path: string;
   /** Delete only if this is the current version. */
   readonly if_version?: number | undefined;
+  /** Refuse the call if it doesn't exist. */
+  readonly if_exists?: boolean | undefined;
 }
 
 /** Create a public download link. */

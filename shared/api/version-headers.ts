@@ -3,11 +3,13 @@ import { invalid } from '../lib/errors.ts';
 import type { Method, Operation } from '../kernel/operation.ts';
 import { isObject } from '../lib/guards.ts';
 
-/** The stored version that a write expects: an integer from 1, or 0 if nothing may exist. */
+/** What a write expects to be there, as a field of its input. */
 interface Condition {
   /** The header with the condition. */
   readonly header: string;
-  readonly version: number;
+  readonly field: 'if_version' | 'if_exists';
+  /** A version from 1, 0 if nothing may exist, or true if something must. */
+  readonly value: number | true;
 }
 
 /** The ETag of an answer: its version, or null if it has none. */
@@ -50,14 +52,14 @@ const OF_VERSIONS: Readonly<Record<Method, readonly Precondition[]>> = {
   DELETE: ['If-Match'],
 };
 
-/** The preconditions that can tell an operation which version it changes. */
+/** The preconditions that can tell an operation what it changes. */
 export function versionConditions({ rest, input }: Operation): readonly Precondition[] {
   return rest.versioned && 'if_version' in input.shape ? OF_VERSIONS[rest.method] : NONE;
 }
 
 /**
- * The version that the headers ask for. VALIDATION_FAILED if they don't name exactly one version or none, and for each
- * precondition that the operation doesn't support.
+ * What the headers ask for: one version, any version (`If-Match: *`) or none (`If-None-Match: *`). VALIDATION_FAILED if
+ * they ask for anything else, and for each precondition that the operation doesn't support.
  */
 export function conditionOf(operation: Operation, headers: IncomingHttpHeaders): Condition | null {
   refuseUntaken(operation, headers);
@@ -65,12 +67,12 @@ export function conditionOf(operation: Operation, headers: IncomingHttpHeaders):
   const match = headers['if-match'];
   const noneMatch = headers['if-none-match'];
   if (noneMatch === undefined) {
-    return match === undefined ? null : { header: 'If-Match', version: versionIn(match) };
+    return match === undefined ? null : matchCondition(match);
   }
   const header = 'If-None-Match';
   if (match !== undefined) throw invalid({ path: header, message: 'Not together with If-Match.' });
   if (noneMatch !== '*') throw invalid({ path: header, message: 'Expected `*`.' });
-  return { header, version: 0 };
+  return { header, field: 'if_version', value: 0 };
 }
 
 function refuseUntaken(operation: Operation, headers: IncomingHttpHeaders): void {
@@ -84,20 +86,22 @@ function refuseUntaken(operation: Operation, headers: IncomingHttpHeaders): void
   );
 }
 
-/** The version in one strong ETag; versions start at 1. */
-function versionIn(tag: string): number {
-  const version = Number(/^"([1-9]\d*)"$/.exec(tag)?.[1]);
-  if (Number.isSafeInteger(version)) return version;
-  throw invalid({ path: 'If-Match', message: 'Expected one ETag as answered, such as `"3"`.' });
+/** `*`, or one strong ETag; versions start at 1. */
+function matchCondition(tag: string): Condition {
+  const header = 'If-Match';
+  if (tag === '*') return { header, field: 'if_exists', value: true };
+  const value = Number(/^"([1-9]\d*)"$/.exec(tag)?.[1]);
+  if (Number.isSafeInteger(value)) return { header, field: 'if_version', value };
+  throw invalid({ path: header, message: 'Expected `*` or one ETag as answered, such as `"3"`.' });
 }
 
-/** Puts a condition into the input. `if_version` may be there already, but only with the same version. */
+/** Puts a condition into the input. Its field may be there already, but only with the same value. */
 export function setCondition(input: Record<string, unknown>, condition: Condition | null): void {
   if (!condition) return;
-  const { header, version } = condition;
-  const given = input['if_version'];
-  if (given !== undefined && given !== version) {
-    throw invalid({ path: header, message: 'The field `if_version` says something else.' });
+  const { header, field, value } = condition;
+  const given = input[field];
+  if (given !== undefined && given !== value) {
+    throw invalid({ path: header, message: `The field \`${field}\` says something else.` });
   }
-  input['if_version'] = version;
+  input[field] = value;
 }

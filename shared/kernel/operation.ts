@@ -35,7 +35,7 @@ interface RestShape {
   readonly body?: RawBody;
   /** If two operations share a route, this one is meant if the body has this field. */
   readonly when?: string;
-  /** The answer's `version` is its ETag; If-Match and If-None-Match fill a write's `if_version`. */
+  /** The answer's `version` is its ETag; If-Match and If-None-Match fill a write's `if_version` or `if_exists`. */
   readonly versioned?: true;
 }
 

@@ -48,19 +48,33 @@ export const diskPrefixes = z
   .min(1)
   .max(DISK_PREFIXES_MAX);
 
-export const ifVersion = z
-  .int()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER)
-  .optional()
-  .describe('Write only if this is the current version; 0: only if nothing exists.');
+/** What must be there for a write to happen. */
+export const writeCondition = {
+  if_version: z
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Write only if this is the current version; 0: only if nothing exists.'),
+  if_exists: z.boolean().optional().describe('Write only if it exists, in any version.'),
+};
 
-export const deleteVersion = z
-  .int()
-  .min(1)
-  .max(Number.MAX_SAFE_INTEGER)
-  .optional()
-  .describe('Delete only if this is the current version.');
+/** What must be there for a deletion to happen. */
+export const deleteCondition = {
+  if_version: z
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Delete only if this is the current version.'),
+  if_exists: z.boolean().optional().describe("Refuse the call if it doesn't exist."),
+};
+
+/** Either condition, as a call gives it. */
+export interface DiskCondition {
+  readonly if_version?: number | undefined;
+  readonly if_exists?: boolean | undefined;
+}
 
 /** Any JSON, parsed to its text. PAYLOAD_TOO_LARGE over 256 KB. */
 export const jsonText = z
@@ -76,16 +90,17 @@ function textOf(value: unknown): string {
   return text;
 }
 
-/** Throws PRECONDITION_FAILED with the current version unless it is the one the caller wants. */
+/** Throws PRECONDITION_FAILED with the current version unless the caller's condition holds. */
 export function refuseOtherVersion(
-  wanted: number | undefined,
+  { if_version, if_exists }: DiskCondition,
   stored: {
     readonly version: number;
     readonly size_bytes: number;
     readonly updated_at: string;
   } | null,
 ): void {
-  if (wanted === undefined || wanted === (stored?.version ?? 0)) return;
+  const isWanted = if_version === undefined || if_version === (stored?.version ?? 0);
+  if (isWanted && (if_exists !== true || stored !== null)) return;
   const there = stored ? `Version ${stored.version} is there` : 'Nothing is there';
   const details = stored
     ? { version: stored.version, size_bytes: stored.size_bytes, updated_at: stored.updated_at }

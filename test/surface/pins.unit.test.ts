@@ -206,14 +206,14 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   policy_suggest: [],
   kv_list: ['prefix', 'values', 'cursor', 'limit'],
   kv_get: ['key'],
-  kv_set: ['key', 'value', 'ttl_seconds', 'if_version'],
+  kv_set: ['key', 'value', 'ttl_seconds', 'if_version', 'if_exists'],
   kv_incr: ['key', 'by', 'ttl_seconds'],
   kv_touch: ['key', 'ttl_seconds'],
   kv_mget: ['keys'],
-  kv_delete: ['key', 'if_version'],
+  kv_delete: ['key', 'if_version', 'if_exists'],
   state_load: ['task_id', 'version'],
   state_history: ['task_id'],
-  state_save: ['task_id', 'state', 'note', 'if_version'],
+  state_save: ['task_id', 'state', 'note', 'if_version', 'if_exists'],
   file_list: ['prefix', 'cursor', 'limit'],
   file_get: ['path', 'as'],
   file_put: [
@@ -224,8 +224,9 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'upload',
     'complete',
     'if_version',
+    'if_exists',
   ],
-  file_delete: ['path', 'if_version'],
+  file_delete: ['path', 'if_version', 'if_exists'],
   file_url: ['path', 'expires_in', 'approval', 'wait_seconds'],
   email_send:
     'to cc bcc subject text html attachments reply_to_event reply_all quote reply_to_inbox wait_seconds'.split(
@@ -255,7 +256,7 @@ const BODIES = {
     field: 'content_base64',
     as: 'bytes',
     typeField: 'content_type',
-    query: ['if_version'],
+    query: ['if_version', 'if_exists'],
     objectType: 'application/vnd.service.upload+json',
   },
 };

@@ -46,7 +46,7 @@ export class FakeDisk {
     if (key === '') return page(listed(this.#keys, query));
     if (method === 'GET') return this.#keys.get(key) ?? null;
     if (method === 'PUT') return this.#set(key, given('value', json), query);
-    check(this.#keys.get(key), query['if_version']);
+    check(this.#keys.get(key), query);
     return { deleted: this.#keys.delete(key) };
   }
 
@@ -64,8 +64,9 @@ export class FakeDisk {
     return found ? { task_id: task, state: found.value, version: found.version } : null;
   }
 
-  #set(key: string, value: unknown, { ttl_seconds: ttl, if_version: wanted }: Fields): Entry {
-    check(this.#keys.get(key), wanted);
+  #set(key: string, value: unknown, fields: Fields): Entry {
+    const { ttl_seconds: ttl } = fields;
+    check(this.#keys.get(key), fields);
     this.#version += 1;
     const expires_at =
       ttl === undefined ? null : this.#time.iso(this.#time.now() + Number(ttl) * 1000);
@@ -83,7 +84,7 @@ export class FakeDisk {
   #file({ method, parts: [, ...names], query, bytes, contentType }: FakeCall): unknown {
     const path = names.join('/');
     if (path === '') return page(listed(this.#files, query));
-    if (method !== 'GET') check(this.#files.get(path), query['if_version']);
+    if (method !== 'GET') check(this.#files.get(path), query);
     if (method === 'DELETE') return { deleted: this.#files.delete(path) };
     if (method === 'PUT') {
       if (bytes === undefined) return undefined;
@@ -108,9 +109,14 @@ function given(path: string, value: unknown): unknown {
   return value;
 }
 
-function check(stored: { readonly version?: unknown } | undefined, wanted: unknown): void {
+/** The fields are of a query or of a JSON body. */
+function check(
+  stored: { readonly version?: unknown } | undefined,
+  { if_version: wanted, if_exists: exists }: Fields,
+): void {
   const version = stored?.version ?? 0;
-  if (wanted === undefined || version === Number(wanted)) return;
+  const isWanted = wanted === undefined || version === Number(wanted);
+  if (isWanted && (String(exists) !== 'true' || stored)) return;
   throw refused(412, 'PRECONDITION_FAILED', { version });
 }
 

@@ -59,8 +59,9 @@ const CONDITION_PARAMETERS = [
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The ETag that the current version must have, like `if_version`.',
-    schema: { type: 'string', pattern: '^"[1-9][0-9]*"$' },
+    description:
+      'The ETag that the current version must have, like `if_version`; `*` where any will do, like `if_exists`.',
+    schema: { type: 'string', pattern: '^("[1-9][0-9]*"|\\*)$' },
   },
   {
     name: 'If-None-Match',

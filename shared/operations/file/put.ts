@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isReservedPath } from '../../rules/disk-name.ts';
-import { filePath, ifVersion, refuseOtherVersion } from '../disk-fields.ts';
+import { filePath, refuseOtherVersion, writeCondition } from '../disk-fields.ts';
 import { contentType, fileContent, textContent } from './content.ts';
 import { saveFile } from './save.ts';
 import { completeUpload, openUpload, type DirectUpload } from './upload.ts';
@@ -37,7 +37,7 @@ const input = z
       .regex(/^upl_[0-9a-z]{26}$/, 'Expected an upload id such as `upl_01j…`.')
       .optional()
       .describe("The upload_id, once you've sent the bytes."),
-    if_version: ifVersion,
+    ...writeCondition,
   })
   .superRefine((value, context) => {
     const given = WAYS.filter((way) => value[way] !== undefined);
@@ -54,8 +54,9 @@ const input = z
         'Use it only with content or content_base64; an upload has its own.',
       );
     }
-    if (value.if_version !== undefined && value.upload !== undefined) {
-      complain('if_version', 'Opening an upload saves nothing: pass it with `complete`.');
+    for (const name of ['if_version', 'if_exists'] as const) {
+      if (value[name] === undefined || value.upload === undefined) continue;
+      complain(name, 'Opening an upload saves nothing: pass it with `complete`.');
     }
   });
 
@@ -102,13 +103,13 @@ export const filePut = defineOperation({
       field: 'content_base64',
       as: 'bytes',
       typeField: 'content_type',
-      query: ['if_version'],
+      query: ['if_version', 'if_exists'],
       objectType: 'application/vnd.service.upload+json',
     },
     bodyMaxBytes: FILE_INLINE_MAX_BYTES,
     versioned: true,
   },
-  mcp: { title: 'Save a file', destructive: true },
+  mcp: { title: 'Save a file', destructive: true, without: ['if_exists'] },
   cli: {
     usage: 'file put <path>',
     examples: ['file put report.pdf', 'file put report.pdf reports/may.pdf', 'file put - log.txt'],
@@ -149,7 +150,7 @@ async function store(
   value: z.output<typeof input>,
   direct: DirectUpload | null,
 ): Promise<z.input<typeof output>> {
-  const { path, content_type, upload, complete, if_version } = value;
+  const { path, content_type, upload, complete } = value;
   const content = value.content ?? value.content_base64;
   if (isReservedPath(path)) throw new ServiceError('PATH_RESERVED');
   if (upload) return openUpload(context, { path, ...upload }, direct);
@@ -157,7 +158,7 @@ async function store(
   // An earlier call completed this upload and its answer may be lost, so answer again without checking the version.
   const made = complete === undefined ? undefined : await files.findUploaded(path, complete);
   if (made) return toFileView(made);
-  refuseOtherVersion(if_version, (await files.find(path)) ?? null);
+  refuseOtherVersion(value, (await files.find(path)) ?? null);
   if (complete !== undefined) return toFileView(await completeUpload(context, path, complete));
   if (!content) throw new Error('Validation lets nothing else pass.');
   const file = {

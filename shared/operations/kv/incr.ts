@@ -50,7 +50,7 @@ export const kvIncr = defineOperation({
       text: String(value),
       note: null,
       expiresAt: ttl_seconds === undefined ? kept : expiryOf(ttl_seconds, context.now),
-      ifVersion: undefined,
+      condition: {},
     });
     return { key, value, expires_at, version };
   },

@@ -4,7 +4,7 @@ import { invalid, ServiceError } from '../../lib/errors.ts';
 import { KV_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
-import { ifVersion, jsonText, kvKey } from '../disk-fields.ts';
+import { jsonText, kvKey, writeCondition } from '../disk-fields.ts';
 import { expiryOf, ttlSeconds } from './view.ts';
 import { writeKey } from './write.ts';
 
@@ -19,7 +19,7 @@ export const kvSet = defineOperation({
     key: kvKey,
     value: jsonText.optional(),
     ttl_seconds: ttlSeconds.describe('How long the key lasts.'),
-    if_version: ifVersion,
+    ...writeCondition,
   }),
   output: z.object({
     key: z.string().describe('The key.'),
@@ -38,7 +38,7 @@ export const kvSet = defineOperation({
     bodyMaxBytes: KV_BODY_MAX_BYTES,
     versioned: true,
   },
-  mcp: { title: 'Store a value', destructive: true, idempotent: true },
+  mcp: { title: 'Store a value', destructive: true, idempotent: true, without: ['if_exists'] },
   cli: {
     usage: 'kv set <key> <value>',
     examples: [
@@ -50,7 +50,7 @@ export const kvSet = defineOperation({
   subject: (input) => input.key,
   example: { key: 'example/counter', value: { n: 1 }, ttl_seconds: 3600 },
 }).write({
-  commit: async (context, { key, value, ttl_seconds, if_version }) => {
+  commit: async (context, { key, value, ttl_seconds, ...condition }) => {
     if (isStateKey(key)) throw new ServiceError('PATH_RESERVED');
     if (value === undefined) await refuseToReplace(context, key);
     const { size_bytes, expires_at, version } = await writeKey(context, {
@@ -58,7 +58,7 @@ export const kvSet = defineOperation({
       text: value ?? 'null',
       note: null,
       expiresAt: expiryOf(ttl_seconds, context.now),
-      ifVersion: if_version,
+      condition,
     });
     return { key, size_bytes, expires_at, version };
   },

@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { refuseOtherVersion } from '../disk-fields.ts';
+import { refuseOtherVersion, type DiskCondition } from '../disk-fields.ts';
 import { expiryText } from './view.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
 import { freeSpace } from '../file/quota.ts';
@@ -13,7 +13,7 @@ interface Entry {
   readonly note: string | null;
   /** Unix time in milliseconds; null if the key never expires. */
   readonly expiresAt: number | null;
-  readonly ifVersion: number | undefined;
+  readonly condition: DiskCondition;
 }
 
 export interface Written {
@@ -30,7 +30,7 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
   const { key, text, note, expiresAt } = entry;
   const stored = await store.kv.stored(key);
   const isThere = stored !== undefined && isAlive(stored, now);
-  refuseOtherVersion(entry.ifVersion, isThere ? stored : null);
+  refuseOtherVersion(entry.condition, isThere ? stored : null);
   const size = Buffer.byteLength(text);
   const change = { keys: stored ? 0 : 1, bytes: size - (stored?.size_bytes ?? 0) };
   await freeSpace(context, { key, ...change });
@@ -63,11 +63,11 @@ export async function writeKey(context: WriteContext, entry: Entry): Promise<Wri
 export async function deleteKey(
   { store, now }: WriteContext,
   key: string,
-  ifVersion: number | undefined,
+  condition: DiskCondition,
 ): Promise<boolean> {
   const stored = await store.kv.stored(key);
   const isThere = stored !== undefined && isAlive(stored, now);
-  refuseOtherVersion(ifVersion, isThere ? stored : null);
+  refuseOtherVersion(condition, isThere ? stored : null);
   if (!stored) return false;
   await store.kv.delete(key);
   if (isStateKey(key)) await forgetVersions({ store }, key);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { ifVersion, jsonText } from '../disk-fields.ts';
+import { jsonText, writeCondition } from '../disk-fields.ts';
 import { writeKey } from '../kv/write.ts';
 import { stateKey, taskId } from './task.ts';
 
@@ -22,7 +22,7 @@ export const stateSave = defineOperation({
       .refine((text) => !text.includes('\0'), 'NUL is not allowed.')
       .optional()
       .describe('A note for the next reader.'),
-    if_version: ifVersion,
+    ...writeCondition,
   }),
   output: z.object({
     task_id: z.string().describe('The task.'),
@@ -40,7 +40,12 @@ export const stateSave = defineOperation({
     bodyMaxBytes: KV_BODY_MAX_BYTES,
     versioned: true,
   },
-  mcp: { title: 'Save the state of a task', destructive: true, idempotent: true },
+  mcp: {
+    title: 'Save the state of a task',
+    destructive: true,
+    idempotent: true,
+    without: ['if_exists'],
+  },
   cli: {
     usage: 'state save <task_id> <state>',
     examples: [
@@ -51,14 +56,14 @@ export const stateSave = defineOperation({
   subject: (input) => stateKey(input.task_id),
   example: { task_id: 'example-task', state: { step: 3 }, note: 'waits for approval' },
 }).write({
-  commit: async (context, { task_id, state, note, if_version }) => {
+  commit: async (context, { task_id, state, note, ...condition }) => {
     const key = stateKey(task_id);
     const written = await writeKey(context, {
       key,
       text: state,
       note: note ?? null,
       expiresAt: null,
-      ifVersion: if_version,
+      condition,
     });
     return { task_id, key, saved_at: written.updated_at, version: written.version };
   },

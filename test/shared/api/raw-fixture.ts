@@ -31,7 +31,10 @@ const bytes = z
       : { hex: Buffer.from(wholeOf(value)).toString('hex') },
   );
 
-const ifVersion = z.int().min(0).optional().describe('The version to replace.');
+const condition = {
+  if_version: z.int().min(0).optional().describe('The version to replace.'),
+  if_exists: z.boolean().optional().describe('Whether something must be there.'),
+};
 
 const stored = z.object({ key: z.string(), value: z.unknown(), version: z.int() });
 
@@ -42,7 +45,7 @@ const kvPut: Operation = defineOperation({
     key: z.string(),
     value: anyJson,
     ttl_seconds: z.int().min(1).optional(),
-    if_version: ifVersion,
+    ...condition,
   }),
   output: z.object({ version: z.int() }),
   errors: ['PRECONDITION_FAILED'],
@@ -71,7 +74,7 @@ const kvGet: Operation = defineOperation({
 const kvDelete: Operation = defineOperation({
   ...common,
   name: 'test_kv_delete',
-  input: z.strictObject({ key: z.string(), if_version: ifVersion }),
+  input: z.strictObject({ key: z.string(), ...condition }),
   output: z.object({ deleted: z.boolean() }),
   errors: ['PRECONDITION_FAILED'],
   effect: 'write',
@@ -87,7 +90,7 @@ const filePut: Operation = defineOperation({
     content_base64: bytes.optional(),
     content_type: z.string().max(100).optional().describe('Its media type.'),
     bytes_total: z.int().min(0).optional(),
-    if_version: ifVersion,
+    ...condition,
   }),
   output: z.object({ version: z.int() }),
   errors: ['PRECONDITION_FAILED'],
@@ -113,7 +116,7 @@ const statePut: Operation = defineOperation({
   input: z.strictObject({
     task: z.string(),
     state: z.json().describe('Any JSON.'),
-    if_version: ifVersion,
+    ...condition,
   }),
   output: z.object({ version: z.int() }),
   errors: ['PRECONDITION_FAILED'],

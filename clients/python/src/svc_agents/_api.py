@@ -825,13 +825,14 @@ class Kv(Group):
         *,
         ttl_seconds: Optional[int] = None,
         if_version: Optional[int] = None,
+        if_exists: Optional[bool] = None,
         **call: Unpack[CallOptions],
     ) -> t.KvSetAnswer:
         """Store a JSON value under a key.
 
         Replaces any existing value. Without ttl_seconds the key never expires. With if_version, two agents can't overwrite each other.
         """
-        answer: t.KvSetAnswer = self._call("kv_set", {"key": key, "value": value, "ttl_seconds": ttl_seconds, "if_version": if_version}, call)
+        answer: t.KvSetAnswer = self._call("kv_set", {"key": key, "value": value, "ttl_seconds": ttl_seconds, "if_version": if_version, "if_exists": if_exists}, call)
         return answer
 
     def incr(
@@ -880,13 +881,14 @@ class Kv(Group):
         key: str,
         *,
         if_version: Optional[int] = None,
+        if_exists: Optional[bool] = None,
         **call: Unpack[CallOptions],
     ) -> t.KvDeleteAnswer:
         """Delete a key.
 
         Says whether the key existed. Also works on `state/{task_id}`.
         """
-        answer: t.KvDeleteAnswer = self._call("kv_delete", {"key": key, "if_version": if_version}, call)
+        answer: t.KvDeleteAnswer = self._call("kv_delete", {"key": key, "if_version": if_version, "if_exists": if_exists}, call)
         return answer
 
 
@@ -912,13 +914,14 @@ class State(Group):
         *,
         note: Optional[str] = None,
         if_version: Optional[int] = None,
+        if_exists: Optional[bool] = None,
         **call: Unpack[CallOptions],
     ) -> t.StateSaveAnswer:
         """Save a task's state.
 
         Call it before you stop or wait for a person; load it in a later run with state_load. Replaces the task's earlier state and never expires.
         """
-        answer: t.StateSaveAnswer = self._call("state_save", {"task_id": task_id, "state": state, "note": note, "if_version": if_version}, call)
+        answer: t.StateSaveAnswer = self._call("state_save", {"task_id": task_id, "state": state, "note": note, "if_version": if_version, "if_exists": if_exists}, call)
         return answer
 
     def history(
@@ -973,13 +976,14 @@ class File(Group):
         upload: Optional[t.FilePutUpload] = None,
         complete: Optional[str] = None,
         if_version: Optional[int] = None,
+        if_exists: Optional[bool] = None,
         **call: Unpack[CallOptions],
     ) -> t.FilePutAnswer:
         """Save a file, or open or complete an upload.
 
         Up to 1 MB: pass `content_base64`, or text as `content`. Up to 100 MB: call with `upload`, PUT the bytes to upload_url with exactly upload_headers within 15 minutes, then call with `complete`. Saving replaces any file at the path and ends its links; until then the old file stays.
         """
-        answer: t.FilePutAnswer = self._call("file_put", {"path": path, "content_base64": content, "content_type": content_type, "upload": upload, "complete": complete, "if_version": if_version}, call)
+        answer: t.FilePutAnswer = self._call("file_put", {"path": path, "content_base64": content, "content_type": content_type, "upload": upload, "complete": complete, "if_version": if_version, "if_exists": if_exists}, call)
         return answer
 
     def delete(
@@ -987,13 +991,14 @@ class File(Group):
         path: str,
         *,
         if_version: Optional[int] = None,
+        if_exists: Optional[bool] = None,
         **call: Unpack[CallOptions],
     ) -> t.FileDeleteAnswer:
         """Delete a file and end its links.
 
         Says whether the file existed. Frees its space at once and cancels open uploads to the path.
         """
-        answer: t.FileDeleteAnswer = self._call("file_delete", {"path": path, "if_version": if_version}, call)
+        answer: t.FileDeleteAnswer = self._call("file_delete", {"path": path, "if_version": if_version, "if_exists": if_exists}, call)
         return answer
 
     def url(

@@ -383,9 +383,7 @@ class FakeSvc:
         return self._set(rest[0], json.loads(request.body), query)
 
     def _set(self, key: str, value: Any, query: Mapping[str, Any]) -> Any:
-        now = self._keys.get(key, {"version": 0})["version"]
-        if query.get("if_version") is not None and int(query["if_version"]) != now:
-            raise Refusal(412, "PRECONDITION_FAILED", current_version=now)
+        self._check_key(key, query)
         self._version += 1
         ttl = query.get("ttl_seconds")
         entry = {"key": key, "value": value, "version": self._version, "updated_at": self._iso()}
@@ -393,15 +391,19 @@ class FakeSvc:
         self._keys[key] = entry
         return entry
 
+    def _check_key(self, key: str, query: Mapping[str, Any]) -> None:
+        now = self._keys.get(key, {"version": 0})["version"]
+        is_wanted = query.get("if_version") is None or int(query["if_version"]) == now
+        if not is_wanted or (str(query.get("if_exists")).lower() == "true" and now == 0):
+            raise Refusal(412, "PRECONDITION_FAILED", version=now)
+
     def _post_kv_incr(self, rest: List[str], query: Mapping[str, str], request: Request) -> Any:
         fields = json.loads(request.body or b"{}")
         before = self._keys.get(fields["key"], {"value": 0})["value"]
         return self._set(fields["key"], before + fields.get("by", 1), fields)
 
     def _delete_kv(self, rest: List[str], query: Mapping[str, str], request: Request) -> Any:
-        if "if_version" in query and rest[0] in self._keys:
-            if int(query["if_version"]) != self._keys[rest[0]]["version"]:
-                raise Refusal(412, "PRECONDITION_FAILED")
+        self._check_key(rest[0], query)
         return {"deleted": self._keys.pop(rest[0], None) is not None}
 
     def _get_state(self, rest: List[str], query: Mapping[str, str], request: Request) -> Any:

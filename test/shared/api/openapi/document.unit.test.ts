@@ -305,6 +305,8 @@ function parametersOf({ parameters = [] }: Described): string[] {
   );
 }
 
+const HEADERS = ['header If-Match', 'header If-None-Match', 'header Idempotency-Key'];
+
 describe('a body that is one field', () => {
   it('is any JSON, and the other fields are in the query', () => {
     const put = described(rawOperations, '/v1/kv/{key}', 'put');
@@ -312,9 +314,8 @@ describe('a body that is one field', () => {
       'path key required',
       'query ttl_seconds',
       'query if_version',
-      'header If-Match',
-      'header If-None-Match',
-      'header Idempotency-Key',
+      'query if_exists',
+      ...HEADERS,
     ]);
     expect(put.requestBody).toMatchObject({
       required: true,
@@ -334,14 +335,11 @@ describe('a body that is one field', () => {
       'path path required',
       'query bytes_total',
       'query if_version',
-      'header If-Match',
-      'header If-None-Match',
-      'header Idempotency-Key',
+      'query if_exists',
+      ...HEADERS,
     ]);
     expect(put.requestBody?.content).toEqual({
-      'application/octet-stream': {
-        schema: { type: 'string', format: 'binary' },
-      },
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
       [UPLOAD_TYPE]: {
         schema: {
           description: 'What `PUT /v1/files/{path}` takes.',
@@ -350,6 +348,7 @@ describe('a body that is one field', () => {
             content_type: { type: 'string', maxLength: 100, description: 'Its media type.' },
             bytes_total: { type: 'integer', minimum: 0 },
             if_version: { type: 'integer', minimum: 0, description: 'The version to replace.' },
+            if_exists: { type: 'boolean', description: 'Whether something must be there.' },
           },
           additionalProperties: false,
         },
@@ -392,7 +391,7 @@ describe('versions', () => {
 
   it('are no matter of other operations', () => {
     const put = described(fixtureOperations, '/v1/values/{key}', 'put');
-    const headers = ['X-Request-Id', 'X-Service-Position'];
+    const headers = ['X-Request-Id', 'X-Service-Position', 'Idempotent-Replayed'];
     expect(Object.keys(put.responses['200']?.headers ?? {})).toEqual(headers);
     expect(parametersOf(put)).toEqual(['path key required', 'header Idempotency-Key']);
   });

@@ -125,8 +125,25 @@ describe('a conditional write', () => {
     }
   });
 
+  it('asks for any version with If-Match: *', async () => {
+    const any = { 'if-match': '*' };
+    for (const path of ['/v1/kv/a', '/v1/files/a', '/v1/kv/a?if_exists=true']) {
+      const { status, body } = await call('PUT', path, '1', any);
+      expect([status, body]).toMatchObject([200, { if_exists: true }]);
+      expect(body).not.toHaveProperty('if_version');
+    }
+    expect((await call('PUT', '/v1/state/a', '{"state":1}', any)).body).toMatchObject({
+      if_exists: true,
+    });
+    expect((await call('DELETE', '/v1/kv/a', undefined, any)).body).toMatchObject({
+      if_exists: true,
+    });
+  });
+
   it('asks for none where no header does', async () => {
-    expect((await call('PUT', '/v1/kv/a', '1')).body).not.toHaveProperty('if_version');
+    const { body } = await call('PUT', '/v1/kv/a', '1');
+    expect(body).not.toHaveProperty('if_version');
+    expect(body).not.toHaveProperty('if_exists');
   });
 
   it('asks with a body of fields too', async () => {
@@ -142,7 +159,7 @@ describe('a conditional write', () => {
 
   it.each([
     [{ 'if-match': 'W/"3"' }, 'If-Match'],
-    [{ 'if-match': '*' }, 'If-Match'],
+    [{ 'if-match': '*, "3"' }, 'If-Match'],
     [{ 'if-match': '"3", "4"' }, 'If-Match'],
     [{ 'if-match': '"3",' }, 'If-Match'],
     [{ 'if-match': '3' }, 'If-Match'],
@@ -178,6 +195,7 @@ describe('a conditional write', () => {
     ['if_version=0', { 'if-match': '"3"' }, 'If-Match'],
     ['if_version=three', { 'if-match': '"3"' }, 'If-Match'],
     ['if_version=3', { 'if-none-match': '*' }, 'If-None-Match'],
+    ['if_exists=false', { 'if-match': '*' }, 'If-Match'],
   ])('is refused where header and query differ: %s %j', async (query, headers, name) => {
     const answer = await call('PUT', `/v1/kv/a?${query}`, '1', headers);
     expect(answer).toMatchObject({ status: 400, body: problem(name) });
@@ -194,7 +212,7 @@ describe('a conditional write', () => {
   });
 
   it('is refused before its body is read', async () => {
-    const unsent = 'If-Match: *\r\nContent-Length: 60000\r\n\r\n';
+    const unsent = 'If-Match: W/"3"\r\nContent-Length: 60000\r\n\r\n';
     const answer = await rest.raw(`PUT /v1/kv/a HTTP/1.1\r\n${HEAD}${unsent}`);
     expect(answer).toMatchObject({ status: 400, body: problem('If-Match') });
   });
@@ -211,7 +229,7 @@ describe('a conditional delete', () => {
 
   it.each([
     ['', { 'if-match': '3' }, 'If-Match'],
-    ['', { 'if-match': '*' }, 'If-Match'],
+    ['', { 'if-match': '*, *' }, 'If-Match'],
     ['?if_version=4', { 'if-match': '"3"' }, 'If-Match'],
     ['', { 'if-none-match': '*' }, 'If-None-Match'],
     ['', { 'if-match': '"3"', 'if-none-match': '*' }, 'If-None-Match'],

@@ -216,6 +216,20 @@ describe('the version of a file', () => {
     expect((await put('a', text('6'), none)).body).toMatchObject({ version: 3 });
   });
 
+  it('may be any, but one: If-Match: * and if_exists change only what is there', async () => {
+    const any = { 'if-match': '*' };
+    const gone = refused(412, 'PRECONDITION_FAILED', { version: 0 });
+    expect(await put('a', text('1'), any)).toMatchObject(gone);
+    expect(await remove('a', any)).toMatchObject(gone);
+    await put('a', text('1'));
+    expect((await put('a', text('2'), any)).body).toMatchObject({ version: 2 });
+    const fields = { content_base64: base64('3'), if_exists: true };
+    expect(await putFields('b', fields)).toMatchObject(gone);
+    const upload = await putFields('a', { upload: { size: 1 }, if_exists: true });
+    expect(upload).toMatchObject(refused(400, 'VALIDATION_FAILED', names('if_exists')));
+    expect((await remove('a', any)).body).toEqual({ deleted: true });
+  });
+
   it('keeps a newer file from a delete of an older one', async () => {
     await put('a', text('1'));
     await put('a', text('two'));

@@ -231,6 +231,25 @@ describe('the version of a key', () => {
     );
   });
 
+  it('may be any, but one: If-Match: * and if_exists change only what is there', async () => {
+    const any = { 'if-match': '*' };
+    const gone = refused(412, 'PRECONDITION_FAILED', { version: 0 });
+    expect(await set('a', 1, any)).toMatchObject(gone);
+    expect(await remove('a', any)).toMatchObject(gone);
+    expect(await remove('a?if_exists=true')).toMatchObject(gone);
+    expect((await remove('a?if_exists=false')).body).toEqual({ deleted: false });
+    await set('a', 1);
+    expect((await set('a', 2, any)).body).toMatchObject({ version: 2 });
+    expect((await set('a', 3, { ...any, 'if-none-match': '*' })).status).toBe(400);
+    expect(await set('a?if_version=1', 3, any)).toMatchObject(
+      refused(412, 'PRECONDITION_FAILED', { version: 2 }),
+    );
+    expect((await remove('a', any)).body).toEqual({ deleted: true });
+    await setFor('1', 1);
+    clock.advance(1000);
+    expect(await set('a', 4, any)).toMatchObject(gone);
+  });
+
   it('lets exactly one of 50 win, in each round', async () => {
     let version = 0;
     for (let round = 1; round <= 5; round += 1) {

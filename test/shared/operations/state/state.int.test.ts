@@ -90,6 +90,9 @@ describe('the state of a task', () => {
 
   it('is written by those who know its version', async () => {
     const none = { 'if-none-match': '*' };
+    expect(await save('t', { state: 1 }, { 'if-match': '*' })).toMatchObject(
+      refused(412, 'PRECONDITION_FAILED', { version: 0 }),
+    );
     expect((await save('t', { state: 1 }, none)).status).toBe(200);
     expect(await save('t', { state: 2 }, none)).toMatchObject(
       refused(412, 'PRECONDITION_FAILED', { version: 1, size_bytes: 1, updated_at: iso(START) }),
