@@ -26,15 +26,19 @@ export function versionOf({ params }: Message): string | null {
   return isObject(meta) ? textOf(meta[VERSION_KEY]) : null;
 }
 
-/** The tool, prompt or resource that a message is about. */
+/** The tool, prompt, resource or task that a message is about. */
 export function subjectOf({ params }: Message): string | null {
-  return isObject(params) ? (textOf(params['name']) ?? textOf(params['uri'])) : null;
+  if (!isObject(params)) return null;
+  return textOf(params['name']) ?? textOf(params['uri']) ?? textOf(params['taskId']);
 }
 
 const NAMED_METHODS: ReadonlySet<unknown> = new Set([
   'tools/call',
   'prompts/get',
   'resources/read',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
 ]);
 
 /** The headers that repeat a self-contained message's fields. */

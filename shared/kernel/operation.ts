@@ -57,6 +57,8 @@ export interface McpShape {
   readonly idempotent?: boolean;
   /** Fields that the tool's schema leaves out, because every agent pays for the list of tools. */
   readonly without?: readonly string[];
+  /** Its answer may be a task, which ends when people have decided. */
+  readonly asks?: true;
   /** Whether the answer contains text from outside the project. */
   readonly openWorld?: boolean;
   /** The part of the answer that outsiders wrote, which must be fenced as data. */

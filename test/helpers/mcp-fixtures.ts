@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MissingRequiredClientCapabilityError,
@@ -7,6 +8,9 @@ import type {
   CallableTool,
   CallSite,
   McpTables,
+  Task,
+  TaskAccess,
+  TaskTable,
   Prompt,
   PromptTable,
   ResourceContents,
@@ -52,7 +56,113 @@ const refusing: CallableTool = {
   outlook: () => ({ message: 'never', total: undefined }),
 };
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A task of the suite, and what is to come of it. */
+interface FixtureTask {
+  readonly task: Task;
+  readonly endsAt: number;
+  readonly end: Pick<Task, 'status' | 'result' | 'error'>;
+  readonly questions: Map<string, unknown>;
+}
+
+const STARTED = new Map<string, FixtureTask>();
+const QUESTION = {
+  method: 'elicitation/create',
+  params: { message: 'Really?', requestedSchema: { type: 'object', properties: {} } },
+};
+
+function start(
+  seconds: number,
+  end: FixtureTask['end'],
+  questions: readonly string[] = [],
+): { readonly waitsFor: string } {
+  const now = new Date();
+  const at = now.toISOString();
+  const taskId = randomUUID();
+  const task = { taskId, createdAt: at, lastUpdatedAt: at, ttlMs: 60_000, pollIntervalMs: 200 };
+  STARTED.set(taskId, {
+    task: { ...task, status: 'working' },
+    endsAt: now.getTime() + seconds * 1000,
+    end,
+    questions: new Map(questions.map((name) => [name, QUESTION])),
+  });
+  return { waitsFor: taskId };
+}
+
+const completed = (value: string, isError = false): FixtureTask['end'] => ({
+  status: 'completed',
+  result: { content: [text(value)], isError },
+});
+
+/** A tool that answers with a task; `needsTasks`: it has no other answer. */
+function starting(
+  begin: (input: Fields) => { readonly waitsFor: string },
+  needsTasks = false,
+): CallableTool {
+  return {
+    inputOf: (given) => given,
+    pace: () => 'moment',
+    async run(): Promise<CallToolResult> {
+      const requiredCapabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+      if (needsTasks) throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+      return { content: [text('Done.')] };
+    },
+    start: async (input) => begin(input),
+    outlook: () => ({ message: 'on its way', total: undefined }),
+  };
+}
+
+class FixtureTasks implements TaskTable {
+  readonly #product: TaskTable;
+
+  constructor(product: TaskTable) {
+    this.#product = product;
+  }
+
+  async get(id: string, access: TaskAccess): Promise<Task | null> {
+    const started = STARTED.get(id);
+    if (!started) return this.#product.get(id, access);
+    const { task, endsAt, end, questions } = started;
+    if (questions.size > 0 && task.status === 'working') {
+      return { ...task, status: 'input_required', inputRequests: Object.fromEntries(questions) };
+    }
+    return task.status === 'working' && Date.now() >= endsAt ? { ...task, ...end } : task;
+  }
+
+  async cancel(id: string, access: TaskAccess): Promise<boolean> {
+    const started = STARTED.get(id);
+    if (!started) return this.#product.cancel(id, access);
+    if (Date.now() < started.endsAt || started.questions.size > 0) {
+      STARTED.set(id, { ...started, task: { ...started.task, status: 'cancelled' } });
+    }
+    return true;
+  }
+
+  async update(id: string, answers: unknown, access: TaskAccess): Promise<boolean> {
+    const started = STARTED.get(id);
+    if (!started) return this.#product.update(id, answers, access);
+    for (const name of Object.keys(answers ?? {})) started.questions.delete(name);
+    return true;
+  }
+}
+
 const TOOLS: ReadonlyMap<string, CallableTool> = new Map([
+  [
+    'greet',
+    {
+      ...answering([]),
+      run: async ({ name }) => ({ content: [text(`Hello, ${String(name)}!`)] }),
+    } satisfies CallableTool,
+  ],
+  ['slow_compute', starting(({ seconds }) => start(Number(seconds), completed('Computed.')))],
+  ['failing_job', starting(() => start(1, completed('It failed.', true)), true)],
+  [
+    'protocol_error_job',
+    starting(() => start(0, { status: 'failed', error: { code: -32603, message: 'Broken.' } })),
+  ],
+  ['confirm_delete', starting(() => start(0, completed('Deleted.'), ['confirm']))],
+  ['multi_input', starting(() => start(0, completed('Both said.'), ['first', 'second']))],
   ['test_simple_text', answering([text('This is a simple text response for testing.')])],
   ['test_image_content', answering([image])],
   ['test_audio_content', answering([{ type: 'audio', data: WAV, mimeType: 'audio/wav' }])],
@@ -165,10 +275,11 @@ function withPrompts(product: PromptTable): PromptTable {
 }
 
 /** The tables of the product with those fixtures in them. */
-export function conformanceTables({ tools, resources, prompts }: McpTables): McpTables {
+export function conformanceTables({ tools, resources, prompts, tasks }: McpTables): McpTables {
   return {
     tools: new FixtureTools(tools),
     resources: withFixtures(resources),
     prompts: withPrompts(prompts),
+    tasks: new FixtureTasks(tasks),
   };
 }

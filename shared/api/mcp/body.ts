@@ -17,6 +17,9 @@ import { readBody, refuseEncoded } from '../read-body.ts';
 export type Message = JSONRPCRequest | JSONRPCNotification;
 
 const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+/** The extension that lets a call's answer be a task (SEP-2663). */
+export const TASKS = 'io.modelcontextprotocol/tasks';
 
 /**
  * Parses the JSON of a request, with limits on size and depth. Keeps exact numbers only in the arguments. Ignores the
@@ -66,4 +69,11 @@ export function clientNameOf({ method, params }: Message): string | undefined {
     method === 'initialize' ? params?.['clientInfo'] : params?.['_meta']?.[META_CLIENT];
   const name = isObject(client) ? client['name'] : undefined;
   return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+/** Whether the client that sent a message says that it takes tasks. */
+export function takesTasks({ params }: Message): boolean {
+  const capabilities = params?.['_meta']?.[META_CAPABILITIES];
+  const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
+  return isObject(extensions) && isObject(extensions[TASKS]);
 }

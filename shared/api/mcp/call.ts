@@ -11,7 +11,7 @@ import { UNTRUSTED_META } from './fence.ts';
 import { fittingAnswer, shownAnswer } from './fit.ts';
 import { markNumbers } from './numbers.ts';
 import { inputSchema, type ObjectSchema } from './schema.ts';
-import type { CallableTool, CallSite, Outlook } from './tables.ts';
+import type { CallableTool, CallSite, Outlook, WaitsFor } from './tables.ts';
 
 const WAITING: Readonly<Record<Operation['effect'], string>> = {
   wait: 'still waiting, nothing lost',
@@ -49,8 +49,24 @@ export class OperationTool implements CallableTool {
     return answerOf(this.#operation, site, () => fittingAnswer(this.#operation, input, call));
   }
 
+  /** Asks, and leaves: somebody decides later. */
+  async start(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult | WaitsFor> {
+    const { mcp } = this.#operation;
+    if (mcp === false || !mcp.asks || !this.#parsed(input).success) return this.run(input, site);
+    const result = await this.run({ ...input, wait_seconds: 0 }, site);
+    const { structuredContent: asked } = result;
+    if (!isObject(asked)) return result;
+    const { status, request_id: waitsFor, parked } = asked;
+    const isOpen = status === 'pending' && parked !== true && typeof waitsFor === 'string';
+    return isOpen ? { waitsFor } : result;
+  }
+
+  #parsed(input: Record<string, unknown>) {
+    return this.#operation.input.safeParse(plainNumbers(input, this.#operation.exact));
+  }
+
   outlook(input: Record<string, unknown>): Outlook {
-    const parsed = this.#operation.input.safeParse(plainNumbers(input, this.#operation.exact));
+    const parsed = this.#parsed(input);
     const seconds = parsed.data?.['timeout_seconds'] ?? parsed.data?.['wait_seconds'];
     return {
       message: WAITING[this.#operation.effect],
@@ -66,7 +82,7 @@ export async function answerOf(
   call: () => Promise<Answer>,
 ): Promise<CallToolResult> {
   try {
-    return success(operation, await call());
+    return resultWith(operation, await call());
   } catch (error) {
     // After the client has left, the errors of its call don't matter.
     const noted = signal.aborted ? () => {} : onInternal;
@@ -80,7 +96,7 @@ export async function answerOf(
   }
 }
 
-function success(operation: Operation, answer: Answer): CallToolResult {
+export function resultWith(operation: Operation, answer: Answer): CallToolResult {
   const { value, replica } = answer;
   const { text, structured, isForeign } = shownAnswer(operation, value);
   const texts = [text, ...(replica?.stale ? [staleNote(replica.ageMs / 1000)] : [])];

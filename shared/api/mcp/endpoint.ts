@@ -28,7 +28,7 @@ import {
 } from '../http.ts';
 import { argumentsOf, withArguments } from './arguments.ts';
 import { challenge } from './challenge.ts';
-import { clientNameOf, idOf, messageOf, readJson, type Message } from './body.ts';
+import { clientNameOf, idOf, messageOf, readJson, takesTasks, type Message } from './body.ts';
 import { hold, holdJson, sent, type Sent, type Served } from './hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './listen.ts';
@@ -129,7 +129,8 @@ export class Endpoint {
     if (message.method === 'subscriptions/listen' && accepted.era === 'modern') {
       return this.#listen(visit, { ...accepted, message });
     }
-    const pace = this.#pace(message);
+    const isTask = message.method === 'tasks/get' && accepted.era === 'modern';
+    const pace = isTask ? 'long' : this.#pace(message);
     if (pace !== null && pace !== 'moment') return this.#hold(visit, { ...accepted, message });
     const served = await this.#serve(c, accepted, NEVER);
     if (message.method === 'initialize') {
@@ -230,6 +231,7 @@ export class Endpoint {
       tables,
       version: serverVersion,
       introduces: INTRODUCING.has(message.method),
+      takesTasks: era === 'modern' && takesTasks(message),
       site: { executor: this.#executor, caller, signal, onInternal },
       clientName: clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER)),
       progressMs: acceptsStream(c) ? this.#tickMs : null,
@@ -282,7 +284,8 @@ export class Endpoint {
       message,
       credentials,
       site: exchange.site,
-      resources: this.#tables.resources,
+      tables: accepted.tables,
+      takesTasks: exchange.takesTasks,
       serve: async (parsedBody: JSONRPCRequest, bus: InMemoryServerEventBus) => {
         const options = { legacy: 'reject', bus, keepAliveMs: this.#tickMs } as const;
         const handler = createMcpHandler(() => serverOf(exchange), options);

@@ -81,14 +81,17 @@ export class Outflow {
     });
   }
 
-  /** Forwards the SDK's output, one frame at a time. */
-  async pass(body: ReadableStream<Uint8Array>): Promise<void> {
+  /** Forwards the SDK's output, one frame at a time, as `edit` changes it. */
+  async pass(
+    body: ReadableStream<Uint8Array>,
+    edit: (text: string) => string = (text) => text,
+  ): Promise<void> {
     this.#source = body.getReader();
     if (!this.#controller) return this.#leave();
     for (;;) {
       const { done, value } = await this.#source.read();
       if (done) return;
-      this.send(writeNumbers(this.#decoder.decode(value, { stream: true })));
+      this.send(edit(writeNumbers(this.#decoder.decode(value, { stream: true }))));
     }
   }
 

@@ -1,12 +1,18 @@
-import { InMemoryServerEventBus, type JSONRPCRequest } from '@modelcontextprotocol/server';
-import type { Caller } from '../../kernel/context.ts';
+import {
+  InMemoryServerEventBus,
+  SUBSCRIPTION_ID_META_KEY,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import type { Change } from '../../kernel/context.ts';
 import type { ServiceError } from '../../lib/errors.ts';
 import type { Credentials } from '../../kernel/executor.ts';
 import { SUBSCRIBED_RESOURCES_MAX } from '../../lib/limits.ts';
 import { isObject } from '../../lib/guards.ts';
 import { event, Outflow, streamOf } from './hold.ts';
 import { errorJson, errorOf, invalidParams } from './refusal.ts';
-import type { CallSite, ResourceTable } from './tables.ts';
+import { writeNumbers } from './numbers.ts';
+import type { CallSite, McpTables, Task } from './tables.ts';
+import { isEnded } from './tasks.ts';
 import { ResourceWatch } from './watch.ts';
 
 /** The SDK's handling of one request, with its own event bus. */
@@ -21,7 +27,9 @@ export interface Listening {
   readonly message: JSONRPCRequest;
   readonly site: CallSite;
   readonly credentials: Credentials;
-  readonly resources: ResourceTable;
+  readonly tables: McpTables;
+  /** The client takes tasks, so it may hear of them. */
+  readonly takesTasks: boolean;
   readonly serve: (message: JSONRPCRequest, bus: InMemoryServerEventBus) => Promise<Serving>;
   /** How often to check that the key is still valid. */
   readonly tickMs: number;
@@ -31,6 +39,7 @@ export interface Listening {
 interface Filter {
   readonly resourcesListChanged: boolean;
   readonly resourceSubscriptions: readonly string[];
+  readonly taskIds: readonly string[];
 }
 
 /**
@@ -39,33 +48,49 @@ interface Filter {
  * use the same ones.
  */
 export async function listen(listening: Listening): Promise<Response | ReadableStream<Uint8Array>> {
-  const { message, resources, site, serve } = listening;
+  const { message, serve } = listening;
   const filter = readFilter(message);
   if (!filter) return (await serve(message, new InMemoryServerEventBus())).response;
-  return new Subscription(listening, honoured(filter, resources, site.caller)).begin();
+  return new Subscription(listening, await honoured(filter, listening)).begin();
 }
 
 /** The client's filter; null if it is malformed. */
 function readFilter({ params }: JSONRPCRequest): Filter | null {
   const filter = params?.['notifications'];
   if (!isObject(filter)) return null;
-  const { resourcesListChanged = false, resourceSubscriptions = [] } = filter;
+  const { resourcesListChanged = false, resourceSubscriptions = [], taskIds = [] } = filter;
   if (typeof resourcesListChanged !== 'boolean' || !areTexts(resourceSubscriptions)) return null;
-  if (resourceSubscriptions.length > SUBSCRIBED_RESOURCES_MAX) {
+  for (const [name, texts] of Object.entries({ resourceSubscriptions, taskIds })) {
+    if (areTexts(texts) && texts.length <= SUBSCRIBED_RESOURCES_MAX) continue;
     throw invalidParams(
-      `Invalid params: resourceSubscriptions must be at most ${SUBSCRIBED_RESOURCES_MAX} texts`,
+      `Invalid params: ${name} must be at most ${SUBSCRIBED_RESOURCES_MAX} texts`,
     );
   }
-  return { resourcesListChanged, resourceSubscriptions: [...new Set(resourceSubscriptions)] };
+  return {
+    resourcesListChanged,
+    resourceSubscriptions: [...new Set(resourceSubscriptions)],
+    taskIds: areTexts(taskIds) ? [...new Set(taskIds)] : [],
+  };
 }
 
 /** The part of the filter that exists and that the key may see. Tools and prompts only change with a release. */
-function honoured(filter: Filter, resources: ResourceTable, { scopes }: Caller): Filter {
+async function honoured(filter: Filter, listening: Listening): Promise<Filter> {
+  const { resources } = listening.tables;
+  const { scopes } = listening.site.caller;
   const uris = filter.resourceSubscriptions;
+  const taskIds = [];
+  for (const id of listening.takesTasks ? filter.taskIds : []) {
+    if (await taskOf(id, listening)) taskIds.push(id);
+  }
   return {
     resourcesListChanged: filter.resourcesListChanged && resources.listTopics(scopes).length > 0,
     resourceSubscriptions: uris.filter((uri) => resources.topicOf(uri, scopes) !== null),
+    taskIds,
   };
+}
+
+function taskOf(id: string, { tables: { tasks, tools }, site }: Listening): Promise<Task | null> {
+  return tasks.get(id, { site, tools, holdMs: 0 });
 }
 
 class Subscription {
@@ -73,14 +98,21 @@ class Subscription {
   readonly #filter: Filter;
   readonly #bus = new InMemoryServerEventBus();
   readonly #watch: ResourceWatch;
+  /** The tasks that haven't ended, as far as the client knows. */
+  readonly #tasks: Set<string>;
+  /** The looks at them, one after the other. */
+  #looked: Promise<void> = Promise.resolve();
+  #flowing: Outflow | null = null;
   /** Ends the stream with an error, or as a server shutdown if `why` is null. */
   #end: (why: ServiceError | null) => void = () => undefined;
   readonly #ended: Promise<ServiceError | null>;
 
   constructor(listening: Listening, filter: Filter) {
-    const { site, credentials, resources, pauseMs } = listening;
+    const { site, credentials, tables, pauseMs } = listening;
+    const { resources } = tables;
     this.#listening = listening;
     this.#filter = filter;
+    this.#tasks = new Set(filter.taskIds);
     this.#ended = new Promise((resolve) => (this.#end = resolve));
     this.#watch = new ResourceWatch({
       executor: site.executor,
@@ -90,6 +122,7 @@ class Subscription {
       uris: filter.resourceSubscriptions,
       list: filter.resourcesListChanged,
       changed: (uri) => this.#publish(uri),
+      noted: (change) => this.#noteTask(change),
       ended: (why) => this.#end(why),
       ...(pauseMs !== undefined && { pauseMs }),
     });
@@ -101,7 +134,10 @@ class Subscription {
     signal.addEventListener('abort', () => this.#watch.stop(), { once: true });
     if (signal.aborted) this.#watch.stop();
     await this.#watch.start(site.caller);
-    const params = { ...message.params, notifications: { ...this.#filter } };
+    const { taskIds, ...theirs } = this.#filter;
+    // The SDK knows no tasks, and ends a stream of nothing. It says nothing of the list unless we do.
+    const notifications = taskIds.length > 0 ? { ...theirs, resourcesListChanged: true } : theirs;
+    const params = { ...message.params, notifications };
     const serving = await serve({ ...message, params }, this.#bus);
     const body = streamOf(serving.response);
     if (body) {
@@ -118,7 +154,9 @@ class Subscription {
       this.#listening.tickMs,
     );
     try {
-      const passed = flow.pass(body).then(() => undefined);
+      const passed = flow
+        .pass(body, (text) => this.#acknowledged(text, flow))
+        .then(() => undefined);
       const why = await Promise.race([passed, this.#ended]);
       if (why === undefined) return;
       if (why === null) await serving.close();
@@ -130,6 +168,42 @@ class Subscription {
       clearInterval(ticker);
       this.#watch.stop();
     }
+  }
+
+  /** The acknowledgement with the tasks. From now on the client may hear of them, also of those that ended before. */
+  #acknowledged(text: string, flow: Outflow): string {
+    const { taskIds, resourcesListChanged: list, resourceSubscriptions: uris } = this.#filter;
+    if (this.#flowing || taskIds.length === 0) return text;
+    this.#flowing = flow;
+    this.#noteTask(null);
+    const message: unknown = JSON.parse(text.slice(text.indexOf('{')));
+    const { params, ...acknowledged } = isObject(message) ? message : {};
+    const notifications = {
+      ...(list && { resourcesListChanged: true }),
+      ...(uris.length > 0 && { resourceSubscriptions: uris }),
+      taskIds,
+    };
+    const withTasks = { ...(isObject(params) && params), notifications };
+    return event(JSON.stringify({ ...acknowledged, params: withTasks }));
+  }
+
+  #noteTask(change: Change | null): void {
+    if (!this.#flowing || this.#tasks.size === 0) return;
+    const ids = change === null ? [...this.#tasks] : change.kind === 'request' ? [change.id] : [];
+    for (const id of ids.filter((one) => this.#tasks.has(one))) {
+      this.#looked = this.#looked.then(() => this.#tellTask(id)).catch(() => undefined);
+    }
+  }
+
+  /** Tells the end of a task. If it can't be read now, the client learns it when it asks. */
+  async #tellTask(id: string): Promise<void> {
+    const { message, site, credentials } = this.#listening;
+    const caller = await site.executor.authenticate(credentials);
+    const task = await taskOf(id, { ...this.#listening, site: { ...site, caller } });
+    if (!task || !isEnded(task) || !this.#tasks.delete(id)) return;
+    const params = { _meta: { [SUBSCRIPTION_ID_META_KEY]: message.id }, ...task };
+    const told = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tasks', params });
+    this.#flowing?.send(event(writeNumbers(told)));
   }
 
   #publish(uri: string | null): void {

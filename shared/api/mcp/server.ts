@@ -1,4 +1,5 @@
 import {
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -14,10 +15,11 @@ import { withMcpClient } from '../../kernel/caller.ts';
 import { isObject } from '../../lib/guards.ts';
 import { markMeta } from '../answer-marks.ts';
 import { argumentsOf } from './arguments.ts';
+import { TASKS } from './body.ts';
 import { instructionsWith } from './instructions.ts';
 import { offeredNames, type Offered } from './offered.ts';
 import { invalidParams, refusedInside } from './refusal.ts';
-import type { CallableTool, CallSite, McpTables } from './tables.ts';
+import type { CallableTool, CallSite, McpTables, TaskAccess } from './tables.ts';
 
 type Fields = Record<string, unknown>;
 type Era = 'modern' | 'legacy';
@@ -26,6 +28,12 @@ type Era = 'modern' | 'legacy';
 const MODERN_VERSION = '2026-07-28';
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_VERSIONS];
+
+/**
+ * How long `tasks/get` waits for the end of a task, so that a decision is seen at once. Shorter than the wait that
+ * becomes a stream: `svc mcp` can only repeat a call that has no answer yet.
+ */
+const TASK_HOLD_MS = 9_000;
 
 /** Lists and the self-description change only with a release; answers that depend on the key are private. */
 const RELEASE = { ttlMs: 300_000, cacheScope: 'private' } as const;
@@ -48,13 +56,14 @@ const COMMON: ServerOptions = {
 
 /** Subscriptions in older revisions need a separate stream and a server that remembers its clients. We have neither. */
 const OPTIONS: Readonly<Record<Era, ServerOptions>> = {
-  modern: withResources({ subscribe: true, listChanged: true }),
-  legacy: withResources({}),
+  modern: withCapabilities({ subscribe: true, listChanged: true }, { extensions: { [TASKS]: {} } }),
+  legacy: withCapabilities({}),
 };
 
-function withResources(resources: object): ServerOptions {
+function withCapabilities(resources: object, more: object = {}): ServerOptions {
   const fixed = { listChanged: false };
-  return { ...COMMON, capabilities: { tools: fixed, resources, prompts: fixed, completions: {} } };
+  const capabilities = { tools: fixed, resources, prompts: fixed, completions: {}, ...more };
+  return { ...COMMON, capabilities };
 }
 
 /** One request and its context. */
@@ -66,6 +75,8 @@ export interface Exchange {
   readonly introduces: boolean;
   /** If the tool may be held, its signal is the call's. */
   readonly site: CallSite;
+  /** The client takes a task for an answer. */
+  readonly takesTasks: boolean;
   /** The client's own name. */
   readonly clientName: string | undefined;
   /** How often a held call reports progress; null for a client that doesn't read streams. */
@@ -77,17 +88,31 @@ export interface Exchange {
   readonly failed: (error: unknown) => void;
 }
 
+/** The SDK takes every answer to `tools/call` for a tool's result, and gives it content; a task has none. */
+class TaskServer extends Server {
+  protected override _wrapHandler(...given: Parameters<Server['_wrapHandler']>) {
+    // oxlint-disable-next-line no-underscore-dangle -- the SDK names it so
+    const handler = super._wrapHandler(...given);
+    return async (...call: Parameters<typeof handler>) => {
+      const result = await handler(...call);
+      if (result['resultType'] !== 'task') return result;
+      const { content: _none, ...task } = result;
+      return task;
+    };
+  }
+}
+
 const PARAMS = { params: z.custom<Fields>() };
 
 /** A server for one request, so that no other caller sees its state. */
 export function serverOf(exchange: Exchange): Server {
   const { era, version, failed, introduces } = exchange;
-  const instructions = introduces ? instructionsWith(offeredTo(exchange)) : undefined;
-  const server = new Server(
+  const instructions = introduces ? instructionsWith(offeredTo(exchange), exchange) : undefined;
+  const server = new TaskServer(
     { name: 'svc', version },
     { ...OPTIONS[era], ...(instructions !== undefined && { instructions }) },
   );
-  for (const [method, answer] of METHODS) {
+  for (const [method, answer] of era === 'modern' ? MODERN_METHODS : METHODS) {
     server.setRequestHandler(method, PARAMS, async (params, context) => {
       try {
         return await answer(params, exchange, context);
@@ -129,6 +154,13 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['completion/complete', complete],
 ]);
 
+const MODERN_METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ...METHODS,
+  ['tasks/get', getTask],
+  ['tasks/update', updateTask],
+  ['tasks/cancel', cancelTask],
+]);
+
 async function callTool(
   params: Fields,
   exchange: Exchange,
@@ -144,12 +176,71 @@ async function callTool(
   const input = argumentsOf(params['arguments']);
   const key = context.mcpReq['_meta']?.['svc/idempotencyKey'];
   const caller = withMcpClient(site.caller, clientName, typeof key === 'string' ? key : undefined);
+  const called = { ...site, caller };
+  if (exchange.takesTasks && tool.start) return startTask(tool.start(input, called), exchange);
   const stop = tellProgress(tool, input, exchange, context);
   try {
-    return await tool.run(input, { ...site, caller });
+    return await tool.run(input, called);
   } finally {
     stop();
   }
+}
+
+/** The answer if it's there at once, otherwise the task that the client waits for. */
+async function startTask(
+  starting: ReturnType<NonNullable<CallableTool['start']>>,
+  { tables, site }: Exchange,
+): Promise<Fields> {
+  const started = await starting;
+  const { waitsFor } = started;
+  if (typeof waitsFor !== 'string') return { ...started };
+  const task = await tables.tasks.get(waitsFor, { site, tools: tables.tools, holdMs: 0 });
+  if (!task) throw new Error(`No task ${waitsFor}.`);
+  // Somebody was quick, or nobody is to be asked.
+  if (task.result) return { ...task.result };
+  const { inputRequests: _asked, error: _why, ...created } = task;
+  return { ...created, resultType: 'task' };
+}
+
+async function getTask(params: Fields, exchange: Exchange): Promise<Fields> {
+  const [id, access] = taskIn(params, exchange, TASK_HOLD_MS);
+  return { ...known(id, await exchange.tables.tasks.get(id, access)) };
+}
+
+async function updateTask(
+  params: Fields,
+  exchange: Exchange,
+  { mcpReq }: ServerContext,
+): Promise<Fields> {
+  const [id, access] = taskIn(params, exchange);
+  known(id, await exchange.tables.tasks.update(id, mcpReq.inputResponses, access));
+  return {};
+}
+
+async function cancelTask(params: Fields, exchange: Exchange): Promise<Fields> {
+  const [id, access] = taskIn(params, exchange);
+  known(id, await refusals(exchange.tables.tasks.cancel(id, access)));
+  return {};
+}
+
+function taskIn(
+  { taskId }: Fields,
+  { tables, site, takesTasks }: Exchange,
+  holdMs = 0,
+): [string, TaskAccess] {
+  if (!takesTasks) {
+    const requiredCapabilities = { extensions: { [TASKS]: {} } };
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+  }
+  if (typeof taskId !== 'string') throw invalidParams('Invalid params: taskId must be a string');
+  return [taskId, { site, tools: tables.tools, holdMs }];
+}
+
+function known<T>(id: string, found: T | null | false): T {
+  if (found === null || found === false) {
+    throw invalidParams(`Unknown task: ${id.slice(0, 100)}. A task is for keys of its project.`);
+  }
+  return found;
 }
 
 /** Reports progress to a client that sent a token for it. */

@@ -33,7 +33,46 @@ export interface CallableTool {
   pace(input: Record<string, unknown>): 'moment' | 'long' | 'wait';
   /** A failure is also a result, which the model reads. Rejects only with `ProtocolError`. */
   run(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult>;
+  /** The call of a client that takes tasks: doesn't wait, and says for which task the client may wait. */
+  start?(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult | WaitsFor>;
   outlook(input: Record<string, unknown>): Outlook;
+}
+
+export interface WaitsFor {
+  readonly waitsFor: string;
+}
+
+/** A task as `tasks/get` shows it (SEP-2663). */
+export interface Task {
+  readonly taskId: string;
+  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  readonly ttlMs: number | null;
+  readonly pollIntervalMs?: number;
+  /** Once it's completed: what the tool answered. */
+  readonly result?: CallToolResult;
+  /** Once it has failed: the JSON-RPC error. */
+  readonly error?: { readonly code: number; readonly message: string };
+  /** While it asks its client something. */
+  readonly inputRequests?: Readonly<Record<string, unknown>>;
+}
+
+export interface TaskAccess {
+  readonly site: CallSite;
+  /** The tools that the connection has: it sees their tasks only. */
+  readonly tools: ToolTable;
+  /** How long to wait for the end of the task. */
+  readonly holdMs: number;
+}
+
+export interface TaskTable {
+  /** Null for an unknown id, and for a task that the caller may not read. */
+  get(id: string, access: TaskAccess): Promise<Task | null>;
+  /** Ends a task, unless it has ended; false for an unknown id. */
+  cancel(id: string, access: TaskAccess): Promise<boolean>;
+  /** Answers what a task asks its client; false for an unknown id. */
+  update(id: string, answers: unknown, access: TaskAccess): Promise<boolean>;
 }
 
 export interface ToolTable {
@@ -146,4 +185,5 @@ export interface McpTables {
   readonly tools: ToolTable;
   readonly resources: ResourceTable;
   readonly prompts: PromptTable;
+  readonly tasks: TaskTable;
 }

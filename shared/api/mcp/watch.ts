@@ -25,6 +25,8 @@ export interface WatchDeps {
   readonly list: boolean;
   /** Reports a changed URI; null means the list. */
   readonly changed: (uri: string | null) => void;
+  /** Gets every change, unlooked at; null means something changed, but it's unknown what. */
+  readonly noted?: (change: Change | null) => void;
   /** Called when the watch ends: null if the server ends, otherwise the reason. */
   readonly ended: (why: ServiceError | null) => void;
   readonly onInternal: CallSite['onInternal'];
@@ -88,6 +90,7 @@ export class ResourceWatch {
   }
 
   #note(change: Change | null): void {
+    this.#deps.noted?.(change);
     for (const topic of topicsOf(change)) this.#topics.add(topic);
     this.#lookSoon();
   }

@@ -18,8 +18,8 @@ export class Agent {
   readonly #url: string;
   readonly #key: string;
 
-  constructor(url: string, key: string) {
-    this.#url = `${url}/mcp`;
+  constructor(url: string, key: string, path = '/mcp') {
+    this.#url = `${url}${path}`;
     this.#key = key;
   }
 
@@ -34,9 +34,9 @@ export class Agent {
   }
 
   /** Begins a subscription; resolves when it is acknowledged. */
-  async listen(notifications: Fields, id: string | number = 7): Promise<Listener> {
+  async listen(notifications: Fields, id: string | number = 7, meta = META): Promise<Listener> {
     const method = 'subscriptions/listen';
-    const body = rpc(method, { _meta: META, notifications }, id);
+    const body = rpc(method, { _meta: meta, notifications }, id);
     const leaving = new AbortController();
     const response = await this.#post(body, modernHeaders(method, {}), leaving.signal);
     if (response.headers.get('content-type') !== 'text/event-stream') {
@@ -49,7 +49,10 @@ export class Agent {
 
   async #json(body: object, headers: HeaderMap): Promise<RpcAnswer> {
     const response = await this.#post(body, headers);
-    const answer = (await response.json()) as Omit<RpcAnswer, 'status'>;
+    const text = await response.text();
+    // A held answer comes as a stream.
+    const json = /^data: (\{.*)$/m.exec(text)?.[1] ?? text;
+    const answer = JSON.parse(json) as Omit<RpcAnswer, 'status'>;
     return { ...answer, status: response.status };
   }
 
@@ -69,7 +72,7 @@ export class Agent {
 }
 
 function modernHeaders(method: string, params: Fields): HeaderMap {
-  const name = params['name'] ?? params['uri'];
+  const name = params['name'] ?? params['uri'] ?? params['taskId'];
   const encoded = `=?base64?${Buffer.from(String(name)).toString('base64')}?=`;
   return {
     'mcp-protocol-version': '2026-07-28',

@@ -97,6 +97,7 @@ describe('revision 2026-07-28', () => {
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: false },
         completions: {},
+        extensions: { 'io.modelcontextprotocol/tasks': {} },
       },
       instructions: expect.any(String),
       ttlMs: 300_000,

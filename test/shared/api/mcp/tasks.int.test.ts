@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Choice } from '../../../../gateway/lib/approvals.ts';
+import { TestPeople } from '../../../gateway/approvals/people.ts';
+import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import { Agent } from './agent.ts';
+import { META } from './wire.ts';
+
+const EXTENSION = 'io.modelcontextprotocol/tasks';
+const DECLARED = {
+  ...META,
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { [EXTENSION]: {} } },
+};
+
+let test: TestGateway;
+let people: TestPeople;
+let clock: FakeClock;
+let agent: Agent;
+beforeEach(async () => {
+  clock = new FakeClock(Date.now());
+  test = await TestGateway.start({ clock });
+  people = await TestPeople.of(test, clock);
+  agent = new Agent(test.url, test.apiKey);
+});
+afterEach(() => test.stop());
+
+const declaring = (method: string, params: object, by = agent) =>
+  by.modern(method, { _meta: DECLARED, ...params });
+const ask = (input: object = {}, by = agent) =>
+  declaring(
+    'tools/call',
+    { name: 'ask_approval', arguments: { action: 'pr.merge', summary: 'Merge #7', ...input } },
+    by,
+  );
+const get = (taskId: unknown, by = agent) => declaring('tasks/get', { taskId }, by);
+
+async function decide(id: unknown, choice: Choice): Promise<void> {
+  const token = await people.link(String(id));
+  expect((await test.gateway.approvals.decide(token, choice))?.outcome).toBe('taken');
+}
+
+async function keyOf(scopes: string[]): Promise<Agent> {
+  const body = { name: scopes.join(), scopes };
+  const made = await test.call<{ api_key: string }>('POST', '/v1/keys', { body });
+  return new Agent(test.url, made.body.api_key);
+}
+
+const given = ({ result }: Awaited<ReturnType<typeof ask>>) =>
+  JSON.stringify((result['result'] as Record<string, unknown>)['structuredContent']);
+
+describe('a question of a client that takes tasks', () => {
+  it('is a task at once, however long the client would wait', async () => {
+    const { result } = await ask({ wait_seconds: 120 });
+    expect(result).toMatchObject({
+      resultType: 'task',
+      taskId: expect.stringMatching(/^req_/),
+      status: 'working',
+      ttlMs: 86_400_000,
+      pollIntervalMs: 1000,
+    });
+    expect(result).not.toHaveProperty('content');
+    expect(await people.status(String(result['taskId']))).toMatchObject({ status: 'pending' });
+  });
+
+  it('of another client is answered as ever', async () => {
+    const { result } = await agent.modern('tools/call', {
+      name: 'ask_approval',
+      arguments: { action: 'pr.merge', summary: 'Merge #7', wait_seconds: 0 },
+    });
+    expect(result).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { status: 'pending', poll_after_seconds: 30 },
+    });
+    expect(result).not.toHaveProperty('taskId');
+    const { request_id: id, expires_at: at } = result['structuredContent'] as Record<
+      string,
+      string
+    >;
+    const text = JSON.stringify(result['structuredContent']);
+    expect(text.replace(String(id), 'REQ').replace(String(at), 'AT')).toBe(
+      `{"request_id":"REQ","status":"pending","decision":null,"comment":null,"hint":"Not decided yet. This isn't a denial. Save your state with state_save, then call request_status with this request_id.","decided_by":null,"state_ref":null,"expires_at":"AT","poll_after_seconds":30}`,
+    );
+    expect(Object.keys(result)).toEqual([
+      '_meta',
+      'content',
+      'structuredContent',
+      'isError',
+      'resultType',
+    ]);
+  });
+
+  it('sees the same tools as another client', async () => {
+    const plain = await agent.modern('tools/list');
+    expect(JSON.stringify((await declaring('tools/list', {})).result)).toBe(
+      JSON.stringify(plain.result),
+    );
+  });
+
+  it('with a wrong wait_seconds is refused', async () => {
+    const { result } = await ask({ wait_seconds: 'long' });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^VALIDATION_FAILED: .*wait_seconds/) }],
+    });
+  });
+
+  it('is asked after less often the longer it is open', async () => {
+    const paces = [];
+    for (const ageMs of [0, 61_000, 3_601_000]) {
+      clock.advance(-ageMs);
+      paces.push((await ask({ action: `after.${ageMs}` })).result['pollIntervalMs']);
+    }
+    expect(paces).toEqual([1_000, 5_000, 30_000]);
+  });
+
+  it('ends a held tasks/get with the decision, and reads the same ever after', async () => {
+    const { result: created } = await ask({ bind: { number: 7, total: 129.5 } });
+    const { taskId } = created;
+    const held = get(taskId);
+    await expect.poll(() => people.project.waits.size, { interval: 2 }).toBe(1);
+    await decide(taskId, { verb: 'approve', comment: 'Go on.' });
+    const ended = await held;
+    expect(ended.result).toMatchObject({
+      resultType: 'complete',
+      taskId,
+      status: 'completed',
+      result: {
+        isError: false,
+        structuredContent: {
+          request_id: taskId,
+          status: 'approved',
+          comment: 'Go on.',
+          hint: '"Merge #7" was approved: do it now, with exactly these values: {"number":7,"total":129.5}.',
+          poll_after_seconds: null,
+        },
+      },
+    });
+    expect(people.project.waits.size).toBe(0);
+    expect((await get(taskId)).result).toEqual(ended.result);
+    expect(given(await get(taskId))).toBe(given(ended));
+  });
+
+  it('that nobody or everybody refused is completed, so that the model reads it', async () => {
+    const denied = (await ask()).result['taskId'];
+    await decide(denied, { verb: 'deny', comment: 'Not today.' });
+    expect((await get(denied)).result).toMatchObject({
+      status: 'completed',
+      result: {
+        structuredContent: {
+          status: 'denied',
+          comment: 'Not today.',
+          hint: '"Merge #7" was denied: don\'t do it.',
+        },
+      },
+    });
+    const late = (await ask({ action: 'pr.close' })).result['taskId'];
+    clock.advance(86_400_000);
+    expect((await get(late)).result).toMatchObject({
+      status: 'completed',
+      result: { structuredContent: { status: 'expired' } },
+    });
+  });
+
+  it('is withdrawn with its task', async () => {
+    const { taskId } = (await ask()).result;
+    const held = get(taskId);
+    await expect.poll(() => people.project.waits.size, { interval: 2 }).toBe(1);
+    expect((await declaring('tasks/cancel', { taskId })).result).toMatchObject({
+      resultType: 'complete',
+    });
+    expect((await held).result).toMatchObject({ taskId, status: 'cancelled' });
+    expect((await held).result).not.toHaveProperty('result');
+    expect(await people.status(String(taskId))).toMatchObject({
+      status: 'expired',
+      hint: 'withdrawn: the agent cancelled its task.',
+    });
+    const again = await declaring('tasks/cancel', { taskId });
+    expect(again.error).toBeUndefined();
+  });
+
+  it('that a policy or another call has answered is no task', async () => {
+    const body = { question: 'Where?', options: ['here', 'there'] };
+    const { result } = await declaring('tools/call', { name: 'ask_human', arguments: body });
+    await decide(result['taskId'], { verb: 'option', index: 0 });
+    expect((await get(result['taskId'])).result).toMatchObject({
+      result: { structuredContent: { status: 'answered', decision: 'here' } },
+    });
+    const failed = await ask({ risk: 'high' });
+    expect(failed.result).toMatchObject({ resultType: 'complete', isError: true });
+  });
+
+  it('about an event that is parked on it is no task', async () => {
+    await test.deliver(await test.addSource({ name: 'github' }), '{"type":"pull_request"}');
+    const claimed = await test.call<{ items: { id: string; lease_id: string }[] }>(
+      'POST',
+      '/v1/inbox/next',
+      { body: { timeout_seconds: 1 } },
+    );
+    const [{ id, lease_id } = { id: '', lease_id: '' }] = claimed.body.items;
+    const { result } = await ask({ event_id: id, lease_id, park: true });
+    expect(result).toMatchObject({ resultType: 'complete', structuredContent: { parked: true } });
+  });
+});
+
+describe('a task', () => {
+  it('is read by every key of the project that may ask, and unknown to all others', async () => {
+    const { taskId } = (await ask()).result;
+    const unknown = await get('req_01j9z3k4m5n6p7q8r9s0t1v2w3');
+    expect(unknown.error).toMatchObject({ code: -32602 });
+    await decide(taskId, { verb: 'approve' });
+    expect((await get(taskId, await keyOf(['approvals']))).result['status']).toBe('completed');
+    for (const id of [taskId, 'req_01j9z3k4m5n6p7q8r9s0t1v2w3', 'nothing', '']) {
+      const { error } = await get(id, await keyOf(['disk']));
+      expect(error).toMatchObject({
+        code: -32602,
+        message: expect.stringMatching(/^Unknown task/),
+      });
+    }
+    expect((await get(7)).error).toMatchObject({ code: -32602 });
+  });
+
+  it('is for clients that declare the extension, which the server names', async () => {
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      const { error } = await agent.modern(method, { taskId: 'req_x' });
+      expect(error).toMatchObject({
+        code: -32021,
+        data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+      });
+    }
+    const { result } = await agent.modern('server/discover');
+    expect(result['capabilities']).toMatchObject({ extensions: { [EXTENSION]: {} } });
+  });
+
+  it('is told to whoever listens, once, also if it ended before', async () => {
+    const [first, second] = [(await ask()).result, (await ask({ action: 'b' })).result];
+    const ids = [first['taskId'], second['taskId']];
+    await decide(ids[0], { verb: 'approve' });
+    const listener = await agent.listen({ taskIds: [...ids, 'req_none'] }, 7, DECLARED);
+    expect(listener.heard[0]).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { taskIds: ids } },
+    });
+    const told = await listener.next(1);
+    expect(told).toMatchObject({
+      method: 'notifications/tasks',
+      params: {
+        _meta: { 'io.modelcontextprotocol/subscriptionId': 7 },
+        taskId: ids[0],
+        status: 'completed',
+        result: { structuredContent: { status: 'approved' } },
+      },
+    });
+    await decide(ids[1], { verb: 'deny' });
+    expect(await listener.next(2)).toMatchObject({ params: { taskId: ids[1] } });
+    await listener.leave();
+    expect(listener.heard).toHaveLength(3);
+  });
+
+  it('is unknown to a client that may only read, because it could not ask', async () => {
+    const { taskId } = (await ask()).result;
+    const reader = new Agent(test.url, test.apiKey, '/mcp/readonly');
+    expect((await get(taskId, reader)).error).toMatchObject({ code: -32602 });
+    expect((await declaring('tasks/cancel', { taskId }, reader)).error).toBeDefined();
+    expect(await people.status(String(taskId))).toMatchObject({ status: 'pending' });
+  });
+});
