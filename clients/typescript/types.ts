@@ -1363,6 +1363,10 @@ export interface PolicyRule {
             readonly gt?: number | undefined;
             /** At most this, without its sign. */
             readonly lte?: number | undefined;
+            /** A shell line of these commands, `git log *` with any further words: only these for effects that let it pass, one of these for others. */
+            readonly command?: readonly string[] | undefined;
+            /** A path in one of these folders. Links are not followed. */
+            readonly under?: readonly string[] | undefined;
           }
         >
       >

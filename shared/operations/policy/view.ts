@@ -19,6 +19,16 @@ const bindTest = z
     prefix: z.string().optional().describe('A text that begins so.'),
     gt: z.number().optional().describe('More than this, without its sign.'),
     lte: z.number().optional().describe('At most this, without its sign.'),
+    command: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'A shell line of these commands, `git log *` with any further words: only these for effects that let it pass, one of these for others.',
+      ),
+    under: z
+      .array(z.string())
+      .optional()
+      .describe('A path in one of these folders. Links are not followed.'),
   })
   .describe('What a bound value must be.');
 

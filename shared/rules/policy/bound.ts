@@ -1,8 +1,10 @@
 import { compareSizes, decimalOf, isSameDecimal, type Decimal } from '../../lib/decimal.ts';
 import { ExactNumber, stringifyExact } from '../../lib/exact-json.ts';
 import { valueAt } from '../../lib/json-pointer.ts';
+import { runsAny, runsOnly } from './command-line.ts';
 import { named, quoted } from './copy.ts';
 import type { PolicyEffect, PolicyRule } from './document.ts';
+import { isSurelyUnder, mayBeUnder } from './folder.ts';
 import type { PolicySubject } from './subject.ts';
 
 /** Where the amount stands in bound values, unless a rule says otherwise. */
@@ -16,6 +18,10 @@ export interface BindTest {
   /** Numbers, also in texts such as `"20.00"`, are compared as written and without their sign. */
   readonly gt?: number;
   readonly lte?: number;
+  /** A line for a shell that runs these commands: words, and `*` at the end for any further ones. */
+  readonly command?: readonly string[];
+  /** A path in one of these folders. */
+  readonly under?: readonly string[];
 }
 
 /** The number that a JSON value is, or that a text is written as, such as `"20.00"`; null for any other value. */
@@ -118,14 +124,44 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : named(stringifyExact(value));
 }
 
-/** Null if the bound value fits the test; otherwise what's there instead, in words. */
-export function bindFailure(bind: unknown, at: string, test: BindTest): string | null {
-  if (bind === undefined) return 'nothing is bound';
-  const value = valueAt(bind, at);
-  if (value === undefined) return `nothing is bound at ${named(at)}`;
-  return fits(value, test) ? null : `${named(at)} binds ${shown(value)}`;
+/** Why a bound value doesn't fit. `unsure`: it isn't certain that it doesn't, so a rule that denies leaves a doubt. */
+interface BindFailure {
+  readonly given: string;
+  readonly kind: 'unmet' | 'unsure';
 }
 
+/**
+ * Null if the bound value fits the test; otherwise what's there instead, in words. Where a test can't be sure, as with a
+ * command that isn't understood, a rule that asks people fits, and one that lets a call pass doesn't.
+ */
+export function bindFailure(
+  { bind }: PolicySubject,
+  effect: PolicyEffect,
+  at: string,
+  test: BindTest,
+): BindFailure | null {
+  if (bind === undefined) return { given: 'nothing is bound', kind: 'unmet' };
+  const value = valueAt(bind, at);
+  if (value === undefined) return { given: `nothing is bound at ${named(at)}`, kind: 'unmet' };
+  const outcome = fits(value, test) && isMeant(value, test, !letsPass(effect));
+  if (outcome === true || (outcome === null && effect === 'require_approval')) return null;
+  const isUnsure = outcome === null && effect === 'deny';
+  return { given: `${named(at)} binds ${shown(value)}`, kind: isUnsure ? 'unsure' : 'unmet' };
+}
+
+/** Whether a command or a path is what the test means; null if that isn't certain. */
+function isMeant(value: unknown, { command, under }: BindTest, stops: boolean): boolean | null {
+  if (command === undefined && under === undefined) return true;
+  if (typeof value !== 'string') return null;
+  const outcomes = [
+    command && (stops ? runsAny(value, command) : runsOnly(value, command)),
+    under && (stops ? mayBeUnder(value, under) : isSurelyUnder(value, under)),
+  ];
+  if (outcomes.includes(false)) return false;
+  return outcomes.includes(null) ? null : true;
+}
+
+/** The tests that are certain. */
 function fits(value: unknown, { in: any, prefix, gt, lte }: BindTest): boolean {
   if (any && !any.some((one) => isSameValue(one, value))) return false;
   if (prefix !== undefined && !(typeof value === 'string' && value.startsWith(prefix)))
@@ -157,13 +193,18 @@ export function rangeOf(gt: number | undefined, lte: number | undefined): Range 
 }
 
 /** The test in words, to follow `when`: `/amount <= 50`, `/currency is EUR or CHF`. */
-export function bindText(at: string, { in: any, prefix, gt, lte }: BindTest): string {
+export function bindText(
+  at: string,
+  { in: any, prefix, gt, lte, command, under }: BindTest,
+): string {
   const where = `bind ${named(at)}`;
   return [
     any && `${where} is ${any.map(valueText).join(' or ')}`,
     prefix !== undefined && `${where} begins with ${quoted(prefix)}`,
     gt !== undefined && `${where} > ${gt}`,
     lte !== undefined && `${where} <= ${lte}`,
+    command && `${where} runs ${command.map(quoted).join(' or ')}`,
+    under && `${where} is under ${under.map(quoted).join(' or ')}`,
   ]
     .filter((part) => typeof part === 'string')
     .join(' and ');

@@ -38,7 +38,7 @@ export function conditionsOf(rule: PolicyRule): Condition[] {
     amount_gt === undefined ? undefined : amountCondition(rule, 'amount_gt', `> ${amount_gt}`),
     amount_lte === undefined ? undefined : amountCondition(rule, 'amount_lte', `<= ${amount_lte}`),
     risk && riskCondition(risk),
-    ...Object.entries(bind ?? {}).map(([at, test]) => bindCondition(at, test)),
+    ...Object.entries(bind ?? {}).map(([at, test]) => bindCondition(rule, at, test)),
     recipient_domains && domainCondition(recipient_domains, letsPass(rule.effect)),
   ];
   return found.filter((condition) => condition !== undefined);
@@ -99,13 +99,15 @@ function amountCondition(
   };
 }
 
-function bindCondition(at: string, test: BindTest): Condition {
+function bindCondition({ effect }: PolicyRule, at: string, test: BindTest): Condition {
   return {
     field: 'bind',
     wanted: bindText(at, test),
     tools: ASKING,
-    failure: ({ tool, bind }) =>
-      tool === 'ask_approval' ? bindFailure(bind, at, test) : `${tool} binds nothing`,
+    failure: (subject) => {
+      if (subject.tool !== 'ask_approval') return `${subject.tool} binds nothing`;
+      return bindFailure(subject, effect, at, test)?.given ?? null;
+    },
   };
 }
 

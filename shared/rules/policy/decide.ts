@@ -9,7 +9,10 @@ export interface PolicyVerdict {
   readonly effect: PolicyEffect;
   /** The rule that decided; null if none did, so a person decides. */
   readonly rule: PolicyRule | null;
-  /** The rule that was met by one amount while another or none is bound, if that's why a person decides. */
+  /**
+   * The rule that leaves a doubt, if that's why a person decides: one amount meets it while another or none is bound, or
+   * it may deny what the call does.
+   */
   readonly doubt: PolicyRule | null;
 }
 
@@ -62,7 +65,7 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
 /**
  * The effect of the first rule, in document order, whose conditions all hold. If an earlier rule would have let the call
  * pass by one amount while another is bound, no rule lets it pass: a person decides. If nothing was bound where that rule
- * looks, only a rule lets it pass that finds the amount bound elsewhere.
+ * looks, only a rule lets it pass that finds the amount bound elsewhere. Nor does any if an earlier rule may deny it.
  */
 export function decidePolicy(policy: CompiledPolicy, subject: PolicySubject): PolicyVerdict {
   const found = find(policy, subject);
@@ -117,7 +120,7 @@ function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Fou
   };
 }
 
-/** `unsure` and `elsewhere`: everything else holds; see `amountFailure`. */
+/** `unsure` and `elsewhere`: everything else holds; see `amountFailure` and `bindFailure`. */
 type Outcome = 'match' | 'unsure' | 'elsewhere' | 'other';
 
 function outcomeOf(test: RuleTest | undefined, rule: number, found: Found): Outcome {
@@ -147,14 +150,15 @@ function outcomeByValues(
   { rule, ranges }: NonNullable<RuleTest['values']>,
   subject: PolicySubject,
 ): Outcome {
-  const { bind = {} } = rule;
-  const isBound = Object.entries(bind).every(
-    ([at, test]) => bindFailure(subject.bind, at, test) === null,
-  );
-  if (!isBound) return 'other';
-  const failure = ranges.length === 0 ? null : amountFailure(subject, rule, ranges);
-  if (failure === null) return 'match';
-  return failure.kind === 'unmet' ? 'other' : failure.kind;
+  const failures = [
+    ...Object.entries(rule.bind ?? {}).map(([at, test]) =>
+      bindFailure(subject, rule.effect, at, test),
+    ),
+    ranges.length === 0 ? null : amountFailure(subject, rule, ranges),
+  ].filter((failure) => failure !== null);
+  const kinds = failures.map(({ kind }) => kind);
+  if (kinds.includes('unmet')) return 'other';
+  return kinds.find((kind) => kind !== 'unmet') ?? 'match';
 }
 
 function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {

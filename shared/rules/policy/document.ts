@@ -4,7 +4,9 @@ import { isObject } from '../../lib/guards.ts';
 import { isPointer } from '../../lib/json-pointer.ts';
 import { isPattern } from '../event-type.ts';
 import type { BindTest } from './bound.ts';
+import { isCommandPattern } from './command-line.ts';
 import { domainProblem } from './domain.ts';
+import { isPlainPath } from './folder.ts';
 import { quoted } from './copy.ts';
 
 export const POLICY_EFFECTS = [
@@ -228,10 +230,13 @@ function readBind(value: unknown, path: string): Record<string, BindTest> {
 function readBindTest(value: unknown, path: string): BindTest {
   if (!isObject(value)) return { in: valueOrList(readScalar)(value, path) };
   for (const name of Object.keys(value)) {
-    if (['in', 'prefix', 'gt', 'lte'].includes(name)) continue;
-    throw bad(member(path, name), 'Only in, prefix, gt and lte test a bound value.');
+    if (['in', 'prefix', 'gt', 'lte', 'command', 'under'].includes(name)) continue;
+    throw bad(
+      member(path, name),
+      'Only in, prefix, gt, lte, command and under test a bound value.',
+    );
   }
-  const { in: any, prefix, gt, lte } = value;
+  const { in: any, prefix, gt, lte, command, under } = value;
   const test = {
     ...(any !== undefined && { in: valueOrList(readScalar)(any, `${path}.in`) }),
     ...(prefix !== undefined && {
@@ -239,9 +244,31 @@ function readBindTest(value: unknown, path: string): BindTest {
     }),
     ...(gt !== undefined && { gt: readAmount(gt, `${path}.gt`) }),
     ...(lte !== undefined && { lte: readAmount(lte, `${path}.lte`) }),
+    ...(command !== undefined && {
+      command: valueOrList(readCommand)(command, `${path}.command`),
+    }),
+    ...(under !== undefined && { under: valueOrList(readFolder)(under, `${path}.under`) }),
   };
   if (Object.keys(test).length > 0) return test;
-  throw bad(path, 'Test it with in, prefix, gt or lte.');
+  throw bad(path, 'Test it with in, prefix, gt, lte, command or under.');
+}
+
+function readCommand(value: unknown, path: string): string {
+  const command = readText(value, path, POLICY_ACTION_MAX_CHARS);
+  if (isCommandPattern(command)) return command;
+  throw bad(
+    path,
+    'Write one plain command such as `npm test`, or `git log *` for any further words.',
+  );
+}
+
+function readFolder(value: unknown, path: string): string {
+  const folder = readText(value, path, POLICY_ACTION_MAX_CHARS);
+  if (isPlainPath(folder)) return folder;
+  throw bad(
+    path,
+    'Write an absolute path without `.`, `..` or a `/` at its end: `/home/ana/shop`.',
+  );
 }
 
 function readScalar(value: unknown, path: string): string | number | boolean {

@@ -18,7 +18,7 @@ interface RuleTrace {
   /** The rule in words. */
   readonly says: string;
   readonly matched: boolean;
-  /** True only for the first rule that matched, and not if an earlier one leaves doubt about the amount. */
+  /** True only for the first rule that matched, and not if an earlier one leaves a doubt. */
   readonly decides: boolean;
   /** Every condition that failed; empty if the rule matched. */
   readonly failed: readonly FailedCondition[];
@@ -58,6 +58,9 @@ export function explainPolicy(policy: PolicyDocument, subject: PolicySubject): P
 function sentenceOf({ rule, doubt }: PolicyVerdict): string {
   if (rule) return `The rule ${rule.id} decides: ${rule.effect}${peopleOf(rule)}.`;
   if (doubt === null) return 'No rule matches, so a person decides: require_approval.';
+  if (doubt.effect === 'deny') {
+    return `The rule ${doubt.id} may deny it, which isn't certain, so no rule approves and a person decides: require_approval.`;
+  }
   return `The rule ${doubt.id} fits only one of the amounts, so no rule approves and a person decides: require_approval.`;
 }
 

@@ -3,7 +3,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import { AMOUNT_AT, letsPass } from './bound.ts';
 import { conditionsOf, toolsOf } from './conditions.ts';
 import type { SubjectTool } from './subject.ts';
-import type { PolicyDocument, PolicyRule } from './document.ts';
+import type { PolicyDocument, PolicyEffect, PolicyRule } from './document.ts';
 import { domainCovers } from './domain.ts';
 
 /** A rule that can never decide. */
@@ -107,12 +107,25 @@ function coversAmounts(earlier: PolicyRule, later: PolicyRule): boolean {
 }
 
 /** The same tests, or some of them. */
-function coversBound({ bind: broad = {} }: PolicyRule, { bind: narrow = {} }: PolicyRule): boolean {
-  return Object.entries(broad).every(([at, test]) => {
+function coversBound(earlier: PolicyRule, later: PolicyRule): boolean {
+  const { bind: narrow = {} } = later;
+  return Object.entries(earlier.bind ?? {}).every(([at, test]) => {
     const same = narrow[at];
-    return same !== undefined && canonicalJson(same) === canonicalJson(test);
+    if (same === undefined || canonicalJson(same) !== canonicalJson(test)) return false;
+    // Such a test means less for a rule that lets calls pass, and most for one that asks people.
+    const isCertain = test.command === undefined && test.under === undefined;
+    return isCertain || MEANS[earlier.effect] >= MEANS[later.effect];
   });
 }
+
+/** How much a test of a command or a path matches under each effect. */
+const MEANS: Readonly<Record<PolicyEffect, number>> = {
+  allow: 0,
+  auto_approve: 0,
+  auto_approve_notify: 0,
+  deny: 1,
+  require_approval: 2,
+};
 
 /** The amounts that a rule matches, without their sign; null if it has no condition on them. */
 function amountsOf({ amount_gt, amount_lte }: PolicyRule): { above: number; most: number } | null {

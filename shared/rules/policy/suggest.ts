@@ -1,9 +1,17 @@
 import { parseExact } from '../../lib/exact-json.ts';
 import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
+import { valueAt } from '../../lib/json-pointer.ts';
 import { pluralize } from '../../lib/pluralize.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import { withdrawnBecause } from '../request-state.ts';
 import { compilePolicy, decidePolicy, type CompiledPolicy } from './decide.ts';
-import type { PolicyDocument, PolicyRisk, PolicyRule } from './document.ts';
+import { isCommandPattern } from './command-line.ts';
+import {
+  POLICY_ACTION_MAX_CHARS,
+  type PolicyDocument,
+  type PolicyRisk,
+  type PolicyRule,
+} from './document.ts';
 import { coveringRule } from './shadowed.ts';
 import type { PolicySubject } from './subject.ts';
 
@@ -41,23 +49,24 @@ export function suggestRules(
   policy: CompiledPolicy,
   ended: readonly EndedApproval[],
 ): RuleSuggestion[] {
-  const byAction = new Map<string, EndedApproval[]>();
+  const byWhat = new Map<string, EndedApproval[]>();
   for (const each of ended) {
     if (withdrawnBecause(each.hint) !== null) continue;
-    const same = byAction.get(each.action);
+    const what = canonicalJson([each.action, sameCommand(each) ?? null]);
+    const same = byWhat.get(what);
     if (same) same.push(each);
-    else byAction.set(each.action, [each]);
+    else byWhat.set(what, [each]);
   }
-  return [...byAction]
-    .filter(([, asked]) => asked.length >= SUGGESTION_APPROVALS_MIN && asked.every(isPlain))
-    .map(([action, asked]) => suggestionOf(policy, action, asked))
+  return [...byWhat.values()]
+    .filter((asked) => asked.length >= SUGGESTION_APPROVALS_MIN && asked.every(isPlain))
+    .map((asked) => suggestionOf(policy, asked))
     .filter((suggestion) => suggestion !== null)
     .toSorted((one, other) => other.approved.length - one.approved.length);
 }
 
 /** The rule that would approve the same again without people; null if it was no plain approval, or none fits. */
 export function ruleForSame(policy: CompiledPolicy, asked: EndedApproval): Placed | null {
-  return isPlain(asked) ? suggestionOf(policy, asked.action, [asked]) : null;
+  return isPlain(asked) ? suggestionOf(policy, [asked]) : null;
 }
 
 /** The rule that would approve mail to these domains without people; null if it has no place in the policy. */
@@ -89,11 +98,15 @@ function isPlain({ status, risk, approvals }: EndedApproval): boolean {
   return status === 'approved' && approvals === 1 && (risk === 'low' || risk === 'medium');
 }
 
+/** Approvals of the same action and, for a tool of a coding agent, of the same command. */
 function suggestionOf(
   policy: CompiledPolicy,
-  action: string,
   approved: readonly EndedApproval[],
 ): RuleSuggestion | null {
+  const [first] = approved;
+  const bind = first && sameCommand(first);
+  if (first === undefined || bind === null) return null;
+  const { action } = first;
   const amounts = approved.map(({ amount }) => amount).filter((amount) => amount !== null);
   // A rule can't tell a missing amount from any amount. A `*` at the end would match other actions too.
   if (![0, approved.length].includes(amounts.length) || action.endsWith('*')) return null;
@@ -106,9 +119,25 @@ function suggestionOf(
       amount_lte: amounts.map(Math.abs).reduce((a, b) => Math.max(a, b)),
     }),
     risk: isLow ? ['low'] : ['low', 'medium'],
+    ...(bind && { bind }),
   };
   const place = placeOf(policy, rule, approved);
   return place && { action, approved, rule, before: place.before };
+}
+
+/** What a coding agent asks before it uses a tool. */
+const TOOL_ACTION = /^tool\./;
+
+/**
+ * What a rule must test besides the action, because a tool such as a shell does anything: the command of the line. Null
+ * if there's no such test; undefined for other actions, which need none.
+ */
+function sameCommand({ action, bind }: EndedApproval): PolicyRule['bind'] | null | undefined {
+  if (!TOOL_ACTION.test(action)) return undefined;
+  const line = bind === null ? undefined : valueAt(parseExact(bind), '/command');
+  const isPlainLine =
+    typeof line === 'string' && line.length <= POLICY_ACTION_MAX_CHARS && isCommandPattern(line);
+  return isPlainLine && !line.endsWith(' *') ? { '/command': { command: [line] } } : null;
 }
 
 /**

@@ -1371,6 +1371,10 @@ PolicyRuleBindValue = TypedDict("PolicyRuleBindValue", {
     "gt": "NotRequired[float]",
     #: At most this, without its sign.
     "lte": "NotRequired[float]",
+    #: A shell line of these commands, `git log *` with any further words: only these for effects that let it pass, one of these for others.
+    "command": "NotRequired[List[str]]",
+    #: A path in one of these folders. Links are not followed.
+    "under": "NotRequired[List[str]]",
 })
 
 

@@ -78,7 +78,7 @@ const FIELDS: readonly (readonly [name: string, text: string])[] = [
   ],
   [
     'bind',
-    'What the agent binds itself to: `{"/currency": "EUR", "/fee": {"lte": 5}}`. Tests are a value, a list of values, `prefix`, `gt` and `lte`.',
+    'What the agent binds itself to: `{"/currency": "EUR", "/fee": {"lte": 5}}`. Tests are a value, a list of values, `prefix`, `gt`, `lte`, `command` for a line for a shell (`npm test`, or `git log *` with any further words) and `under` for a path in a folder.',
   ],
   ['risk', '`low`, `medium` or `high`, as the agent states it. A list matches any of them.'],
   [
