@@ -159,7 +159,10 @@ export class StandardInput {
 /** Done by hand because loading node:stream for `addAbortSignal` costs every command a millisecond. */
 function interruptible(signal: AbortSignal): AsyncIterable<Uint8Array> {
   const { stdin } = process;
-  const end = () => stdin.destroy(new Error('Interrupted.'));
+  // Once everything is read nobody would catch the error.
+  const end = () => {
+    if (!stdin.readableEnded) stdin.destroy(new Error('Interrupted.'));
+  };
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   return stdin;

@@ -4,13 +4,13 @@ import { askStatus } from '../../daemon/probe.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../shared/lib/scopes.ts';
-import { HttpClient, type Client } from '../client.ts';
+import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
+import { profileClient } from '../profile-client.ts';
 import { addressText } from '../signin/gateway-address.ts';
 import { removeProfile, storeClientProfile, storedProfiles } from '../signin/profiles.ts';
-import type { Setup } from './setup.ts';
 
 /** The scopes named by `--scopes`, or null. Throws a usage error for unknown ones. */
 export function typedScopes(text: string | undefined): readonly Scope[] | null {
@@ -24,6 +24,12 @@ export function typedScopes(text: string | undefined): readonly Scope[] | null {
     `--scopes takes scopes with commas between them; ${wrong}.`,
     `Scopes: ${SCOPES.join(', ')}`,
   );
+}
+
+/** Whose key it is: where it's stored, and what people call it. */
+export interface KeyHolder {
+  readonly profile: string;
+  readonly label: string;
 }
 
 interface KeyWish {
@@ -48,22 +54,22 @@ export interface AgentKey {
  */
 export async function agentKey(
   context: CommandContext,
-  setup: Setup,
+  holder: KeyHolder,
   wish: KeyWish,
 ): Promise<AgentKey> {
   const client = context.client();
   const own = await whoIs(client, context.signal);
   const place = await placeOf(context, client, own.project);
-  const before = await storedKey(context, setup, place);
+  const before = await storedKey(context, holder, place);
   const rights = rightsOf(wish, before, own.scopes);
   if (before && isSameSet(before.scopes, rights.scopes) && isSameLimit(before, rights)) {
     return { apiKey: before.apiKey, ...rights, isNew: false };
   }
   const limit = rights.diskPrefixes && { disk_prefixes: rights.diskPrefixes };
-  const body = { name: setup.label, scopes: rights.scopes, ...limit };
+  const body = { name: holder.label, scopes: rights.scopes, ...limit };
   const made = await create(client, body, before, context.signal);
   try {
-    storeClientProfile(context.home.credentialsFile, setup.profile, { ...place, ...made.stored });
+    storeClientProfile(context.home.credentialsFile, holder.profile, { ...place, ...made.stored });
   } catch (error) {
     await revoke(client, made.id, context.signal);
     throw error;
@@ -124,7 +130,7 @@ interface StoredKey extends Rights {
 /** The profile's key if it works and is for the same project; a key of another project is revoked if possible. */
 async function storedKey(
   context: CommandContext,
-  { profile: name }: Setup,
+  { profile: name }: KeyHolder,
   place: Place,
 ): Promise<StoredKey | null> {
   const stored = profileOf(storedProfiles(context.home.credentialsFile), name);
@@ -197,12 +203,19 @@ function needsAdmin(): CliError {
 }
 
 /** What became of a client's key. */
-type KeyEnd = 'revoked' | 'revoked_before' | 'unreachable';
+type KeyEnd = keyof typeof KEY_ENDS;
+
+/** The same in words. */
+export const KEY_ENDS = {
+  revoked: 'its key is revoked',
+  revoked_before: 'its key was already revoked',
+  unreachable: 'its key still works',
+} as const;
 
 /** Revokes the key of a client's profile and removes the profile; null if there's no such profile. */
 export async function endAgentKey(
   context: CommandContext,
-  { profile: name }: Setup,
+  { profile: name }: KeyHolder,
 ): Promise<KeyEnd | null> {
   const { credentialsFile } = context.home;
   const stored = profileOf(storedProfiles(credentialsFile), name);
@@ -233,12 +246,6 @@ function tellEnd({ output }: CommandContext, { api_key, project }: Profile, end:
   output.note(
     `The key …${api_key.slice(-4)} of ${project} still works. Revoke it later: svc key list, svc key revoke`,
   );
-}
-
-/** A client that uses this profile whatever the environment says. */
-function profileClient({ home, env, output }: CommandContext, profile: string): Client {
-  const { SVC_API_KEY: _key, SVC_GATEWAY: _gateway, ...rest } = env;
-  return new HttpClient({ home, env: rest, profile, warn: (text) => output.note(text) });
 }
 
 /** What the client made goes on: its questions may still be answered. */

@@ -5,14 +5,20 @@ export interface JsonNode {
   readonly value: unknown;
   /** An object's members in order; null for any other value. */
   readonly members: readonly JsonMember[] | null;
+  /** A list's items in order; null for any other value. */
+  readonly items: readonly JsonPart[] | null;
 }
 
-export interface JsonMember {
-  readonly key: string;
+/** A value in an object or a list. */
+export interface JsonPart {
   readonly start: number;
   readonly node: JsonNode;
   /** The position of the comma after the value, if there's one. */
   readonly comma: number | null;
+}
+
+export interface JsonMember extends JsonPart {
+  readonly key: string;
 }
 
 /** Parses JSON that may have comments and trailing commas, as editors allow. Throws SyntaxError. */
@@ -47,7 +53,7 @@ class Scanner {
     if (char === '{') return this.#object(start);
     if (char === '[') return this.#array(start);
     const value = this.#parsed(this.#match(char === '"' ? STRING : WORD));
-    return { start, end: this.#at, value, members: null };
+    return { start, end: this.#at, value, members: null, items: null };
   }
 
   #object(start: number): JsonNode {
@@ -62,16 +68,18 @@ class Scanner {
       return (comma) => members.push({ key, start: from, node, comma });
     });
     const value = Object.fromEntries(members.map(({ key, node }) => [key, node.value]));
-    return { start, end: this.#at, value, members };
+    return { start, end: this.#at, value, members, items: null };
   }
 
   #array(start: number): JsonNode {
-    const value: unknown[] = [];
+    const items: JsonPart[] = [];
     this.#each(']', () => {
+      const from = this.#at;
       const node = this.#value();
-      return () => value.push(node.value);
+      return (comma) => items.push({ start: from, node, comma });
     });
-    return { start, end: this.#at, value, members: null };
+    const value = items.map(({ node }) => node.value);
+    return { start, end: this.#at, value, members: null, items };
   }
 
   /** Reads what the brackets contain, each with the comma after it. */

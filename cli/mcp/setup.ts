@@ -66,6 +66,11 @@ export interface Setup {
   readonly label: string;
 }
 
+/** The user's folder, and the one of the project that the command runs in. */
+export function pathsOf(env: CommandContext['env']): Paths {
+  return { home: folderOf(env), project: process.cwd(), env };
+}
+
 function folderOf(env: CommandContext['env']): string {
   try {
     return userFolder(env);
@@ -82,13 +87,14 @@ export function setupOf(context: CommandContext): Setup {
   const given = textOption(context, 'scope');
   const place: Place = given === 'user' || given === 'project' ? given : client.place;
   const { env } = context;
-  const paths: Paths = { home: folderOf(env), project: process.cwd(), env };
+  const paths = pathsOf(env);
   const file = client.file[place]?.(paths);
   if (file === undefined) {
     throw usageError(`${client.title} has no configuration for a project.`, 'Try: --scope user');
   }
-  const folder = client.skills?.[place](paths);
-  const near = place === 'project' ? ` (${basename(paths.project)})` : '';
+  const skills = client.skills?.[place](paths);
+  const folder = place === 'project' ? paths.project : null;
+  const plain = ['mcp', clientName, ...(name === 'svc' ? [] : [name])].join('-');
   return {
     clientName,
     client,
@@ -96,9 +102,9 @@ export function setupOf(context: CommandContext): Setup {
     place,
     file,
     roots: [paths.home, paths.project],
-    skill: folder === undefined ? null : join(folder, 'svc', 'SKILL.md'),
-    profile: profileName(clientName, name, place === 'project' ? paths.project : null),
-    label: `mcp: ${clientName} on ${machineName()}${near}`.slice(0, 100).trim(),
+    skill: skills === undefined ? null : join(skills, 'svc', 'SKILL.md'),
+    profile: profileName(plain, name, folder),
+    label: keyLabel(`mcp: ${clientName}`, folder),
   };
 }
 
@@ -111,9 +117,14 @@ function chosenClient(name: string | undefined): McpClientName {
   );
 }
 
+/** What people call the key of a client on this machine, or in one of its folders. */
+export function keyLabel(lead: string, folder: string | null): string {
+  const near = folder === null ? '' : ` (${basename(folder)})`;
+  return `${lead} on ${machineName()}${near}`.slice(0, 100).trim();
+}
+
 /** Each installation has its own profile. Folders and names may be long, so a digest of them tells profiles apart. */
-function profileName(client: McpClientName, name: string, folder: string | null): string {
-  const plain = ['mcp', client, ...(name === 'svc' ? [] : [name])].join('-');
+export function profileName(plain: string, name: string, folder: string | null): string {
   if (folder === null && plain.length <= PROFILE_NAME_MAX) return plain;
   const digest = createHash('sha256')
     .update(`${name}\n${folder ?? ''}`)
@@ -143,7 +154,8 @@ export function commandEntry(
   });
 }
 
-function ownScript(): string {
+/** The program that runs now. */
+export function ownScript(): string {
   return realpathSync(process.argv[1] ?? '.');
 }
 
@@ -156,7 +168,7 @@ export async function checkStart(env: NodeJS.ProcessEnv): Promise<void> {
   throw new CliError({
     code: 'CONFIG_REFUSED',
     message: `svc changed nothing: ${command.join(' ')} doesn't start without the environment of this terminal. ${reason}`,
-    hint: 'Install Node where every program finds it, then repeat this. svc mcp install --print shows the entry.',
+    hint: 'Install Node where every program finds it, then repeat this. With --print the command shows the entry.',
     exit: EXIT.refused,
   });
 }
@@ -172,14 +184,19 @@ export function edited(
   try {
     return { before, after: changed(before ?? '', at, format, fields) };
   } catch (error) {
-    if (!(error instanceof EntryRefused)) throw error;
-    throw new CliError({
-      code: 'CONFIG_REFUSED',
-      message: `svc didn't change ${file}. ${error.message}`,
-      hint: 'Fix the file, or change the entry by hand: svc mcp install --print shows it.',
-      exit: EXIT.refused,
-    });
+    throw unchanged(file, error, 'svc mcp install');
   }
+}
+
+/** The error for a file that can't be changed, whose entry the command prints; any other error as it is. */
+export function unchanged(file: string, error: unknown, command: string): unknown {
+  if (!(error instanceof EntryRefused)) return error;
+  return new CliError({
+    code: 'CONFIG_REFUSED',
+    message: `svc didn't change ${file}. ${error.message}`,
+    hint: `Fix the file, or change the entry by hand: ${command} --print shows it.`,
+    exit: EXIT.refused,
+  });
 }
 
 function changed(

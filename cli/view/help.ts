@@ -62,7 +62,7 @@ const FRONT: readonly (readonly [string, string])[] = [
   ['Keys', 'whoami, key create, env'],
   ['Team', 'login, project use, gateway'],
   ['Service', 'up, open, status, logs, doctor, down'],
-  ['Agents', 'mcp install, api, completion'],
+  ['Agents', 'mcp install, hook install, api, completion'],
 ];
 
 /** The overview's headings, with the first words of their commands. */
@@ -76,7 +76,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Ledger', ['ledger']],
   ["A team's gateway", ['login', 'logout', 'member', 'project', 'gateway']],
   ['The service on this machine', ['up', 'down', 'status', 'logs', 'doctor']],
-  ['Agents, scripts and the shell', ['mcp', 'api', 'completion']],
+  ['Agents, scripts and the shell', ['mcp', 'hook', 'api', 'completion']],
 ];
 
 /** Exit codes that scripts can rely on. */

@@ -13,7 +13,7 @@ const examples = allCommands().flatMap((command) => command.examples);
 
 /** What is not run here: it needs a gateway, a person, the network or a terminal, goes on for ever, or ends the daemon. */
 const NOT_HERE = [
-  /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp --|mcp (?:un)?install (?!cursor --print))/,
+  /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp --|mcp (?:un)?install (?!cursor --print)|hook (?!install gemini --print))/,
   /^project (?:create|use shop|rename|delete)|^member (?:list|invite|role|remove)|^(?:auth token|env) --profile|^outbox (?:show|open)|^open(?: requests)?$/,
   /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|tail|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy (?:set|suggest --apply)/,
   /^email|^kv touch session|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
@@ -132,6 +132,7 @@ const SCENARIO = [
   "outbox list --json | jq -r '.items[].id'",
   'webhook sign --scheme github --secret @secret.txt --body @push.json',
   'mcp install cursor --print',
+  'hook install gemini --print',
   'auth token',
   'api GET /v1/whoami',
   'api GET /v1/openapi.json > openapi.json',

@@ -1,12 +1,9 @@
-import { lstat, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { endAgentKey } from '../../mcp/agent-key.ts';
-import { removeEmpty } from '../../mcp/empty-folders.ts';
-import { replaceFile } from '../../mcp/replace-file.ts';
+import { endAgentKey, KEY_ENDS } from '../../mcp/agent-key.ts';
 import { edited, setupArgument, setupOf, setupOptions, type Setup } from '../../mcp/setup.ts';
 import { removeSkill } from '../../mcp/skill.ts';
+import { takeOut } from '../../mcp/take-out.ts';
 
 export const declaration: Declaration = {
   summary: 'Remove svc from an MCP client, and revoke its key.',
@@ -36,27 +33,7 @@ export async function run(context: CommandContext): Promise<number> {
   return isNothing ? EXIT.nothing : EXIT.done;
 }
 
-const KEY_ENDS = {
-  revoked: 'its key is revoked',
-  revoked_before: 'its key was already revoked',
-  unreachable: 'its key still works',
-} as const;
-
 async function removeEntry(setup: Setup): Promise<boolean> {
-  const { before, after } = edited(setup, null);
-  if (before === null || after === before) return false;
-  if (isBare(after, setup.client.servers) && (await lstat(setup.file)).isFile()) {
-    await rm(setup.file);
-    const folder = dirname(setup.file);
-    if (!setup.roots.includes(folder)) await removeEmpty([folder]);
-  } else {
-    await replaceFile(setup.file, after, { newMode: 0o600 });
-  }
-  return true;
-}
-
-/** Whether a configuration holds nothing, and perhaps an empty list of servers: then the client needs no file. */
-function isBare(text: string, servers: string): boolean {
-  const bare = text.replaceAll(/\s/g, '');
-  return ['', '{}', `{"${servers}":{}}`].includes(bare);
+  const { servers } = setup.client;
+  return takeOut(setup, edited(setup, null), (bare) => bare === `{"${servers}":{}}`);
 }

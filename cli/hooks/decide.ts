@@ -1,0 +1,105 @@
+import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
+import { messageOf } from '../../clients/typescript/core/errors.ts';
+import { deadline } from '../../shared/lib/deadline.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import type { Client } from '../client.ts';
+import type { Question } from './question.ts';
+import { undecided, type Verdict } from './tool-call.ts';
+
+/** A service that doesn't answer within this time leaves the prompt to the client. */
+const FIRST_MS = 10_000;
+const WITHDRAWAL_MS = 5000;
+/** Proxies end calls that are silent for a minute. */
+const HELD_SECONDS = 45;
+const MARGIN_MS = 15_000;
+const MINUTE_MS = 60_000;
+
+const ON_SCREEN = 'the prompt was answered or closed on the screen.';
+const TOO_LATE = 'nobody answered in time, so the prompt on the screen decides.';
+
+interface Asking {
+  readonly client: Client;
+  readonly question: Question;
+  readonly waitMs: number;
+  /** Aborted when the client no longer wants the answer. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The answer of the policy, or else of a person who answers in time. Whatever goes wrong, the prompt stays with the
+ * client. When the client no longer wants the answer, or time is up, the question is taken back.
+ */
+export async function decide(asking: Asking): Promise<Verdict> {
+  try {
+    return await decided(asking);
+  } catch (error) {
+    return undecided(`svc couldn't ask anybody: ${messageOf(error)}`);
+  }
+}
+
+async function decided({ client, question, waitMs, signal }: Asking): Promise<Verdict> {
+  const until = AbortSignal.any([signal, deadline(waitMs)]);
+  const dueAt = performance.now() + waitMs;
+  const key = crypto.randomUUID();
+  const ask = async (seconds: number, ends: AbortSignal): Promise<Record<string, unknown>> => {
+    const body = { ...question, wait_seconds: seconds, expires_in: spanFor(waitMs) };
+    const headers = { 'idempotency-key': key };
+    const timeoutMs = seconds * 1000 + MARGIN_MS;
+    const answer = await client.call('POST', '/v1/requests', {
+      body,
+      headers,
+      timeoutMs,
+      signal: ends,
+    });
+    if (isObject(answer)) return answer;
+    throw new Error("The answer isn't a decision.");
+  };
+  // Nothing can be taken back before the request's id is known, so this call isn't cut short.
+  let answer = await ask(0, deadline(FIRST_MS));
+  const calls = new RetryingCalls({ signal: until, trouble: () => undefined });
+  while (answer['status'] === 'pending' && !until.aborted) {
+    const left = Math.max(1, Math.ceil((dueAt - performance.now()) / 1000));
+    // The same key: this goes on waiting and asks nobody again.
+    answer = (await calls.answer(() => ask(Math.min(HELD_SECONDS, left), until))) ?? answer;
+  }
+  if (answer['status'] !== 'pending') return verdictOf(answer);
+  return takenBack(client, String(answer['request_id']), signal.aborted);
+}
+
+/** The request shouldn't outlive whoever waits for it by much, even if they end without a word. */
+function spanFor(waitMs: number): string {
+  return `${Math.ceil(waitMs / MINUTE_MS) + 1}m`;
+}
+
+/** Withdraws the question. A decision that came first counts, unless nobody wants it any more. */
+async function takenBack(client: Client, id: string, isUnwanted: boolean): Promise<Verdict> {
+  const path = `/v1/requests/${encodeURIComponent(id)}`;
+  const signal = deadline(WITHDRAWAL_MS);
+  const body = { reason: isUnwanted ? ON_SCREEN : TOO_LATE };
+  const ended = await client.call('POST', `${path}/withdraw`, { body, signal });
+  if (isUnwanted || !isObject(ended) || ended['withdrawn'] === true) return undecided(null);
+  const record = await client.call('GET', path, { signal });
+  return isObject(record) ? verdictOf(record) : undecided(null);
+}
+
+function verdictOf(answer: Readonly<Record<string, unknown>>): Verdict {
+  const { status, comment, decided_by: by } = answer;
+  const said = typeof comment === 'string' && comment !== '' ? `: ${comment}` : '.';
+  const [, rule] = /^policy:(.*)$/s.exec(typeof by === 'string' ? by : '') ?? [];
+  switch (status) {
+    case 'approved':
+      return { kind: 'allow' };
+    case 'denied':
+      return {
+        kind: 'deny',
+        message:
+          rule === undefined
+            ? `A person denied this${said}`
+            : `The policy denies this (rule ${rule}).`,
+      };
+    case 'needs_context':
+      return { kind: 'deny', message: `A person wants to know more first${said}` };
+    default:
+      return undecided(null);
+  }
+}
