@@ -5,7 +5,6 @@ import { PartFile, type LocalTarget } from '../../disk/part-file.ts';
 import { targetFor } from '../../disk/local-target.ts';
 import { RemoteDisk, type FetchedFile } from '../../disk/remote-disk.ts';
 import { typedPath } from '../../disk/typed-path.ts';
-import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
 
@@ -43,25 +42,14 @@ export async function run(context: CommandContext): Promise<number> {
   const given = textArgument(context, 'file');
   const disk = new RemoteDisk(context.client(), context.signal);
   if (given === '-') {
-    await printFile(context, await fetched(disk, path));
+    await printFile(context, await disk.get(path));
     return EXIT.done;
   }
   // Checks the target before downloading. A file that appears there meanwhile isn't replaced either.
   const target = await targetFor(given, path, switchOption(context, 'force'));
-  const { sizeBytes, sha256 } = await save(context, await fetched(disk, path), target);
+  const { sizeBytes, sha256 } = await save(context, await disk.get(path), target);
   context.output.answer({ path, file: target.name, size_bytes: sizeBytes, sha256 });
   return EXIT.done;
-}
-
-async function fetched(disk: RemoteDisk, path: string): Promise<FetchedFile> {
-  try {
-    return await disk.get(path);
-  } catch (error) {
-    if (!(error instanceof CallError) || error.code !== 'NOT_FOUND') throw error;
-    const hint = 'List the files: svc file list';
-    const message = `No file "${path}" on the disk.`;
-    throw new CliError({ code: 'NOT_FOUND', message, hint, exit: error.exit });
-  }
 }
 
 async function save(context: CommandContext, file: FetchedFile, target: LocalTarget) {

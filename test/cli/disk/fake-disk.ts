@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../../cli/run.ts';
+import { notFound } from '../../../shared/lib/errors.ts';
 import { VERSION } from '../../../shared/lib/version.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { json, refuse } from '../fake-daemon.ts';
@@ -145,7 +146,7 @@ export class FakeDisk {
 
   #get(path: string, response: ServerResponse): void {
     const kept = this.files.get(path);
-    if (!kept) return refuse(response, 404, 'NOT_FOUND');
+    if (!kept) return json(response, notFound(`file ${JSON.stringify(path)}`).body(), 404);
     const link = `${this.url}/d/${encodeURIComponent(path)}`;
     const content =
       kept.bytes.length > MB

@@ -299,10 +299,7 @@ describe('svc file get', () => {
 
   it('says what is missing', async () => {
     const { code, err } = await disk.svc(['file', 'get', 'nowhere', join(work, 'a')]);
-    expect([code, err]).toEqual([
-      3,
-      'NOT_FOUND: No file "nowhere" on the disk.\nList the files: svc file list\n',
-    ]);
+    expect([code, err]).toEqual([3, 'NOT_FOUND: Not found.\nNo file "nowhere" in this project.\n']);
     disk.put('a.txt', 'x');
     const folder = await disk.svc(['file', 'get', 'a.txt', join(work, 'no/a.txt')]);
     expect([folder.code, folder.err]).toEqual([1, expect.stringContaining('No folder')]);
