@@ -1,6 +1,7 @@
 import { jsonSchema } from '../../shared/api/fields.ts';
 import type { Place } from '../../clients/typescript/call/place.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
+import { isFormless } from '../../shared/lib/text.ts';
 import type { FieldShape, OperationShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
 import { typedText } from './typed-text.ts';
@@ -155,6 +156,7 @@ function isLongText(
   name: string,
   { type, enum: choices, pattern, maxLength }: FieldSchema,
 ): boolean {
-  if (type !== 'string' || choices || pattern !== undefined || TYPED.has(name)) return false;
+  const hasForm = pattern !== undefined && !isFormless(pattern);
+  if (type !== 'string' || choices || hasForm || TYPED.has(name)) return false;
   return (maxLength ?? Number.POSITIVE_INFINITY) >= LONG_TEXT_CHARS;
 }

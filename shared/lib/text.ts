@@ -8,11 +8,21 @@ export function cutUtf8(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end);
 }
 
+// oxlint-disable no-control-regex -- these are the characters to be refused
+/** A text without ASCII and Latin-1 control characters. */
+export const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+/** The same, but tabs and line ends are fine. */
+export const LINES = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/;
+/** A text that a database can store. */
+export const WITHOUT_NUL = /^[^\u0000]*$/;
+// oxlint-enable no-control-regex
+
+/** Whether a schema's pattern only refuses some characters, and asks for no form. */
+export function isFormless(pattern: string): boolean {
+  return [ONE_LINE, LINES, WITHOUT_NUL].some(({ source }) => source === pattern);
+}
+
 /** Whether the text has an ASCII or Latin-1 control character. */
 export function hasControl(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
-  }
-  return false;
+  return !ONE_LINE.test(text);
 }

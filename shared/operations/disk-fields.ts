@@ -7,27 +7,35 @@ import {
   KV_KEY_MAX_BYTES,
   KV_VALUE_MAX_BYTES,
 } from '../lib/limits.ts';
+import { ONE_LINE } from '../lib/text.ts';
 import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
 
 // Fields that several disk operations share.
 
+const NOT_EMPTY = z.string().min(1, { abort: true });
+
 /** A text that a rule checks. The limit in characters bounds the cost of the check. */
-function named(maxBytes: number, problem: (text: string) => string | null) {
-  return z
-    .string()
+function bounded(base: z.ZodString, maxBytes: number, problem: (text: string) => string | null) {
+  return base
     .max(maxBytes, { abort: true })
+    .regex(ONE_LINE, { error: 'Control characters are not allowed.', abort: true })
     .superRefine((text, context) => {
       const message = problem(text);
       if (message !== null) context.issues.push({ code: 'custom', input: text, message });
     });
 }
 
-export const kvKey = named(KV_KEY_MAX_BYTES, keyProblem).describe(
+/** The name of something stored: it can't be empty. */
+export function diskName(maxBytes: number, problem: (text: string) => string | null) {
+  return bounded(NOT_EMPTY, maxBytes, problem);
+}
+
+export const kvKey = diskName(KV_KEY_MAX_BYTES, keyProblem).describe(
   'Up to 512 bytes, no control characters.',
 );
 
 /** A path or a `disk://` reference to it; parsed to the path. */
-export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
+export const filePath = diskName(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
   pathProblem(pathOf(text)),
 )
   .transform(pathOf)
@@ -35,16 +43,14 @@ export const filePath = named(FILE_PATH_MAX_BYTES + 'disk://'.length, (text) =>
 
 /** A prefix of keys or paths; it may end within a segment. */
 export function prefixField(what: string) {
-  return named(KV_KEY_MAX_BYTES, prefixProblem)
+  return bounded(z.string(), KV_KEY_MAX_BYTES, prefixProblem)
     .default('')
     .describe(`Only ${what} that start with this.`);
 }
 
 /** What a key is limited to. */
 export const diskPrefixes = z
-  .array(
-    named(KV_KEY_MAX_BYTES, (text) => (text === '' ? 'Must not be empty.' : prefixProblem(text))),
-  )
+  .array(diskName(KV_KEY_MAX_BYTES, prefixProblem))
   .min(1)
   .max(DISK_PREFIXES_MAX);
 

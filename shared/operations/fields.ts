@@ -5,7 +5,7 @@ import { stringifyExact } from '../lib/exact-json.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../lib/limits.ts';
 import { isPattern } from '../rules/event-type.ts';
 import { SOURCE_NAME } from '../rules/source-name.ts';
-import { hasControl } from '../lib/text.ts';
+import { ONE_LINE } from '../lib/text.ts';
 
 // Fields that several operations share.
 
@@ -15,7 +15,7 @@ export function label(maxChars: number) {
     .string()
     .min(1)
     .max(maxChars)
-    .refine((text) => !hasControl(text), 'Control characters are not allowed.')
+    .regex(ONE_LINE, 'Control characters are not allowed.')
     .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.");
 }
 

@@ -73,7 +73,8 @@ function text({
   maxLength = TEXT_MAX_CHARS,
 }: Schema): fc.Arbitrary<string> {
   if (pattern !== undefined) {
-    return fc.stringMatching(new RegExp(pattern)).filter(({ length }) => length <= maxLength);
+    const fits = ({ length }: string) => length >= minLength && length <= maxLength;
+    return fc.stringMatching(new RegExp(pattern)).filter(fits);
   }
   const limit = Math.min(maxLength, TEXT_MAX_CHARS);
   return fc.string({ unit: 'grapheme', minLength, maxLength: limit }).map((made) => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { eventSchema } from '../../kernel/envelope.ts';
+import { isFormless } from '../../lib/text.ts';
 import { channelView } from '../../operations/channel/view.ts';
 import { ledgerEntry } from '../../operations/ledger/query.ts';
 import { policyRule } from '../../operations/policy/view.ts';
@@ -111,8 +112,11 @@ function lean(schema: Schema): Schema {
   if (rest['minLength'] === 1) delete rest['minLength'];
   if (Number(rest['maxLength']) >= LONG_TEXT_CHARS) delete rest['maxLength'];
   if (rest['default'] === false) delete rest['default'];
-  if (typeof rest['pattern'] === 'string')
-    rest['pattern'] = rest['pattern'].replace('[0-9a-z]', '\\w');
+  delete rest['uniqueItems'];
+  if (typeof rest['pattern'] === 'string') {
+    if (isFormless(rest['pattern'])) delete rest['pattern'];
+    else rest['pattern'] = rest['pattern'].replace('[0-9a-z]', '\\w');
+  }
   return portable(mapChildren(rest, lean));
 }
 

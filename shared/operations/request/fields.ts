@@ -15,7 +15,7 @@ import {
 } from '../../lib/limits.ts';
 import { spanMs } from '../../lib/clock.ts';
 import { invalid } from '../../lib/errors.ts';
-import { hasControl } from '../../lib/text.ts';
+import { LINES } from '../../lib/text.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
 
@@ -36,10 +36,7 @@ function linesOf(maxChars: number) {
   return z
     .string()
     .max(maxChars)
-    .refine(
-      (text) => !hasControl(text.replaceAll(/[\t\n\r]/g, '')),
-      'Control characters are not allowed.',
-    )
+    .regex(LINES, 'Control characters are not allowed.')
     .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.");
 }
 
@@ -83,6 +80,7 @@ export const options = z
   .array(label(OPTION_MAX_CHARS))
   .max(OPTIONS_MAX)
   .refine((given) => new Set(given).size === given.length, 'Options must be unique.')
+  .meta({ uniqueItems: true })
   .optional();
 
 const approvers = z

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../lib/limits.ts';
+import { WITHOUT_NUL } from '../../lib/text.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { jsonText, writeCondition } from '../disk-fields.ts';
 import { writeKey } from '../kv/write.ts';
@@ -19,7 +20,7 @@ export const stateSave = defineOperation({
       .string()
       .max(STATE_NOTE_MAX_CHARS)
       .refine((text) => text.isWellFormed(), "The text isn't valid Unicode.")
-      .refine((text) => !text.includes('\0'), 'NUL is not allowed.')
+      .regex(WITHOUT_NUL, 'NUL is not allowed.')
       .optional()
       .describe('A note for the next reader.'),
     ...writeCondition,
