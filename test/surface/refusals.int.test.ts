@@ -14,6 +14,9 @@ function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void
   const { status, message } = errorEntry(code);
   expect([answer.status, answer.body]).toMatchObject([status, { error: { code, message } }]);
   expect(contract.faults(operation, answer.status, answer.body)).toEqual([]);
+  const { retry_after: wait } = (detailsOf(answer) ?? {}) as { retry_after?: number };
+  expect(answer.headers.get('retry-after')).toBe(wait === undefined ? null : String(wait));
+  expect(status !== 429 || Number(wait) > 0).toBe(true);
   expect(code !== 'NOT_FOUND' || NAMED.test(String(hintOf(answer)))).toBe(true);
 }
 

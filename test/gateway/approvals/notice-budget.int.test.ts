@@ -259,16 +259,19 @@ describe('a muted key', () => {
   });
 });
 
+const full = (of: string, limit: number) =>
+  refused(429, 'TOO_MANY_PENDING_REQUESTS', { limit, used: limit, of, retry_after: 60 });
+
 describe('pending requests', () => {
-  it('of one key leave room for others', async () => {
+  it('of one key leave room for others, and a refusal says when to ask again', async () => {
     await ask(30);
-    expect(await people.ask()).toMatchObject(
-      refused(429, 'TOO_MANY_PENDING_REQUESTS', { limit: 30, used: 30, of: 'key' }),
-    );
+    const own = await people.ask();
+    expect(own).toMatchObject(full('key', 30));
+    expect(own.headers.get('retry-after')).toBe('60');
     await ask(20, {}, await otherKey('second'));
     const third = await otherKey('third');
-    expect(await people.ask({}, { key: third })).toMatchObject(
-      refused(429, 'TOO_MANY_PENDING_REQUESTS', { limit: 50, used: 50, of: 'project' }),
-    );
+    const all = await people.ask({}, { key: third });
+    expect(all).toMatchObject(full('project', 50));
+    expect(all.headers.get('retry-after')).toBe('60');
   });
 });
