@@ -57,8 +57,11 @@ export interface McpShape {
   readonly idempotent?: boolean;
   /** Fields that the tool's schema leaves out, because every agent pays for the list of tools. */
   readonly without?: readonly string[];
-  /** Its answer may be a task, which ends when people have decided. */
-  readonly asks?: true;
+  /**
+   * It may ask people, and then its answer may be a task: `once` reads the request, `again` makes the call again with
+   * the approval.
+   */
+  readonly asks?: 'once' | 'again';
   /** Whether the answer contains text from outside the project. */
   readonly openWorld?: boolean;
   /** The part of the answer that outsiders wrote, which must be fenced as data. */

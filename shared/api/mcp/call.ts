@@ -12,6 +12,7 @@ import { fittingAnswer, shownAnswer } from './fit.ts';
 import { markNumbers } from './numbers.ts';
 import { inputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, CallSite, Outlook, WaitsFor } from './tables.ts';
+import { callTaskId } from './task-id.ts';
 
 const WAITING: Readonly<Record<Operation['effect'], string>> = {
   wait: 'still waiting, nothing lost',
@@ -51,14 +52,18 @@ export class OperationTool implements CallableTool {
 
   /** Asks, and leaves: somebody decides later. */
   async start(input: Record<string, unknown>, site: CallSite): Promise<CallToolResult | WaitsFor> {
-    const { mcp } = this.#operation;
+    const { mcp, name } = this.#operation;
     if (mcp === false || !mcp.asks || !this.#parsed(input).success) return this.run(input, site);
     const result = await this.run({ ...input, wait_seconds: 0 }, site);
     const { structuredContent: asked } = result;
     if (!isObject(asked)) return result;
-    const { status, request_id: waitsFor, parked } = asked;
-    const isOpen = status === 'pending' && parked !== true && typeof waitsFor === 'string';
-    return isOpen ? { waitsFor } : result;
+    const { status, request_id: waitsFor, parked, warnings } = asked;
+    if (status !== 'pending' || parked === true || typeof waitsFor !== 'string') return result;
+    // What the policy's author must know stands in the answer only.
+    if (Array.isArray(warnings) && warnings.length > 0) return result;
+    if (mcp.asks !== 'again') return { waitsFor };
+    const { wait_seconds: _seconds, ...again } = input;
+    return { waitsFor: callTaskId(name, { ...again, approval: waitsFor }, site) };
   }
 
   #parsed(input: Record<string, unknown>) {

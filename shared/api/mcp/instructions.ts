@@ -14,16 +14,26 @@ const FIRST =
 
 const WITHOUT_EVENT =
   'Without an event, pending is neither yes nor no: save your state and call request_status later.';
-/** The same for a client that waits by itself. */
-const AS_TASK =
-  'Without an event, do not park: the call becomes a task. End your turn; your client goes on with the result, which is neither yes nor no before.';
+const NEXT_EVENT = 'inbox_wait with claim takes the next event.';
+
+/** What a client is told instead that waits by itself. */
+const AS_TASKS = [
+  [
+    WITHOUT_EVENT,
+    'Without an event, do not park: the call becomes a task. End your turn; your client goes on with the result, which is neither yes nor no before.',
+  ],
+  [
+    NEXT_EVENT,
+    'inbox_wait with claim takes the next event; if none is there, it becomes a task: end your turn, and your client goes on when one has come.',
+  ],
+] as const;
 
 const PARTS: readonly Part[] = [
   {
     title: 'Inbox',
     tools: ['inbox_wait', 'inbox_list', 'inbox_claim', 'inbox_get'],
     sentences: [
-      ['inbox_wait with claim takes the next event.', 'inbox_ack'],
+      [NEXT_EVENT, 'inbox_ack'],
       'Do the work, then inbox_ack.',
       'inbox_nack gives it back.',
       'inbox_extend gives you more time.',
@@ -85,7 +95,8 @@ export function instructionsWith(
 ): string {
   const parts = PARTS.filter(({ tools }) => tools.some((name) => offered.has(name)));
   const text = [FIRST, ...parts.map((part) => partText(part, offered)), LAST].join('\n');
-  return takesTasks ? text.replace(WITHOUT_EVENT, AS_TASK) : text;
+  if (!takesTasks) return text;
+  return AS_TASKS.reduce((told, [before, after]) => told.replace(before, after), text);
 }
 
 function partText({ title, sentences }: Part, offered: Offered): string {

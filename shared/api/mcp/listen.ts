@@ -12,6 +12,7 @@ import { event, Outflow, streamOf } from './hold.ts';
 import { errorJson, errorOf, invalidParams } from './refusal.ts';
 import { writeNumbers } from './numbers.ts';
 import type { CallSite, McpTables, Task } from './tables.ts';
+import { isCallTask } from './task-id.ts';
 import { isEnded } from './tasks.ts';
 import { ResourceWatch } from './watch.ts';
 
@@ -80,7 +81,8 @@ async function honoured(filter: Filter, listening: Listening): Promise<Filter> {
   const uris = filter.resourceSubscriptions;
   const taskIds = [];
   for (const id of listening.takesTasks ? filter.taskIds : []) {
-    if (await taskOf(id, listening)) taskIds.push(id);
+    // To look at these would claim the event: a client learns their end when it asks.
+    if (!isCallTask(id) && (await taskOf(id, listening))) taskIds.push(id);
   }
   return {
     resourcesListChanged: filter.resourcesListChanged && resources.listTopics(scopes).length > 0,

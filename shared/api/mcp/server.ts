@@ -194,7 +194,8 @@ async function startTask(
   const started = await starting;
   const { waitsFor } = started;
   if (typeof waitsFor !== 'string') return { ...started };
-  const task = await tables.tasks.get(waitsFor, { site, tools: tables.tools, holdMs: 0 });
+  const holdMs = typeof started.lookMs === 'number' ? started.lookMs : 0;
+  const task = await tables.tasks.get(waitsFor, { site, tools: tables.tools, holdMs });
   if (!task) throw new Error(`No task ${waitsFor}.`);
   // Somebody was quick, or nobody is to be asked.
   if (task.result) return { ...task.result };

@@ -40,6 +40,8 @@ export interface CallableTool {
 
 export interface WaitsFor {
   readonly waitsFor: string;
+  /** How long to look first whether the answer is there already. */
+  readonly lookMs?: number;
 }
 
 /** A task as `tasks/get` shows it (SEP-2663). */

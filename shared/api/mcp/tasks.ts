@@ -8,11 +8,19 @@ import { askHuman } from '../../operations/ask/human.ts';
 import type { RequestRecord } from '../../operations/request/record.ts';
 import { requestStatus } from '../../operations/request/status.ts';
 import { requestWithdraw } from '../../operations/request/withdraw.ts';
+import { policySet } from '../../operations/policy/set.ts';
 import { resultWith } from './call.ts';
+import { readCallTask } from './call-task.ts';
 import type { Task, TaskAccess, TaskTable } from './tables.ts';
+import { isCallTask } from './task-id.ts';
+import { paceOf } from './task-pace.ts';
 
 /** The operation whose call a request answers. The other kinds of requests are no tasks. */
-const ASKING: Readonly<Record<string, Operation>> = { approval: askApproval, question: askHuman };
+const ASKING: Readonly<Record<string, Operation>> = {
+  approval: askApproval,
+  question: askHuman,
+  policy: policySet,
+};
 
 /** Nobody may learn from an error that there is such a request. */
 const UNKNOWN_CODES: ReadonlySet<ErrorCode> = new Set([
@@ -22,16 +30,13 @@ const UNKNOWN_CODES: ReadonlySet<ErrorCode> = new Set([
 ]);
 const CANCELLED = 'the agent cancelled its task.';
 
-/** How often to ask again, by the age of the task: people who haven't decided in an hour are away. */
-const PACES = [
-  { untilMs: 60_000, pollIntervalMs: 1_000 },
-  { untilMs: 3_600_000, pollIntervalMs: 5_000 },
-  { untilMs: Infinity, pollIntervalMs: 30_000 },
-] as const;
-
-/** The questions to people as tasks (SEP-2663): a task's id is its request's, so a task needs nothing of its own. */
+/**
+ * The questions to people as tasks (SEP-2663): a task's id is its request's, so a task needs nothing of its own. Calls
+ * that go on have ids that say with what.
+ */
 export class RequestTasks implements TaskTable {
   async get(id: string, access: TaskAccess): Promise<Task | null> {
+    if (isCallTask(id)) return readCallTask(id, access);
     const look = async () => taskOf(await recordOf(id, access));
     const first = await look();
     if (!first || isEnded(first) || access.holdMs === 0) return first;
@@ -46,6 +51,8 @@ export class RequestTasks implements TaskTable {
   async cancel(id: string, access: TaskAccess): Promise<boolean> {
     const task = await this.get(id, { ...access, holdMs: 0 });
     if (!task) return false;
+    // What nobody reads claims nothing.
+    if (isCallTask(id)) return true;
     const { executor, caller, signal } = access.site;
     const input = { request_id: id, reason: CANCELLED };
     if (!isEnded(task)) await executor.execute(requestWithdraw, input, caller, signal);
@@ -84,8 +91,7 @@ function taskOf(record: RequestRecord | null): Task | null {
   const task = { taskId, createdAt, lastUpdatedAt: decidedAt ?? createdAt, ttlMs };
   if (status === 'pending') {
     const ageMs = Date.now() - askedAt;
-    const pace = PACES.find(({ untilMs }) => ageMs < untilMs);
-    return { ...task, status: 'working', ...(pace && { pollIntervalMs: pace.pollIntervalMs }) };
+    return { ...task, status: 'working', pollIntervalMs: paceOf(ageMs) };
   }
   if (withdrawnBecause(record.hint) === CANCELLED) return { ...task, status: 'cancelled' };
   return { ...task, status: 'completed', result: resultOf(record) };
@@ -104,6 +110,8 @@ function resultOf(record: RequestRecord): CallToolResult {
     state_ref,
     expires_at,
     poll_after_seconds: null,
+    // A proposal with warnings is no task.
+    ...(record.kind === 'policy' && { warnings: [] }),
   };
   return resultWith(ASKING[record.kind] ?? askApproval, { value });
 }
@@ -112,6 +120,7 @@ function resultOf(record: RequestRecord): CallToolResult {
 function nextStep({ kind, status, summary, decision, bind }: RequestRecord): string {
   const asked = JSON.stringify(summary);
   if (kind === 'question') return `This is the answer to ${asked}: go on with it.`;
+  if (kind === 'policy' && status === 'approved') return 'The new policy is in force.';
   if (status === 'denied') return `${asked} was denied: don't do it.`;
   const choice = status === 'modified' ? ` with the option ${JSON.stringify(decision)}` : '';
   const values = bind === null ? '' : `, with exactly these values: ${stringifyExact(bind)}`;

@@ -1,13 +1,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { invalid } from '../../lib/errors.ts';
-import { isObject } from '../../lib/guards.ts';
 import { mayCall, type Scope } from '../../lib/scopes.ts';
 import { inboxNext } from '../../operations/inbox/next.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { answerOf, OperationTool } from './call.ts';
+import { asWait } from './call-task.ts';
 import { fittingAnswer } from './fit.ts';
-import type { CallableTool, CallSite, Outlook } from './tables.ts';
+import type { CallableTool, CallSite, Outlook, WaitsFor } from './tables.ts';
+import { callTaskId } from './task-id.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -41,6 +42,15 @@ export class WaitTool implements CallableTool {
     return this.#wait.outlook(input);
   }
 
+  /** A wait that claims goes on until an event comes, however long the agent meant to wait. */
+  async start(input: Fields, site: CallSite): Promise<CallToolResult | WaitsFor> {
+    const { claim, timeout_seconds: _seconds, ...wanted } = input;
+    const isValid =
+      WITH_CLAIM.safeParse(input).success && inboxNext.input.safeParse(wanted).success;
+    if (claim !== true || !isValid || !mayClaim(site.caller.scopes)) return this.run(input, site);
+    return { waitsFor: callTaskId(inboxWait.name, wanted, site), lookMs: 1_000 };
+  }
+
   run({ claim, ...input }: Fields, site: CallSite): Promise<CallToolResult> {
     return answerOf(inboxWait, site, async () => {
       const { executor, caller, signal } = site;
@@ -54,11 +64,4 @@ export class WaitTool implements CallableTool {
       return { ...answer, value: asWait(answer.value) };
     });
   }
-}
-
-/** The answer of `inbox_next` in the form of `inbox_wait`. */
-function asWait(value: unknown): Fields {
-  const { items, ...rest } = isObject(value) ? value : {};
-  const [event = null]: unknown[] = Array.isArray(items) ? items : [];
-  return { event, ...rest };
 }

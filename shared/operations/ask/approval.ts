@@ -52,7 +52,7 @@ export const askApproval = defineOperation({
   exact: ['bind', 'state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests' },
-  mcp: { title: 'Ask for approval', openWorld: true, asks: true },
+  mcp: { title: 'Ask for approval', openWorld: true, asks: 'once' },
   cli: {
     usage: 'ask approval <action> <summary>',
     flags: { event_id: 'event' },

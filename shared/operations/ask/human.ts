@@ -31,7 +31,7 @@ export const askHuman = defineOperation({
   exact: ['state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests', when: 'question' },
-  mcp: { title: 'Ask a question', openWorld: true, asks: true },
+  mcp: { title: 'Ask a question', openWorld: true, asks: 'once' },
   cli: {
     usage: 'ask human <question>',
     flags: { event_id: 'event' },

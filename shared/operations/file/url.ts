@@ -72,7 +72,7 @@ export const fileUrl = defineOperation({
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/file-urls' },
-  mcp: { title: 'Make a public link', openWorld: true },
+  mcp: { title: 'Make a public link', openWorld: true, asks: 'again' },
   cli: {
     usage: 'file url <path>',
     examples: [

@@ -40,7 +40,7 @@ export const policySet = defineOperation({
   effect: 'write',
   replica: 'upstream',
   rest: { method: 'PUT', path: '/v1/policy' },
-  mcp: { title: 'Propose a policy', openWorld: true },
+  mcp: { title: 'Propose a policy', openWorld: true, asks: 'once' },
   cli: {
     usage: 'policy set <policy>',
     examples: [

@@ -26,11 +26,10 @@ afterEach(() => test.stop());
 const declaring = (method: string, params: object, by = agent) =>
   by.modern(method, { _meta: DECLARED, ...params });
 const ask = (input: object = {}, by = agent) =>
-  declaring(
-    'tools/call',
-    { name: 'ask_approval', arguments: { action: 'pr.merge', summary: 'Merge #7', ...input } },
-    by,
-  );
+  call('ask_approval', { action: 'pr.merge', summary: 'Merge #7', ...input }, by);
+const call = (name: string, input: object, by = agent) =>
+  declaring('tools/call', { name, arguments: input }, by);
+const wait = (input: object = {}, by = agent) => call('inbox_wait', { claim: true, ...input }, by);
 const get = (taskId: unknown, by = agent) => declaring('tasks/get', { taskId }, by);
 
 async function decide(id: unknown, choice: Choice): Promise<void> {
@@ -198,6 +197,117 @@ describe('a question of a client that takes tasks', () => {
     const [{ id, lease_id } = { id: '', lease_id: '' }] = claimed.body.items;
     const { result } = await ask({ event_id: id, lease_id, park: true });
     expect(result).toMatchObject({ resultType: 'complete', structuredContent: { parked: true } });
+  });
+});
+
+const structured = (answer: Awaited<ReturnType<typeof ask>>) =>
+  (answer.result['result'] as { structuredContent: Record<string, unknown> }).structuredContent;
+
+describe('other calls that ask people', () => {
+  it('a proposed policy is a task that says whether it is in force', async () => {
+    const rules = [{ id: 'small', effect: 'auto_approve', action: 'pay.*', amount_lte: 10 }];
+    const { taskId } = (await call('policy_set', { policy: { rules } })).result;
+    expect(taskId).toMatch(/^req_/);
+    await decide(taskId, { verb: 'approve' });
+    expect(structured(await get(taskId))).toMatchObject({
+      status: 'approved',
+      hint: 'The new policy is in force.',
+      warnings: [],
+    });
+    const shadowed = [...rules, { ...rules[0], id: 'never' }];
+    const warned = await call('policy_set', { policy: { rules: shadowed } });
+    expect(warned.result).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { status: 'pending', warnings: [{ rule: 'never' }] },
+    });
+  });
+
+  it('a public link is made once, by the first reading after the decision', async () => {
+    expect(
+      (await call('file_put', { path: 'may.txt', content_base64: 'TWF5' })).result,
+    ).toMatchObject({ isError: false });
+    const { taskId } = (await call('file_url', { path: 'may.txt', wait_seconds: 120 })).result;
+    const open = await test.call<{ items: { request_id: string }[] }>('GET', '/v1/requests');
+    await decide(open.body.items[0]?.request_id, { verb: 'approve' });
+    const first = await get(taskId);
+    expect(structured(first)).toMatchObject({
+      url: expect.any(String),
+      link_id: expect.any(String),
+    });
+    expect(JSON.stringify((await get(taskId)).result)).toBe(JSON.stringify(first.result));
+    const other = await keyOf(['disk', 'approvals']);
+    expect((await get(taskId, other)).error).toMatchObject({ code: -32602 });
+  });
+});
+
+async function pending(): Promise<number> {
+  return (await test.call<{ items: object[] }>('GET', '/v1/inbox?status=pending')).body.items
+    .length;
+}
+
+describe('a wait for an event', () => {
+  let hook: string;
+  beforeEach(async () => {
+    hook = await test.addSource({ name: 'github' });
+  });
+  let arrivals = 0;
+  // The same body twice would be one event.
+  const arrive = () => test.deliver(hook, JSON.stringify({ number: (arrivals += 1) }));
+
+  it('is no task if one is pending', async () => {
+    await arrive();
+    expect((await wait()).result).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { event: { source: 'github', lease_id: expect.any(String) } },
+    });
+  });
+
+  it('claims it once, at the first reading, and reads the same ever after', async () => {
+    const { result } = await wait({ source: 'github', timeout_seconds: 2 });
+    expect(result).toMatchObject({ resultType: 'task', status: 'working', ttlMs: 86_400_000 });
+    const held = get(result['taskId']);
+    await expect.poll(() => people.project.waits.size, { interval: 2 }).toBe(1);
+    await arrive();
+    const first = await held;
+    expect(first.result).toMatchObject({
+      status: 'completed',
+      result: { structuredContent: { event: { source: 'github', lease_id: expect.any(String) } } },
+    });
+    await arrive();
+    const again = await get(result['taskId']);
+    expect(JSON.stringify(again.result)).toBe(JSON.stringify(first.result));
+    expect(await pending()).toBe(1);
+  });
+
+  it('claims nothing for a client that has gone', async () => {
+    const { taskId } = (await wait()).result;
+    expect(people.project.waits.size).toBe(0);
+    await arrive();
+    expect(await pending()).toBe(1);
+    expect((await get(taskId)).result['status']).toBe('completed');
+  });
+
+  it('is unknown to other keys, and told to nobody', async () => {
+    const { taskId } = (await wait()).result;
+    const other = await keyOf(['inbox:read', 'inbox:write']);
+    expect((await get(taskId, other)).error).toMatchObject({ code: -32602 });
+    expect((await get('call_eyJ9')).error).toMatchObject({ code: -32602 });
+    expect((await declaring('tasks/cancel', { taskId })).error).toBeUndefined();
+    const listener = await agent.listen({ taskIds: [taskId] }, 7, DECLARED);
+    expect(JSON.stringify(listener.heard)).not.toContain(taskId);
+    await listener.leave();
+  });
+
+  it('with a wrong filter is refused', async () => {
+    expect((await wait({ since: 'soon' })).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^VALIDATION_FAILED: .*since/) }],
+    });
+  });
+
+  it('of a key that may not claim is refused', async () => {
+    const reader = await keyOf(['inbox:read']);
+    expect((await wait({}, reader)).result).toMatchObject({ isError: true });
   });
 });
 
