@@ -40,6 +40,7 @@ export const IDEMPOTENCY_PARAMETER = {
 /** The header of an answer that repeats another. */
 export const REPLAYED_HEADERS = {
   [REPLAYED_HEADER]: {
+    required: false,
     description:
       '`true` if an earlier call under this Idempotency-Key made the write; otherwise not sent.',
     schema: { type: 'string', enum: ['true'] },
