@@ -29,6 +29,10 @@ function approved(count: number, changes: Partial<EndedApproval> = {}): EndedApp
   }));
 }
 
+function denied(ended: EndedApproval): EndedApproval {
+  return { ...ended, status: 'denied' };
+}
+
 const suggested = (ended: readonly EndedApproval[], ...rules: object[]) =>
   suggestRules(policyOf(...rules), ended);
 
@@ -59,6 +63,19 @@ describe('suggestRules', () => {
     ['an amount where the others have none', { amount: 5 }],
   ])('suggests nothing after %s', (_title, changes) => {
     expect(suggested([...approved(5), ...approved(1, changes)])).toEqual([]);
+  });
+
+  it('never suggests to approve whatever a shell runs, only the command that people approved', () => {
+    const ran = (count: number, command: unknown, action = 'tool.Bash') =>
+      approved(count, { action, bind: JSON.stringify({ command }) });
+    expect(suggested([...ran(4, 'npm test'), ...ran(4, 'git status')])).toEqual([]);
+    expect(suggested([...ran(5, 'npm test'), ...ran(1, 'ls').map(denied)])).toMatchObject([
+      { rule: { action: ['tool.Bash'], bind: { '/command': { command: ['npm test'] } } } },
+    ]);
+    for (const line of ['npm test && ls', 'ls *', 'git log *', '$x', 'a\nb', 5, undefined]) {
+      expect(suggested(ran(5, line))).toEqual([]);
+    }
+    expect(suggested(approved(9, { action: 'tool.Edit' }))).toEqual([]);
   });
 
   it('ignores withdrawn requests', () => {
