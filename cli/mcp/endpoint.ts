@@ -303,11 +303,15 @@ function answerIn(body: string, status: number, id: MessageId): string {
 /** The events of a stream, one message each. If the stream ends without an answer, adds one. */
 async function* framesOf(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
   let answered = false;
-  for await (const json of readEvents(response)) {
-    // Some streams open with an event without data, which isn't a message.
-    if (json.trim() === '') continue;
-    answered ||= isAnswerTo(json, id);
-    yield frame(markedJson(json));
+  try {
+    for await (const json of readEvents(response)) {
+      // Some streams open with an event without data, which isn't a message.
+      if (json.trim() === '') continue;
+      answered ||= isAnswerTo(json, id);
+      yield frame(markedJson(json));
+    }
+  } catch {
+    // The line broke, or the daemon died: the client must hear of it.
   }
   const why = 'The daemon ended the stream before it answered.';
   if (!answered) yield frame(errorLine(id, SERVER_ERROR, why));

@@ -33,7 +33,7 @@ export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_
  * How long `tasks/get` waits for the end of a task, so that a decision is seen at once. Shorter than the wait that
  * becomes a stream: `svc mcp` can only repeat a call that has no answer yet.
  */
-const TASK_HOLD_MS = 9_000;
+const TASK_HOLD_MS = 2_500;
 
 /** Lists and the self-description change only with a release; answers that depend on the key are private. */
 const RELEASE = { ttlMs: 300_000, cacheScope: 'private' } as const;
