@@ -15,6 +15,8 @@ import { asCliError, CliError, failureOf, lostAnswer } from './errors.ts';
 export interface CallOptions extends CallerOptions {
   /** Names one of several writes by the same command; each gets its own idempotency key. */
   readonly step?: string;
+  /** Nothing depends on it: a command that retries its calls tries this one once. */
+  readonly isOptional?: true;
 }
 
 /** The one typed client between the CLI and a daemon or gateway. */

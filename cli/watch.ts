@@ -96,8 +96,9 @@ class TextSink implements Sink {
     this.columns = columns;
   }
 
-  write(data: string | Uint8Array): void {
+  write(data: string | Uint8Array, done?: () => void): void {
     this.text += typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });
+    done?.();
   }
 }
 

@@ -46,9 +46,9 @@ export class JqSink implements Sink {
     };
   }
 
-  write(data: string | Uint8Array): void {
-    if (this.#filter === null) {
-      this.#stdout.write(data);
+  write(data: string | Uint8Array, done?: (error?: Error | null) => void): void {
+    if (this.#filter === null || data.length === 0) {
+      this.#stdout.write(data, done);
       return;
     }
     const text = typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });

@@ -28,6 +28,7 @@ export class PersistentClient implements Client {
   }
 
   call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    if (options.isOptional) return this.#client().call(method, path, options);
     return this.#tried(method, options, (tried) => this.#client().call(method, path, tried));
   }
 

@@ -139,6 +139,7 @@ const PLAIN: ReadonlyMap<string, (who: string, how: Circumstances) => string> = 
     inbox_replay: (who) => `${who} replayed it`,
     'event.replayed': (who) => `${who} replayed it, with others in one call`,
     request_use: (who) => `${who} used the approval`,
+    request_received: (who) => `${who} asked, and has the answer`,
     request_withdraw: (who) => `${who} took the question back`,
     'event.retried': () => 'Its pause was over, so it went back into the queue',
     'event.resumed': () => 'It went back into the queue',

@@ -30,6 +30,8 @@ export interface Output {
   answer(value: unknown, view?: View): void;
   /** Prints a list page by page: one table, or one JSON document. */
   pages(): Pages;
+  /** Whether standard output has taken all that was printed. */
+  isPrinted(): Promise<boolean>;
   /** Prints one line of text to standard output, made safe for a terminal. */
   line(text: string): void;
   /** Prints lines that are safe for a terminal. */
@@ -65,7 +67,8 @@ export interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
-  write(data: string | Uint8Array): unknown;
+  /** `done` gets the error if this, or what was written before, can't be. */
+  write(data: string | Uint8Array, done?: (error?: Error | null) => void): unknown;
 }
 
 export interface OutputOptions {
@@ -134,6 +137,12 @@ export class TerminalOutput implements Output {
           () => view.lines?.(lookWith(layout)) ?? readableView(answer, view, lookWith(layout)),
         ),
       note: (text) => this.note(text),
+    });
+  }
+
+  isPrinted(): Promise<boolean> {
+    return new Promise((done) => {
+      this.#options.stdout.write('', (error) => done(!error));
     });
   }
 

@@ -164,9 +164,27 @@ async function asked(
   });
   signal?.throwIfAborted();
   if (answer === null) throw new Error('Interrupted.');
-  return answer.status === 'pending' && leftMs() > 0
-    ? follow(deps, answer, signal, leftMs)
-    : answer;
+  const isOpen = answer.status === 'pending' && leftMs() > 0;
+  const last = isOpen ? await follow(deps, answer, signal, leftMs) : answer;
+  if (isToldByEvent(last)) await confirmReceived(deps, last, signal);
+  return last;
+}
+
+/** The event of a decision that the policy made at once is done from the start. */
+function isToldByEvent({ status, decided_by: by }: AskAnswer): boolean {
+  return status !== 'pending' && by?.startsWith('policy:') !== true;
+}
+
+const CONFIRM_MS = 5000;
+
+/** Closes the event that tells of the decision. The caller has its answer, so nothing that goes wrong here matters. */
+async function confirmReceived(
+  { run }: AskDeps,
+  { request_id }: AskAnswer,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const options = { signal, maxRetries: 0, timeout: CONFIRM_MS };
+  await run(PLACES.request_received, { request_id }, options).catch(() => undefined);
 }
 
 /** Looks until somebody has decided. The request stays open whatever happens here, so trouble is sat out. */

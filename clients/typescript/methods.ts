@@ -149,6 +149,11 @@ export class Methods {
       options?: CallOptions,
     ): List<T.RequestPage['items'][number], T.RequestPage> =>
       new List((cursor) => this.#run(PLACES.request_list, { ...input, ...cursor }, options)),
+    /** Confirm that the answer arrived, which closes its event. */
+    received: (
+      input: T.RequestReceivedInput,
+      options?: CallOptions,
+    ): Promise<T.RequestReceivedAnswer> => this.#run(PLACES.request_received, input, options),
     /** Take back a request nobody has decided yet. */
     withdraw: (
       input: T.RequestWithdrawInput,

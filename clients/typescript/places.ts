@@ -70,6 +70,12 @@ export const PLACES = {
   ask_human: { method: 'POST', path: '/v1/requests', isWrite: true, seconds: 'wait_seconds' },
   request_status: { method: 'GET', path: '/v1/requests/{id}', params: { id: 'request_id' } },
   request_list: { method: 'GET', path: '/v1/requests' },
+  request_received: {
+    method: 'POST',
+    path: '/v1/requests/{id}/received',
+    params: { id: 'request_id' },
+    isWrite: true,
+  },
   request_withdraw: {
     method: 'POST',
     path: '/v1/requests/{id}/withdraw',

@@ -1714,6 +1714,16 @@ export interface RequestPage {
   readonly next_cursor: string | null;
 }
 
+/** The answer of `POST /v1/requests/{id}/received`. */
+export interface RequestReceivedAnswer {
+  /** `req_…`. */
+  readonly request_id: string;
+  /** False if no event was left to close. */
+  readonly closed: boolean;
+  /** The event that is done now. */
+  readonly event_id: string | null;
+}
+
 /** The answer of `POST /v1/requests/{id}/use`. */
 export interface RequestUseAnswer {
   /** `req_…`. */
@@ -2903,6 +2913,12 @@ export interface RequestListInput {
   readonly cursor?: string | undefined;
   /** How many to return. */
   readonly limit?: number | undefined;
+}
+
+/** Confirm that the answer arrived, which closes its event. */
+export interface RequestReceivedInput {
+  /** The request, `req_…`. */
+  readonly request_id: string;
 }
 
 /** Take back a request nobody has decided yet. */

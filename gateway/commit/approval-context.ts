@@ -31,7 +31,7 @@ export function approvalContext(job: Job, now: number, actor: Actor): ApprovalCo
 
 async function writeEvent(
   job: Job,
-  { type, payload, callback, exceptTo, askerKeyId, isDone }: ServiceEvent,
+  { type, payload, callback, exceptTo, outcomeOf, isDone }: ServiceEvent,
   now: number,
 ): Promise<string> {
   const { store } = job;
@@ -50,9 +50,10 @@ async function writeEvent(
       trust: 'service',
       suspectedReplay: false,
       sizeBytes: body.length,
-      providerId: null,
+      // By which the event is found once the asker has the answer.
+      providerId: outcomeOf?.requestId ?? null,
       bodyHash: hash('sha256', body, 'buffer'),
-      askerKeyId,
+      askerKeyId: outcomeOf?.keyId,
       content: {
         headers: '{}',
         contentType: 'application/json',

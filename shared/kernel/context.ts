@@ -189,8 +189,8 @@ export interface ServiceEvent {
   readonly callback: { readonly url: string; readonly requestId: string } | null;
   /** A destination that must not get it: the one that doesn't answer, which the event is about. */
   readonly exceptTo?: string;
-  /** The key that made the request whose outcome this is. */
-  readonly askerKeyId?: string;
+  /** The request whose outcome this is, and the key that made it. */
+  readonly outcomeOf?: { readonly requestId: string; readonly keyId: string };
   /** Nobody has to handle it: unless a route takes it, it enters the inbox as done. */
   readonly isDone?: boolean;
 }

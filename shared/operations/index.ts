@@ -49,6 +49,7 @@ import { policySuggest } from './policy/suggest.ts';
 import { policyTest } from './policy/test.ts';
 import { requestCallbackSecret } from './request/callback-secret.ts';
 import { requestList } from './request/list.ts';
+import { requestReceived } from './request/received.ts';
 import { requestStatus } from './request/status.ts';
 import { requestUse } from './request/use.ts';
 import { requestWithdraw } from './request/withdraw.ts';
@@ -112,6 +113,7 @@ export const operations: readonly Operation[] = [
   askHuman,
   requestStatus,
   requestList,
+  requestReceived,
   requestWithdraw,
   requestUse,
   requestCallbackSecret,

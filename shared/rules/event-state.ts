@@ -182,6 +182,13 @@ export function finish(row: EventQueueRow): Moved | Refused {
   return moved({ ...row, status: 'done', lease_id: null, holder_key_id: null, due_at: null });
 }
 
+/** pending → done: whom it tells knows it. Only where nobody has worked on it. Expects an effective row. */
+export function settle(row: EventQueueRow): Moved | Refused {
+  if (row.routed) return refuse('EVENT_ROUTED');
+  if (row.status !== 'pending' || row.attempts > 0) return refuse('EVENT_NOT_CLAIMABLE');
+  return moved({ ...row, status: 'done', due_at: null });
+}
+
 function fresh(row: EventQueueRow): EventQueueRow {
   return {
     ...row,

@@ -183,6 +183,15 @@ export class RequestRepository {
     );
   }
 
+  /** The id of the event that tells how a request ended; null where there's none, or an earlier release wrote it. */
+  async outcomeOf(id: string): Promise<string | null> {
+    const row = await this.#tx.get<{ id: string }>(
+      'SELECT id FROM event WHERE source_id IS NULL AND provider_id = ?',
+      [id],
+    );
+    return row?.id ?? null;
+  }
+
   /** The open questions of an event, oldest first. */
   pendingOf(eventId: string, now: number): Promise<RequestRow[]> {
     return this.#each(

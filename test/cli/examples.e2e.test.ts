@@ -15,7 +15,7 @@ const examples = allCommands().flatMap((command) => command.examples);
 const NOT_HERE = [
   /^(?:login|logout|gateway|up|down|listen|ask|mcp$|mcp --|mcp (?:un)?install (?!cursor --print)|hook (?!install gemini --print))/,
   /^project (?:create|use shop|rename|delete)|^member (?:list|invite|role|remove)|^(?:auth token|env) --profile|^outbox (?:show|open)|^open(?: requests)?$/,
-  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|use)|^inbox (?:park|tail|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy (?:set|suggest --apply)/,
+  /^route (?:add|remove|enable|disable|attempts|retry|test)|^request (?:status|watch|withdraw|received|use)|^inbox (?:park|tail|next --|ack .* --spends|work --exec 'svc)|^once (?:review|label)|^channel (?:add|remove)|^policy (?:set|suggest --apply)/,
   /^email|^kv touch session|^file url|^file get (?:data|.* \/tmp\/)|^file sync.*--down|^trigger email\.reply|^state load|^logs -f|^inbox work --type/,
   /^key (?:get|revoke|rotate)|^ledger (?:verify --|export)|^story|^completion|^api POST|\| curl |^webhook verify|^inbox wait --type|^kv delete lock/,
 ];

@@ -11,8 +11,9 @@ export class TextSink implements Sink {
     this.columns = columns;
   }
 
-  write(data: string | Uint8Array): boolean {
+  write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean {
     this.text += typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
+    done?.();
     return true;
   }
 }

@@ -70,6 +70,7 @@ export const ERRORS: Readonly<Record<string, readonly string[]>> = {
   request_status: ['NOT_FOUND'],
   request_list: [],
   request_withdraw: ['NOT_FOUND'],
+  request_received: ['NOT_FOUND'],
   request_use: ['NOT_FOUND', 'APPROVAL_NOT_APPLICABLE'],
   request_callback_secret: [],
   channel_list: [],

@@ -184,6 +184,7 @@ const PREPARATIONS: Readonly<Record<string, (world: World) => Promise<Json>>> = 
   route_test: withDelivered,
   request_status: withRequest,
   request_withdraw: withOwnRequest,
+  request_received: withApproval,
   request_use: withApproval,
   request_list: withNotificationsSent,
   // The first has none before it.

@@ -57,6 +57,9 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
   request_withdraw: {
     NOT_FOUND: (stage) => stage.run('request_withdraw', { request_id: NO_REQUEST }),
   },
+  request_received: {
+    NOT_FOUND: (stage) => stage.run('request_received', { request_id: NO_REQUEST }),
+  },
   request_use: {
     NOT_FOUND: (stage) => stage.run('request_use', { request_id: NO_REQUEST }),
     APPROVAL_NOT_APPLICABLE: async (stage) => {

@@ -56,6 +56,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'request_status',
     'request_list',
     'request_withdraw',
+    'request_received',
     'request_use',
     'channel_list',
     'channel_add',

@@ -76,6 +76,12 @@ class Calls(Live):
         threading.Timer(0.3, lambda: self.deliver(n=1)).start()
         self.assertEqual(self.svc.inbox.wait(source=self.source)["source"], self.source)
 
+    def test_an_answer_that_was_waited_for_is_no_event_any_more(self) -> None:
+        answer = self.svc.ask.approval("deploy", "Deploy v5")
+        done = self.svc.inbox.list(type="request.resolved", status="done", newest=True, limit=100)
+        closed = [one["payload"]["request_id"] for one in done["items"]]
+        self.assertIn(answer.request_id, closed)
+
     def test_asks_and_waits_for_the_answer(self) -> None:
         answer = self.svc.ask.approval("deploy", "Deploy v2", bind={"v": 2}, wait_seconds=30)
         self.assertTrue(answer)

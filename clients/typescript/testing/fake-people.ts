@@ -96,6 +96,7 @@ export class FakePeople {
     if (!found) throw refused(404, 'NOT_FOUND');
     if (method === 'GET') return { ...found };
     if (verb === 'use') this.spend(id, body['bind'], KEY);
+    else if (verb === 'received') return { request_id: id, closed: false, event_id: null };
     else if (verb === 'withdraw') this.#end(found, 'expired', { hint: 'Withdrawn.' });
     else return undefined;
     return { ...found };

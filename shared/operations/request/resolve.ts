@@ -96,7 +96,7 @@ export async function announceEnd(
     type: 'request.resolved',
     payload,
     callback: url === null ? null : { url, requestId },
-    askerKeyId: request.key_id,
+    outcomeOf: { requestId, keyId: request.key_id },
     isDone,
   });
 }

@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { run } from '../../../cli/run.ts';
 import type { FakeDaemon } from '../fake-daemon.ts';
 import { refuse } from '../fake-daemon.ts';
+import { TextSink } from '../fake-output.ts';
 import {
   answer,
   answering,
@@ -272,6 +274,7 @@ describe('policy set', () => {
       '/v1/policy/diff',
       '/v1/policy',
       '/v1/channels',
+      `/v1/requests/${ID}/received`,
     ]);
   });
 
@@ -301,10 +304,71 @@ describe('policy set', () => {
     await svc(['policy', 'set', `@${file}`, '--json', '--wait-seconds', '0'], fake);
     await svc(['policy', 'diff', '{"rules":[],"rulez":1}'], fake);
     // While an answer takes long, it also looks who is asked.
-    const sent = fake.seen.filter(({ method }) => method !== 'GET');
+    const sent = fake.seen.filter(({ url }) => url.startsWith('/v1/policy'));
     expect(sent.map(({ body }): unknown => JSON.parse(body))).toEqual([
       { policy: { rules: [{ id: 'a' }] }, wait_seconds: 0 },
       { policy: { rules: [], rulez: 1 } },
     ]);
+  });
+});
+
+describe('the event of a decision that was printed', () => {
+  const RECEIVED = `/v1/requests/${ID}/received`;
+  const confirmations = (fake: FakeDaemon) => fake.seen.filter(({ url }) => url === RECEIVED);
+
+  it.each([
+    ['answered while the call was held', decided({ status: 'answered', ...BY_OWNER })],
+    ['denied', decided({ status: 'denied', ...BY_OWNER })],
+    ['expired', decided({ status: 'expired' })],
+  ])('is closed: %s', async (_, routes) => {
+    const fake = await given({ ...routes, [`POST ${RECEIVED}`]: { closed: true } });
+    expect((await svc(ASK, fake)).stderr).toBe('');
+    expect(confirmations(fake)).toHaveLength(1);
+  });
+
+  it('is closed after a look that found it', async () => {
+    const fake = await given({
+      'POST /v1/requests': answer(),
+      [`GET /v1/requests/${ID}`]: record({ status: 'approved', ...BY_OWNER }),
+      [`POST ${RECEIVED}`]: { closed: true },
+    });
+    await svc([...ASK, '--until-decided', '--wait-seconds', '0'], fake);
+    expect(confirmations(fake)).toHaveLength(1);
+  });
+
+  it('needs no word where there is none: pending, or decided by the policy', async () => {
+    for (const fields of [{}, { status: 'approved', decided_by: 'policy:small' }]) {
+      const fake = await given(decided(fields));
+      await svc([...ASK, '--wait-seconds', '0'], fake);
+      expect(confirmations(fake)).toEqual([]);
+      fake.close();
+    }
+  });
+
+  it.each([404, 403, 500, 503])('may stay open, which is no failure: %i', async (status) => {
+    const routes = decided({ status: 'approved', ...BY_OWNER });
+    const fake = await given({
+      ...routes,
+      [`POST ${RECEIVED}`]: (_, response) => refuse(response, status, 'NOT_DONE'),
+    });
+    expect(await svc([...ASK, '--retry-for', '1h'], fake)).toMatchObject({ code: 0, stderr: '' });
+    expect(confirmations(fake)).toHaveLength(1);
+  });
+
+  it('stays open where standard output took no answer', async () => {
+    const fake = await given(decided({ status: 'approved', ...BY_OWNER }));
+    const stdout = {
+      write: (_: unknown, done?: (error: Error) => void) => done?.(new Error('EPIPE')),
+    };
+    const { signal } = new AbortController();
+    await run(ASK, { env: fake.env, stdout, stderr: new TextSink(), signal });
+    expect(confirmations(fake)).toEqual([]);
+  });
+
+  it.each([['.status'], ['.request_id, .status']])('is closed with --jq %s', async (jq) => {
+    const routes = decided({ status: 'approved', ...BY_OWNER });
+    const fake = await given({ ...routes, [`POST ${RECEIVED}`]: { closed: true } });
+    expect((await svc([...ASK, '--jq', jq], fake)).stdout).toContain('approved\n');
+    expect(confirmations(fake)).toHaveLength(1);
   });
 });

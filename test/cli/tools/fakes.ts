@@ -147,6 +147,7 @@ export function fakeContext(given: {
     output: {
       json: given.json ?? true,
       terminal: false,
+      isPrinted: () => Promise.resolve(true),
       answer: (value) => void printed.answers.push(value),
       advise: (text) => void printed.lines.push(text),
       line: (text) => {

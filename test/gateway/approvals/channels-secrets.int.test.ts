@@ -105,6 +105,7 @@ describe('a key', () => {
       'policy_suggest',
       'policy_test',
       'request_list',
+      'request_received',
       'request_status',
       'request_use',
       'request_withdraw',

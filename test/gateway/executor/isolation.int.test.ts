@@ -197,6 +197,7 @@ function inputsOf(name: string, of: Facts, own: Facts): readonly Json[] {
     ],
     request_status: [{ request_id: of.requestId }, { request_id: of.linkRequestId }],
     request_withdraw: [{ request_id: of.requestId }],
+    request_received: [{ request_id: of.requestId }],
     request_use: [{ request_id: of.requestId }],
     channel_remove: [{ channel_id: of.channelId }],
     member_role: [{ member_id: of.memberId, role: 'viewer' }],

@@ -26,6 +26,7 @@ log = logging.getLogger("svc_agents")
 WAIT_SECONDS = 60
 #: Nothing announces a decision to a caller that doesn't claim events. This takes 30 of the 600 calls a minute of a key.
 LOOK_EVERY = 2.0
+CONFIRM_SECONDS = 5.0
 INLINE_MOST_BYTES = 1024 * 1024
 TRANSFER_TIMEOUT = 60.0
 UPDATE_TRIES = 50
@@ -75,7 +76,20 @@ def ask(
         yield Sleep(LOOK_EVERY)
     if answer["status"] == "pending" and not answer.get("parked") and left() >= 1:
         answer = yield from _decided(core, answer["request_id"], left)
+    yield from _confirm(core, answer)
     return granted(answer, name == "ask_approval", fields.get("bind", UNSET))
+
+
+def _confirm(core: Core, answer: Mapping[str, Any]) -> Steps[None]:
+    """Closes the event that tells of a person's decision. The caller has its answer, so nothing that goes wrong here matters."""
+    # The event of a decision that the policy made at once is done from the start.
+    if answer["status"] == "pending" or (answer.get("decided_by") or "").startswith("policy:"):
+        return
+    call = prepare(OPERATIONS["request_received"], {"request_id": answer["request_id"]})
+    try:
+        yield from core.call(call, {"timeout": CONFIRM_SECONDS, "max_retries": 0})
+    except SvcError as error:
+        log.debug("The event of %s stays open: %s", answer["request_id"], error)
 
 
 def decided(

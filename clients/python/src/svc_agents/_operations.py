@@ -42,6 +42,7 @@ OPERATIONS: Dict[str, Operation] = {
     "ask_human": Operation("POST", "/v1/requests", is_write=True, seconds_field="wait_seconds", seconds_default=45),
     "request_status": Operation("GET", "/v1/requests/{request_id}"),
     "request_list": Operation("GET", "/v1/requests"),
+    "request_received": Operation("POST", "/v1/requests/{request_id}/received", is_write=True),
     "request_withdraw": Operation("POST", "/v1/requests/{request_id}/withdraw", is_write=True),
     "request_use": Operation("POST", "/v1/requests/{request_id}/use", is_write=True),
     "request_callback_secret": Operation("POST", "/v1/request-callback-secret", is_write=True),

@@ -296,6 +296,8 @@ class FakeSvc:
         one = self._request(rest[0])
         if rest[1:] == ["withdraw"]:
             self._end(one, "expired", None, None, None, f"withdrawn: {fields.get('reason', '')}")
+        elif rest[1:] == ["received"]:
+            return {"request_id": one["request_id"], "closed": False, "event_id": None}
         elif rest[1:] == ["use"]:
             self._spend(one["request_id"], fields.get("bind"), "key_test")
         else:

@@ -1160,6 +1160,17 @@ class RequestPage(TypedDict):
     next_cursor: Optional[str]
 
 
+class RequestReceivedAnswer(TypedDict):
+    """The answer of `POST /v1/requests/{id}/received`."""
+
+    #: `req_…`.
+    request_id: str
+    #: False if no event was left to close.
+    closed: bool
+    #: The event that is done now.
+    event_id: Optional[str]
+
+
 class RequestWithdrawAnswer(TypedDict):
     """The answer of `POST /v1/requests/{id}/withdraw`."""
 

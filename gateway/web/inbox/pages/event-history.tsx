@@ -13,6 +13,7 @@ const OPS = new Map([
   ['event.claimed', 'Claimed with others'],
   ['inbox_extend', 'Lease extended'],
   ['inbox_ack', 'Done'],
+  ['request_received', 'Done: the agent that asked has the answer'],
   ['inbox_nack', 'Given back'],
   ['inbox_requeue', 'Requeued'],
   ['inbox_replay', 'Replayed'],
@@ -26,6 +27,8 @@ const OPS = new Map([
   ['lease.expired', 'Lease expired'],
   ['delivery.dead', 'A route gave up'],
 ]);
+
+const DONE: ReadonlySet<string> = new Set(['inbox_ack', 'request_received', 'event.finished']);
 
 /** Everything that happened to an event, oldest first, with the time between. */
 export function historyOf(
@@ -62,7 +65,7 @@ function toneOf(step: Step): string {
   if (step.kind === 'attempt') return isAccepted(step) ? 'good' : 'bad';
   const { op, outcome } = step.entry;
   if (outcome === 'error' || op === 'delivery.dead') return 'bad';
-  return op === 'inbox_ack' || op === 'event.finished' ? 'good' : '';
+  return DONE.has(op) ? 'good' : '';
 }
 
 /** How long after the step before; nothing below a tenth of a second. */

@@ -37,9 +37,11 @@ export class ParkStage {
     this.#url = url;
   }
 
-  static async start(): Promise<ParkStage> {
+  static async start(
+    more: Pick<NonNullable<Parameters<typeof TestGateway.start>[0]>, 'callbackAllow'> = {},
+  ): Promise<ParkStage> {
     const clock = new FakeClock();
-    const test = await TestGateway.start({ clock });
+    const test = await TestGateway.start({ ...more, clock });
     const people = await TestPeople.of(test, clock);
     return new ParkStage(test, clock, people, await test.addSource({ name: 'open' }));
   }

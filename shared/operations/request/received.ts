@@ -1,0 +1,57 @@
+import * as z from 'zod';
+import { defineOperation } from '../../kernel/operation.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
+import { invalid, notFound, type ServiceError } from '../../lib/errors.ts';
+import { effective, settle } from '../../rules/event-state.ts';
+import { effectiveRequestStatus } from '../../rules/request-state.ts';
+import { moveEvent } from '../inbox/move.ts';
+import { requestId } from './fields.ts';
+
+export const requestReceived = defineOperation({
+  name: 'request_received',
+  summary: 'Confirm that the answer arrived, which closes its event.',
+  description:
+    'For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask and the clients call this by themselves.',
+  scope: 'approvals',
+  input: z.strictObject({ request_id: requestId }),
+  output: z.object({
+    request_id: z.string().describe('`req_…`.'),
+    closed: z.boolean().describe('False if no event was left to close.'),
+    event_id: z.string().nullable().describe('The event that is done now.'),
+  }),
+  errors: ['NOT_FOUND'],
+  effect: 'write',
+  replica: 'upstream',
+  rest: { method: 'POST', path: '/v1/requests/{id}/received', params: { id: 'request_id' } },
+  mcp: false,
+  cli: {
+    usage: 'request received <request_id>',
+    examples: ['request received req_01j9z3k4m5n6p7q8r9s0t1v2w3'],
+  },
+  // Like an ack, it's a step of the event.
+  subject: ({ request_id }, { event_id }) => event_id ?? request_id,
+  example: { request_id: 'req_01j9z3k4m5n6p7q8r9s0t1v2w3' },
+}).write({
+  // Null where there was nothing to close, which leaves no entry in the ledger.
+  commit: async (context, { request_id }) => {
+    const { store, caller, now, emit } = context;
+    const request = await store.requests.find(request_id);
+    if (!request) throw notFound(`request ${request_id}`);
+    if (request.key_id !== caller.keyId) throw unfit('Another key asked this.');
+    if (effectiveRequestStatus(request, now) === 'pending') throw unfit("It isn't decided yet.");
+    const eventId = await store.requests.outcomeOf(request_id);
+    const event = eventId === null ? null : await store.events.find(eventId);
+    if (!event) return null;
+    const verdict = settle(effective(queueRow(event), now));
+    if (!verdict.ok) return null;
+    await moveEvent(context, event.id, () => verdict);
+    emit({ kind: 'inbox_changed' });
+    return { request_id, closed: true, event_id: event.id };
+  },
+  answer: async (_context, { request_id }, closed) =>
+    closed ?? { request_id, closed: false, event_id: null },
+});
+
+function unfit(message: string): ServiceError {
+  return invalid({ path: 'request_id', message });
+}
