@@ -45,7 +45,7 @@ export async function callOperator(context: CommandContext, call: OperatorCall):
 }
 
 /** Resolves the data folder as the gateway does: the command line, then the environment, then the settings file. */
-function dataFolderOf(context: CommandContext): string {
+export function dataFolderOf(context: CommandContext): string {
   const typed = textOption(context, 'data');
   if (typed !== undefined) return resolve(typed);
   const path = textOption(context, 'config') ?? (context.env['SVC_CONFIG'] || null);

@@ -10,12 +10,7 @@ export const WHY_HERE = 'Without SVC_SMTP_URL the daemon saves mail here instead
 
 /** Why mail from a gateway's project isn't here. */
 export const WHY_NOT_HERE =
-  "This project's gateway sends its mail. A gateway without a mail server saves it in the outbox folder of its data, on its own host.";
-
-/** An empty outbox, and why it's empty. */
-export function emptyView(why: string): View {
-  return { lines: () => ['The local outbox is empty.', why] };
-}
+  "This project's gateway sends its mail. A gateway without a mail server saves it on its own host: svc gateway outbox shows it there.";
 
 /** A message as its recipient would see it. */
 export function messageView(message: OutboxMessage): View {

@@ -222,7 +222,9 @@ function mailRemarks({ kind, domain, imap, dkim }: MailConfig): string[] {
   const isOutbox = kind === 'outbox';
   return [
     ...(isOutbox
-      ? ['SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.']
+      ? [
+          'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data. To read it: svc gateway outbox',
+        ]
       : []),
     ...(isOutbox && dkim
       ? ['SVC_DKIM_KEY_FILE is set: only mail sent through SVC_SMTP_URL is signed.']

@@ -86,7 +86,7 @@ describe('an empty outbox', () => {
     const env = where === 'a profile' ? {} : { SVC_GATEWAY: 'https://gw.example' };
     const list = await svc('outbox list', true, env);
     expect(list.stdout).toBe(
-      "The local outbox is empty.\nThis project's gateway sends its mail. A gateway without a mail server saves it in the outbox folder of its data, on its own host.\n",
+      "The local outbox is empty.\nThis project's gateway sends its mail. A gateway without a mail server saves it on its own host: svc gateway outbox shows it there.\n",
     );
     const open = await svc('outbox open', true, env);
     expect([open.code, open.stderr]).toEqual([

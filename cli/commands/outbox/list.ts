@@ -1,11 +1,10 @@
-import { outboxEntries, outboxFolder } from '../../../shared/host/outbox.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { integerOption, switchOption } from '../../input/option-values.ts';
 import { ALL_OPTION } from '../../pages.ts';
-import { whyEmpty } from '../../approvals/outbox-hint.ts';
-import { emptyView, WHY_HERE } from '../../view/outbox.ts';
+import { listMessages, localOutbox } from '../../outbox/message.ts';
+import { WHY_HERE } from '../../view/outbox.ts';
 
 export const declaration: Declaration = {
   order: 1,
@@ -24,23 +23,13 @@ export const declaration: Declaration = {
 const LIMIT_DEFAULT = 20;
 /** More than the daemon keeps. */
 const MOST = 1001;
-const COLUMNS = ['sent_at', 'to', 'subject', 'id'];
 
 /** `svc outbox list`: the messages svc would have sent, newest first. */
 export async function run(context: CommandContext): Promise<number> {
-  const { home, output } = context;
+  const { output } = context;
   const given = integerOption(context, 'limit', { min: 1, max: 1000 });
   const limit = switchOption(context, 'all') ? MOST : (given ?? LIMIT_DEFAULT);
-  const entries = outboxEntries(outboxFolder(home));
-  const items = entries
-    .slice(0, limit)
-    .map(({ id, sentAt, to, subject }) => ({ id, sent_at: sentAt, to, subject }));
-  output.answer(
-    { items },
-    items.length === 0 ? emptyView(whyEmpty(context)) : { columns: COLUMNS },
-  );
-  const more = entries.length - items.length;
-  if (more > 0) output.note(`${more} older. To see them: --limit ${entries.length}`);
-  if (items.length > 0 && !output.json) output.note(WHY_HERE);
+  const count = listMessages(context, localOutbox(context), limit);
+  if (count > 0 && !output.json) output.note(WHY_HERE);
   return EXIT.done;
 }

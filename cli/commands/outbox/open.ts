@@ -5,7 +5,7 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption } from '../../input/option-values.ts';
-import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
+import { chosenMessage, localOutbox, MESSAGE } from '../../outbox/message.ts';
 import { openQuestion } from '../../outbox/question.ts';
 
 export const declaration: Declaration = {
@@ -32,7 +32,10 @@ export async function run(context: CommandContext): Promise<number> {
   const { env, output } = context;
   const question = await openQuestion(context);
   // The user wants our latest message, not an agent's mail that arrived later.
-  const message = chosenMessage(context, isNotification, question?.messageId);
+  const message = chosenMessage(context, localOutbox(context), {
+    willDo: isNotification,
+    ...(question && { named: question.messageId }),
+  });
   const { id, link: written, subject } = message;
   if (written === null) {
     throw new CliError({

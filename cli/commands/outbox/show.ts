@@ -1,7 +1,6 @@
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { messageView } from '../../view/outbox.ts';
-import { chosenMessage, MESSAGE } from '../../outbox/message.ts';
+import { chosenMessage, localOutbox, MESSAGE, showMessage } from '../../outbox/message.ts';
 
 export const declaration: Declaration = {
   order: 2,
@@ -15,20 +14,6 @@ export const declaration: Declaration = {
 
 /** `svc outbox show`: one message, decoded. */
 export async function run(context: CommandContext): Promise<number> {
-  const message = chosenMessage(context);
-  const { id, sentAt, from, to, cc, deliveredTo, subject, text, attachments, file } = message;
-  const shown = {
-    id,
-    sent_at: sentAt,
-    from,
-    to,
-    ...(cc !== '' && { cc }),
-    ...(deliveredTo !== null && { delivered_to: deliveredTo }),
-    subject,
-    text,
-    attachments,
-    file,
-  };
-  context.output.answer(shown, messageView(message));
+  showMessage(context, chosenMessage(context, localOutbox(context)));
   return EXIT.done;
 }

@@ -67,11 +67,13 @@ export function SignInPage(shown: SignInProps): JSX.Element {
   );
 }
 
+interface MailedProps extends Pick<SignInProps, 'frame' | 'isConnecting'> {
+  /** The command that shows the email on this server, which keeps it; null if it's sent. */
+  readonly readBy: string | null;
+}
+
 /** The same for every address, so that it doesn't reveal who is an owner. */
-export function MailedPage({
-  frame,
-  isConnecting,
-}: Pick<SignInProps, 'frame' | 'isConnecting'>): JSX.Element {
+export function MailedPage({ frame, isConnecting, readBy }: MailedProps): JSX.Element {
   return (
     <PlainPage frame={frame} title="Check your email">
       <div class="end good">
@@ -79,10 +81,15 @@ export function MailedPage({
         <div>
           <h1>Check your email</h1>
           <p>
-            A link is on its way to this address. It works for 15 minutes, once. On a machine
-            without a mail server, the email is in the outbox:{' '}
-            <code class="mono">svc outbox open</code>
+            {readBy === null ? 'A link is on its way to this address.' : 'A link is in the email.'}{' '}
+            It works for 15 minutes, once.
           </p>
+          {readBy !== null && (
+            <p>
+              No mail server is set, so the email is kept on this server, where its operator reads
+              it with <code class="mono">{readBy}</code>
+            </p>
+          )}
           {isConnecting && <p>Open the link in this browser to go on with the app.</p>}
         </div>
       </div>

@@ -289,7 +289,7 @@ describe('warnings', () => {
     expect(warningsOf({ SVC_PUBLIC_URL: 'http://svc.example.com' })).toHaveLength(1);
     expect(warningsOf({ SVC_CALLBACK_ALLOW: '127.0.0.0/8' })).toHaveLength(1);
     expect(warningsOf({ SVC_SMTP_URL: '', SVC_MAIL_FROM: '' })).toEqual([
-      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
+      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data. To read it: svc gateway outbox',
     ]);
   });
 
@@ -307,7 +307,7 @@ describe('warnings', () => {
     const open = 'SVC_DKIM_KEY_FILE: the file can be read by others on this machine. chmod 600 it.';
     expect(warningsOf(dkim)).toEqual([open]);
     expect(configOf(dkim).warnings).toEqual([
-      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data.',
+      'SVC_SMTP_URL is not set: mail to people stays in the folder `outbox` beside the data. To read it: svc gateway outbox',
       'SVC_DKIM_KEY_FILE is set: only mail sent through SVC_SMTP_URL is signed.',
       open,
     ]);

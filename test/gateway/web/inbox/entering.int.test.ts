@@ -115,6 +115,7 @@ describe('a mailed link', () => {
     const before = tokensOf(gateway.folder, 'ui/sign-in').length;
     const mailed = await visitor.post('/ui/sign-in', { fields: { email: 'ana@EXAMPLE.com' } });
     expect(mailed.html).toContain('Check your email');
+    expect(mailed.html).toContain('svc outbox open');
     const link = `/ui/sign-in/${await linkToken(gateway.folder, 'ui/sign-in', before + 1)}`;
     for (let look = 0; look < 10; look += 1) {
       const { status, html } = await visitor.get(link);
