@@ -10,6 +10,7 @@ import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/wa
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { WATCH_OPTION } from '../input/flags.ts';
+import { projectText } from '../project-text.ts';
 import type { View } from '../view/output.ts';
 import { adviceLines, messagingAdvice, messagingPairs } from '../view/messaging-status.ts';
 import { sizeText } from '../view/sizes.ts';
@@ -38,15 +39,17 @@ export async function run(context: CommandContext): Promise<number> {
   return status ? showRunning(context, status) : showSilent(context);
 }
 
-async function showRunning(
-  { client, home, output }: CommandContext,
-  status: DaemonStatus,
-): Promise<number> {
-  const dataBytes = await folderBytes(home.dataFolder);
-  const waiting = status.state === 'ready' ? await waitingEvents(client) : null;
+async function showRunning(context: CommandContext, status: DaemonStatus): Promise<number> {
+  const { client, home, output } = context;
+  const isReady = status.state === 'ready';
+  const [dataBytes, waiting, project] = await Promise.all([
+    folderBytes(home.dataFolder),
+    isReady ? waitingEvents(client) : null,
+    isReady && !output.json ? projectText(context, status.project) : (status.project ?? '–'),
+  ]);
   output.answer(
     { ...fieldsOf(status), ...(waiting && { waiting }), ...homeFields(home, dataBytes) },
-    statusView(status, { ...home, dataBytes, waiting }),
+    statusView(status, { ...home, dataBytes, waiting, project }),
   );
   return EXIT.done;
 }
@@ -102,6 +105,8 @@ interface Paths {
   readonly dataBytes: number;
   readonly logFile: string;
   readonly waiting: WaitingEvents | null;
+  /** Its name and id. */
+  readonly project: string;
 }
 
 /** A running daemon: what runs, since when, and where. */
@@ -121,7 +126,7 @@ function statusLines(status: DaemonStatus, paths: Paths, look: Look): string[] {
     ['MCP', mcp_url],
     ['Webhooks', `${hooks_url}/w/…`],
     ['Socket', socket],
-    ['Project', status.project ?? '–'],
+    ['Project', paths.project],
     ['Data', `${sizeText(paths.dataBytes)} in ${paths.dataFolder}`],
     ['Memory', sizeText(status.memory.rss_bytes)],
     ['Log', paths.logFile],

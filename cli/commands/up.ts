@@ -21,6 +21,7 @@ import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';
 import { textOption } from '../input/option-values.ts';
 import { nextSteps } from '../next-steps.ts';
+import { projectText } from '../project-text.ts';
 import { servingProfile } from '../signin/profiles.ts';
 import type { Output } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
@@ -62,7 +63,7 @@ export async function run(context: CommandContext): Promise<number> {
     return runHere(context, { port, owner, profile });
   }
   const launched = await launch(context, { port, owner, profile });
-  remark(launched, port, context);
+  await remark(launched, port, context);
   await show(await withCopy(launched.status, context), launched.how, context);
   return EXIT.done;
 }
@@ -79,7 +80,7 @@ function tellIgnored({ env, output }: CommandContext): void {
 /** Starts the daemon for a command that needs it, unless it's running. */
 export async function ensureDaemon(context: CommandContext): Promise<void> {
   const profile = servingProfile(context.home.credentialsFile, textOption(context, 'profile'));
-  remark(await launch(context, { port: null, profile, keepOther: true }), null, context);
+  await remark(await launch(context, { port: null, profile, keepOther: true }), null, context);
 }
 
 async function launch(
@@ -139,15 +140,17 @@ function ownerOf(given: string | undefined): string | undefined {
   );
 }
 
-function remark(
+async function remark(
   { status, how, previous }: Launched,
   port: number | null,
-  { env, output }: CommandContext,
-): void {
+  context: CommandContext,
+): Promise<void> {
+  const { env, output } = context;
   if (previous && previous.version !== status.version) {
     output.note(`Replaced daemon ${previous.version} with ${status.version}.`);
   } else if (previous) {
-    output.note(`Restarted the daemon; it ran for the project ${previous.project ?? '-'}.`);
+    const former = await projectText(context, previous.project);
+    output.note(`Restarted the daemon; it ran for the project ${former}.`);
   }
   const runs = Number(new URL(status.base_url).port);
   if (how === 'running' && port !== null && port !== 0 && port !== runs) {
@@ -201,7 +204,7 @@ async function show(
     ['REST', `${base_url}/v1`],
     ['MCP', mcp_url],
     ['Webhooks', `${hooks_url}/w/…`],
-    ['Project', project ?? '-'],
+    ['Project', await projectText(context, project)],
     ['Key', home.credentialsFile],
     ...(status.people ? messagingPairs(status.people) : []),
     ...replicaPairs(status),

@@ -114,6 +114,17 @@ describe('status', () => {
     expect(stdout).toContain('the owner has no address: svc up --owner EMAIL');
   });
 
+  it('has the name of the project before its id, now or as it was at the sign-in', async () => {
+    const named = (url: string) =>
+      url.startsWith('/v1/whoami') ? { project: { id: 'prj_1', name: 'Web shop' } } : status;
+    const { stdout } = await svc('status', await answering(named));
+    expect(stdout).toContain('  Project    Web shop (prj_1)\n');
+    const fake = await answering(() => status);
+    const profile = { gateway: null, api_key: fake.apiKey, project: 'prj_1', name: 'Old shop' };
+    fake.write('credentials.json', { profiles: { default: profile }, current: 'default' });
+    expect((await svc('status', fake)).stdout).toContain('  Project    Old shop (prj_1)\n');
+  });
+
   it('says that it starts, and has no project yet', async () => {
     const fake = await answering(() => ({ ...status, state: 'starting', project: null }));
     const { stdout } = await svc('status', fake);

@@ -1,0 +1,39 @@
+import { isObject } from '../shared/lib/guards.ts';
+import type { CommandContext } from './command.ts';
+import { storedProfiles } from './signin/profiles.ts';
+
+type Around = Pick<CommandContext, 'client' | 'home' | 'signal'>;
+
+const WITHIN_MS = 2000;
+
+/** A project as people know it: `Web shop (prj_…)`, or the id alone where nobody says the name. */
+export async function projectText(context: Around, id: string | null): Promise<string> {
+  if (id === null) return '–';
+  const name = (await nameNow(context, id)) ?? storedName(context, id);
+  return name === null ? id : `${name} (${id})`;
+}
+
+/** Null if the commands' own project is another one, or nothing answers. */
+async function nameNow({ client, signal }: Around, id: string): Promise<string | null> {
+  try {
+    const answer = await client().call('GET', '/v1/whoami', { signal, timeoutMs: WITHIN_MS });
+    const project = isObject(answer) ? answer['project'] : null;
+    return isObject(project) && project['id'] === id ? textOf(project['name']) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The name at the sign-in. */
+function storedName({ home }: Around, id: string): string | null {
+  try {
+    const { profiles } = storedProfiles(home.credentialsFile);
+    return textOf(Object.values(profiles).find(({ project }) => project === id)?.name);
+  } catch {
+    return null;
+  }
+}
+
+function textOf(name: unknown): string | null {
+  return typeof name === 'string' && name !== '' ? name : null;
+}
