@@ -1,5 +1,6 @@
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
+import { didYouMean } from '../../shared/lib/suggest.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
@@ -48,7 +49,9 @@ export async function run(context: CommandContext): Promise<void> {
   const shell = SHELL_NAMES.find((one) => one === given);
   if (!shell) {
     throw usageError(
-      given === undefined ? '<shell> is missing.' : `svc has no completion script for "${given}".`,
+      given === undefined
+        ? '<shell> is missing.'
+        : `svc has no completion script for "${given}".${didYouMean(given, SHELL_NAMES)}`,
       `Available for: ${SHELL_NAMES.join(', ')}`,
     );
   }

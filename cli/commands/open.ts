@@ -1,5 +1,5 @@
 import { askStatus } from '../../daemon/probe.ts';
-import { nearest } from '../../shared/lib/suggest.ts';
+import { didYouMean } from '../../shared/lib/suggest.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { openInBrowser } from '../browser.ts';
 import type { Client } from '../client.ts';
@@ -85,9 +85,8 @@ function pageOf(text: string | undefined): string | undefined {
   if (shownOn !== undefined) return `${shownOn}/${text}`;
   const [name = '', ...rest] = text.split('/');
   if (WEB_PAGES.some((page) => page === name) && rest.length < 2) return text;
-  const meant = nearest(name, WEB_PAGES);
   throw usageError(
-    `No page "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    `No page "${text}".${didYouMean(name, WEB_PAGES)}`,
     `Pages: ${WEB_PAGES.join(', ')}; or use an id shown there`,
   );
 }

@@ -11,7 +11,7 @@ import {
   textOption,
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
-import { nearest } from '../../shared/lib/suggest.ts';
+import { didYouMean, nearest } from '../../shared/lib/suggest.ts';
 import { deliver, projectSources } from '../samples/deliver.ts';
 import type { Sample, WebhookKind } from '../../shared/lib/samples/fresh.ts';
 import { senderOf, type Verification } from '../../shared/senders/registry.ts';
@@ -110,10 +110,25 @@ function findKind(name: string | undefined): Kind | MailKind {
   const found = all.find((candidate) => candidate.kind === name);
   if (found) return found;
   const kinds = all.map(({ kind }) => kind);
-  const near = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
-  const meant = near.length > 0 ? near.join(', ') : nearest(name, kinds);
-  const hint = meant === null ? 'List them all: svc trigger --list' : `Did you mean: ${meant}?`;
+  const meant = meantKinds(name, kinds).join(', ');
+  const hint = meant === '' ? 'List them all: svc trigger --list' : `Did you mean: ${meant}?`;
   throw usageError(`No sample named \`${name}\`.`, hint);
+}
+
+/** The kinds a person most likely meant: those that the name is a part of, the nearest, or all of the same sender. */
+function meantKinds(name: string, kinds: readonly string[]): readonly string[] {
+  const around = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
+  if (around.length > 0) return around;
+  const senders = [...new Set(kinds.map(senderIn))];
+  const sender = nearest(senderIn(name), senders);
+  const own = kinds.filter((kind) => senderIn(kind) === sender);
+  const meant = nearest(name, own) ?? nearest(name, kinds);
+  return meant === null ? own : [meant];
+}
+
+/** `slack` of `slack.app_mention` */
+function senderIn(kind: string): string {
+  return kind.replace(/\..*$/s, '');
 }
 
 async function triggerWebhook(context: CommandContext, kind: Kind, count: number): Promise<number> {
@@ -162,9 +177,9 @@ function named(
 ): Source {
   const source = sources.find((candidate) => candidate.name === name);
   if (source === undefined) {
-    const names = sources.map((candidate) => candidate.name).join(', ') || 'none';
-    const hint = `Webhook sources: ${names}. Add one: ${addLine(kind, name)}`;
-    throw usageError(`No webhook source named \`${name}\`.`, hint);
+    const names = sources.map((candidate) => candidate.name);
+    const hint = `Webhook sources: ${names.join(', ') || 'none'}. Add one: ${addLine(kind, name)}`;
+    throw usageError(`No webhook source named \`${name}\`.${didYouMean(name, names)}`, hint);
   }
   if (kind.verification !== null && source.verification !== kind.verification) {
     const { verification } = source;

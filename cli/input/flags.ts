@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { usageError } from '../errors.ts';
-import { nearest } from '../../shared/lib/suggest.ts';
+import { didYouMean } from '../../shared/lib/suggest.ts';
 
 /** Flags of every command. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
@@ -137,9 +137,8 @@ function checkChoices({ flag, choices, repeatable }: OptionSpec, text: string): 
   if (!choices) return;
   for (const word of repeatable ? text.split(',').map((part) => part.trim()) : [text]) {
     if (choices.includes(word)) continue;
-    const meant = nearest(word, choices);
     throw usageError(
-      `--${flag} can't be "${word}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+      `--${flag} can't be "${word}".${didYouMean(word, choices)}`,
       `It is one of: ${choices.join(', ')}`,
     );
   }

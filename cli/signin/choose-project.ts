@@ -1,4 +1,4 @@
-import { nearest } from '../../shared/lib/suggest.ts';
+import { didYouMean } from '../../shared/lib/suggest.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { padToWidth, textWidth } from '../view/terminal-text.ts';
@@ -47,13 +47,10 @@ export async function chooseProject(wish: Wish, situation: Situation): Promise<C
 function wanted(text: string, projects: readonly ProjectRef[]): ProjectRef {
   const found = named(text, projects);
   if (found) return found;
-  const meant = nearest(
-    text,
-    projects.map(({ slug }) => slug),
-  );
+  const slugs = projects.map(({ slug }) => slug);
   throw new CliError({
     code: 'NO_SUCH_PROJECT',
-    message: `This account has no project "${text}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    message: `This account has no project "${text}".${didYouMean(text, slugs)}`,
     hint:
       projects.length > 0
         ? `It has: ${slugsOf(projects)}. Run the command again with one of those; it won't send another mail. ${OF_OTHERS}`

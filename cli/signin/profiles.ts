@@ -6,7 +6,7 @@ import {
   type Credentials,
   type Profile,
 } from '../../daemon/credentials.ts';
-import { nearest } from '../../shared/lib/suggest.ts';
+import { didYouMean } from '../../shared/lib/suggest.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
@@ -155,9 +155,8 @@ export function existing(name: string, stored: Credentials): Profile {
   const profile = profileOf(stored, name);
   if (profile) return profile;
   const names = Object.keys(stored.profiles);
-  const meant = nearest(name, names);
   throw usageError(
-    `No profile "${name}".${meant === null ? '' : ` Did you mean "${meant}"?`}`,
+    `No profile "${name}".${didYouMean(name, names)}`,
     names.length > 0
       ? `Stored profiles: ${names.join(', ')}`
       : 'No profiles yet. Start with: svc up, or svc login --gateway URL',

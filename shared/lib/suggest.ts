@@ -14,6 +14,12 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   );
 }
 
+/** ` Did you mean "github"?` to end a refusal with; empty if nothing is close. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const meant = nearest(word, candidates);
+  return meant === null ? '' : ` Did you mean "${meant}"?`;
+}
+
 /** Counts insertions, deletions, replacements and swaps of neighbors between two words. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];

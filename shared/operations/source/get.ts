@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceName } from '../fields.ts';
+import { sourceNamed } from './named.ts';
 import { sourceWithActivity, toSourceWithActivity } from './view.ts';
 
 export const sourceGet = defineOperation({
@@ -23,7 +23,6 @@ export const sourceGet = defineOperation({
   example: { name: 'github' },
 }).read(async (context, { name }) => {
   const { store } = context;
-  const row = await store.sources.findByName(name);
-  if (!row) throw notFound(`source ${name}`);
+  const row = await sourceNamed(store, name);
   return toSourceWithActivity(row, context);
 });

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
-import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { sourceName } from '../fields.ts';
+import { sourceNamed } from './named.ts';
 
 export const sourceRemove = defineOperation({
   name: 'source_remove',
@@ -25,8 +25,7 @@ export const sourceRemove = defineOperation({
   example: { name: 'github' },
 }).write({
   commit: async ({ store, now, emit }, { name }) => {
-    const source = await store.sources.findByName(name);
-    if (!source) throw notFound(`source ${name}`);
+    const source = await sourceNamed(store, name);
     const removedAt = isoTime(now);
     await store.sources.remove(source.id, removedAt);
     emit({ kind: 'sources_changed' });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { invalid, notFound } from '../../lib/errors.ts';
+import { invalid } from '../../lib/errors.ts';
 import {
   SOURCE_SECRET_GRACE_DEFAULT_SECONDS,
   SOURCE_SECRET_GRACE_MAX_SECONDS,
@@ -9,6 +9,7 @@ import {
 import { defineOperation } from '../../kernel/operation.ts';
 import type { SourceRow } from '../../store/sources.ts';
 import { sourceName } from '../fields.ts';
+import { sourceNamed } from './named.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
 import { VERIFICATIONS } from '../../senders/registry.ts';
 import { openSecret, previousUntil, sourceAad } from './view.ts';
@@ -52,8 +53,7 @@ export const sourceRotate = defineOperation({
 }).write({
   commit: async (context, { name, secret, previous_valid_seconds }) => {
     const { store, vault, project, caller, now, emit } = context;
-    const source = await store.sources.findByName(name);
-    if (!source) throw notFound(`source ${name}`);
+    const source = await sourceNamed(store, name);
     if (source.type !== 'webhook')
       throw invalid({ path: 'name', message: 'Not a webhook source.' });
     const { id, verification } = source;

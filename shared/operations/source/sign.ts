@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { invalid, notFound } from '../../lib/errors.ts';
+import { invalid } from '../../lib/errors.ts';
 import { newRequestId } from '../../lib/ids.ts';
 import { API_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { signedDelivery } from '../../rules/signature.ts';
 import { sourceName } from '../fields.ts';
+import { sourceNamed } from './named.ts';
 import { openSecret, hookUrl } from './view.ts';
 
 export const sourceSign = defineOperation({
@@ -43,8 +44,7 @@ export const sourceSign = defineOperation({
   example: { name: 'github', body_base64: 'e30=' },
 }).write({
   commit: async ({ store, vault, server, project, now }, { name, body_base64, content_type }) => {
-    const source = await store.sources.findByName(name);
-    if (!source) throw notFound(`source ${name}`);
+    const source = await sourceNamed(store, name);
     const url = hookUrl(source, { vault, server, project });
     if (url === null) throw invalid({ path: 'name', message: 'Not a webhook source.' });
     const secret = openSecret(source, 'secret', vault, project.id);

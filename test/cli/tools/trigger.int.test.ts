@@ -120,6 +120,13 @@ describe('svc trigger', () => {
     expect(String(Reflect.get(Object(failure), 'hint'))).toContain(hint);
   });
 
+  it('names the source that was meant', async () => {
+    const { client } = await service([source('github', 'github')]);
+    const args = { kind: 'github.push' };
+    const { context } = fakeContext({ client, args, options: { source: 'githb' } });
+    await expect(run(context)).rejects.toThrow('Did you mean "github"?');
+  });
+
   it('knows what was meant', async () => {
     for (const [kind, hint] of [
       ['github.pul_request.opened', 'github.pull_request.opened'],
@@ -127,6 +134,8 @@ describe('svc trigger', () => {
       ['invoice.paid', 'stripe.invoice.paid'],
       ['mail', 'email'],
       ['bounce', 'email.bounce'],
+      ['slack.message', 'slack.app_mention'],
+      ['slak.message', 'slack.app_mention'],
       ['xyzzy', 'svc trigger --list'],
     ] as const) {
       const failure: unknown = await run(fakeContext({ args: { kind } }).context).catch(
