@@ -9,6 +9,26 @@ const WIDEST_TEXT = 96;
 
 const NO_SECRET: NewSecret = { made: null, isGiven: false };
 
+const same = (text: string): string => text;
+
+/** A note names commands itself. */
+const PLAIN: Look = {
+  columns: WIDEST_TEXT,
+  now: 0,
+  bold: same,
+  faint: same,
+  green: same,
+  red: same,
+  yellow: same,
+  blue: same,
+  typed: same,
+};
+
+/** The same lines as notes, for a user whose answer goes into a pipe. */
+export function setupNotes(source: Fields, secret: NewSecret): string[] {
+  return setupLines(source, PLAIN, secret);
+}
+
 /** How to connect the sender of this source, with its real address, and its secret if it was just made. */
 export function setupLines(source: Fields, look: Look, secret = NO_SECRET): string[] {
   const known = {

@@ -100,12 +100,15 @@ const COMMAND = /\b(?:npx )?svc (?:[^\s.,;()]|\.\S|[ ](?=[^\s(]))+/g;
 /** Holds a command's words together. Outside text has lost it already. */
 const GLUE = '\u0000';
 
-/** Breaks a note between words, but not within a command that fits on a line of its own. */
+/** Breaks a note between words, but not within a command that fits on a line of its own. Keeps its indentation. */
 export function wrapNote(text: string, columns: number): string[] {
+  if (textWidth(text) <= columns) return [text];
+  const [indent = ''] = /^ */.exec(text) ?? [];
   const glued = text.replace(COMMAND, (command) =>
     textWidth(command) < columns ? command.replaceAll(' ', GLUE) : command,
   );
-  return wrapText(glued, columns).map((line) => line.replaceAll(GLUE, ' '));
+  const lines = wrapText(glued.trimStart(), columns - indent.length);
+  return lines.map((line) => indent + line.replaceAll(GLUE, ' '));
 }
 
 /** Quotes the text as one shell word, unless a shell would leave it alone. */

@@ -44,7 +44,7 @@ describe('a command of the interface', () => {
     ['inbox list --status dead --limit 3', 'GET /v1/inbox?status=dead&limit=3', null],
     ['key revoke key_1/2', 'DELETE /v1/keys/key_1%2F2', null],
     ['keys list --limit 5', 'GET /v1/keys?limit=5', null],
-    ['source add github', 'POST /v1/sources', { type: 'webhook', name: 'github' }],
+    ['source add github --json', 'POST /v1/sources', { type: 'webhook', name: 'github' }],
     [
       'key create --name ci --scopes admin,disk',
       'POST /v1/keys',

@@ -117,6 +117,29 @@ describe('svc source add without a secret', () => {
   );
 });
 
+it('svc source add in a pipe says how to connect the sender beside its JSON, without the secret', async () => {
+  daemon?.close();
+  const source = { name: 'hub', type: 'webhook', verification: 'github', url: PUBLIC };
+  daemon = new FakeDaemon((_, response) => json(response, source));
+  await daemon.listen();
+  const { signal } = new AbortController();
+  const { env } = daemon;
+  const added = async (...flags: string[]) => {
+    const [stdout, stderr] = [new TextSink(), new TextSink()];
+    const line = ['source', 'add', 'hub', '--verification', 'github', ...flags];
+    expect(await run(line, { env, stdout, stderr, signal })).toBe(0);
+    return { answer: JSON.parse(stdout.text) as { secret: string }, notes: stderr.text };
+  };
+  const { answer, notes } = await added();
+  expect(notes).toContain('Set up GitHub:');
+  expect(notes).toContain(`  2. Payload URL: ${PUBLIC}`);
+  expect(notes).toContain('the `secret` above (shown only now)');
+  expect(notes).toContain('\n  svc trigger github.pull_request.opened --source hub\n');
+  expect(answer.secret).toMatch(/^[0-9a-f]{40}$/);
+  expect(notes).not.toContain(answer.secret);
+  expect((await added('--json')).notes).toBe('');
+});
+
 describe('svc source get', () => {
   const source = { name: 'hub', type: 'webhook', verification: 'github', url: PUBLIC };
 

@@ -19,6 +19,12 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   });
   context.output.answer(answer, channelAddedView(answer));
   const isMail = isObject(answer) && 'verification_sent_to' in answer;
+  if (context.output.json && context.options['json'] !== true) {
+    const first = isMail
+      ? 'the person confirms by the mailed link'
+      : 'the person opens `start_url`';
+    context.output.note(`Before agents can ask them, ${first}, and the owner approves.`);
+  }
   if (isMail) await tellOutbox(context, 'The mail');
   return EXIT.done;
 }

@@ -4,9 +4,9 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { askerOf } from '../../input/asker.ts';
 import { chosenSender } from '../../input/sender-choice.ts';
-import { callOperation, runOperation } from '../../operation-command.ts';
+import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { setupLines } from '../../view/source-steps.ts';
+import { setupLines, setupNotes } from '../../view/source-steps.ts';
 import type { View } from '../../view/output.ts';
 import { readableView } from '../../view/view.ts';
 
@@ -37,15 +37,18 @@ async function withSender(context: CommandContext): Promise<CommandContext['opti
 
 async function add(context: CommandContext, shape: OperationShape): Promise<number> {
   const { verification, secret: given } = context.options;
-  const secret = given === undefined ? newSourceSecret(verification) : null;
-  if (secret === null) {
-    const known = { made: null, isGiven: given !== undefined };
-    return runOperation(shape, context, (source) => viewOf(source, known));
-  }
-  const options = { ...context.options, secret };
+  const { output } = context;
+  const made = given === undefined ? newSourceSecret(verification) : null;
+  const isGiven = given !== undefined;
+  const options = made === null ? context.options : { ...context.options, secret: made };
   const source = await callOperation(shape, { ...context, options });
-  const shown = isObject(source) ? { ...source, secret } : source;
-  context.output.answer(shown, viewOf(source, { made: secret, isGiven: false }));
+  const shown = made !== null && isObject(source) ? { ...source, secret: made } : source;
+  output.answer(shown, viewOf(source, { made, isGiven }));
+  if (output.json && context.options['json'] !== true && isObject(source)) {
+    // Standard error may be a log, so the secret stays in the answer.
+    const secret = { made: made && 'the `secret` above', isGiven };
+    for (const line of setupNotes(source, secret)) output.note(line);
+  }
   return EXIT.done;
 }
 
