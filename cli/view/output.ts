@@ -5,7 +5,7 @@ import { fitRows, rowsOf } from './rows.ts';
 import { PagePrinter, type Pages } from './pages.ts';
 import type { Layout, Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapNote } from './terminal-text.ts';
-import { typedHint } from './typed-names.ts';
+import { typedAnswer, typedHint, typedNames } from './typed-names.ts';
 import { readableView } from './view.ts';
 
 /** How an answer is shown on a terminal. */
@@ -114,8 +114,9 @@ export class TerminalOutput implements Output {
 
   answer(value: unknown, view: View = {}): void {
     if (this.json) {
-      if (this.terminal) this.lines((look) => jsonLines(value, look));
-      else this.#options.stdout.write(`${safeJson(value, 0)}\n`);
+      const told = typedAnswer(value);
+      if (this.terminal) this.lines((look) => jsonLines(told, look));
+      else this.#options.stdout.write(`${safeJson(told, 0)}\n`);
       return;
     }
     this.lines((look) => view.lines?.(look) ?? readableView(value, view, look));
@@ -130,6 +131,7 @@ export class TerminalOutput implements Output {
     return new PagePrinter({
       json,
       terminal,
+      told: typedAnswer,
       write,
       draw: (draw) => write(draw(this.#look()).join('\n')),
       readable: (answer, view, layout) =>
@@ -186,7 +188,7 @@ export class TerminalOutput implements Output {
   /** Prints an error to standard error: `CODE: message`, the fields and the next step; or the error body as JSON. */
   failure(error: CliError): void {
     if (this.#options.json) {
-      this.#complain(safeJson(error.body(), 0));
+      this.#complain(safeJson(told(error), 0));
       return;
     }
     const [code, message] = [safeLine(error.code), safeLine(error.message)];
@@ -314,6 +316,13 @@ export class TerminalOutput implements Output {
   #style(code: string, text: string): string {
     return this.#options.color ? `\u001b[${code}m${text}\u001b[0m` : text;
   }
+}
+
+/** The error body; the service words its hint for API callers. */
+function told(error: CliError): unknown {
+  const { error: body } = error.body();
+  const { hint } = error;
+  return { error: { ...body, hint: hint !== null && error.status ? typedNames(hint) : hint } };
 }
 
 /** `42s`, `3m07s`, `2h05m` */

@@ -15,6 +15,8 @@ export interface Pages {
 interface Printer {
   readonly json: boolean;
   readonly terminal: boolean;
+  /** The answer as JSON tells it. */
+  told(answer: unknown): unknown;
   /** Writes lines without a final line feed. */
   draw(draw: (look: Look) => readonly string[]): void;
   /** Shows a page with the columns of the pages before. */
@@ -36,7 +38,7 @@ export class PagePrinter implements Pages {
 
   page(answer: unknown, view: View): void {
     const items = itemsOf(answer);
-    if (this.#to.json) this.#items(items);
+    if (this.#to.json) this.#items(itemsOf(this.#to.told(answer)));
     else if (items.length > 0) this.#to.readable(answer, view, this.#layout);
     this.#rows += items.length;
     this.#last = { answer, view };

@@ -1,3 +1,4 @@
+import { reworded } from '../../shared/api/names.ts';
 import type { CommandSpec } from '../command.ts';
 import { CallError, type CliError } from '../errors.ts';
 import { usageOf } from '../input/refusals.ts';
@@ -62,6 +63,11 @@ export function typedCommands(
 export function typedNames(text: string): string {
   const named = text.replace(ROUTE, (route) => nameOf(route) ?? route);
   return named.replace(NAME, (word) => commandOf(word) ?? word);
+}
+
+/** An answer whose hints name commands. */
+export function typedAnswer(answer: unknown): unknown {
+  return reworded(answer, typedNames);
 }
 
 /** `inbox_list` for `GET /v1/inbox`; null if no operation has this route. */

@@ -129,6 +129,8 @@ export interface AskAnswer {
   readonly poll_after_seconds: number | null;
   /** The event waits for the answer. */
   readonly parked?: boolean | undefined;
+  /** JSON kept as text. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** A file of a mail. */
@@ -529,6 +531,8 @@ export interface EventPage {
   readonly items: readonly Event[];
   /** Pass as `cursor` for the next page; null on the last. */
   readonly next_cursor: string | null;
+  /** How to get left-out payloads. */
+  readonly hint?: string | undefined;
   /** Why the filter might never match. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -718,6 +722,8 @@ export interface InboxAckAnswer {
   readonly status: 'done';
   /** When it was acked first. */
   readonly acked_at: string;
+  /** JSON kept as text. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** The answer of `POST /v1/inbox/extend`. */
@@ -755,6 +761,8 @@ export interface InboxNackAnswer {
   readonly wakes_at?: string | undefined;
   /** When it is pending again. */
   readonly retry_at: string | null;
+  /** JSON kept as text. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** The answer of `POST /v1/inbox/next`. */
@@ -792,6 +800,8 @@ export interface InboxRequeueAnswer {
 export interface InboxWaitAnswer {
   /** The first match, not claimed; null at the time-out. */
   readonly event: Event | null;
+  /** How to get left-out payloads. */
+  readonly hint?: string | undefined;
   /** Why the filter might never match. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -1060,6 +1070,8 @@ export interface KvSetAnswer {
   readonly expires_at: string | null;
   /** Rises with each write; pass as `if_version`. */
   readonly version: number;
+  /** JSON kept as text. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** The answer of `POST /v1/kv-touch`. */
@@ -2223,6 +2235,8 @@ export interface StateSaveAnswer {
   readonly saved_at: string;
   /** Rises with each write; pass as `if_version`. */
   readonly version: number;
+  /** JSON kept as text. */
+  readonly warnings?: readonly string[] | undefined;
 }
 
 /** An earlier version of a state. */

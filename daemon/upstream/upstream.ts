@@ -13,7 +13,7 @@ import { mayWait, parseInput, waitField, type Operation } from '../../shared/ker
 import { isObject } from '../../shared/lib/guards.ts';
 import { heldCall, leastOf } from '../../shared/lib/held-call.ts';
 import { CONNECT } from './connecting.ts';
-import { relayedError } from './relayed-error.ts';
+import { relayedAnswer, relayedError } from './relayed.ts';
 import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
 
 /** Clients wait 30 s for the daemon: so they hear why their gateway is silent. */
@@ -144,7 +144,7 @@ export class Upstream {
     const isKeyed = call.caller.idempotencyKey !== null;
     const isReplayed = isKeyed && answered[REPLAYED_HEADER.toLowerCase()] === 'true';
     return {
-      value,
+      value: relayedAnswer(value),
       ...(isReplayed && { replayed: true }),
       ...(Number.isSafeInteger(position) && { position }),
     };

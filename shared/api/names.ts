@@ -1,4 +1,5 @@
 import type { Operation } from '../kernel/operation.ts';
+import { isObject } from '../lib/guards.ts';
 import { once } from '../lib/once.ts';
 
 type Route = Pick<Operation['rest'], 'method' | 'path'>;
@@ -27,4 +28,28 @@ export function withNames(operations: readonly Operation[]): (text: string) => s
     () => new Map(operations.toReversed().map(({ name, rest }) => [routeName(rest), name])),
   );
   return (text) => text.replace(ROUTE, (route) => names().get(route) ?? route);
+}
+
+/**
+ * An answer with its `hint`, and those of the records in its lists, in the words of an interface. What others wrote lies
+ * deeper and stays as it is.
+ */
+export function reworded(answer: unknown, words: (text: string) => string): unknown {
+  if (!isObject(answer)) return answer;
+  const lists = Object.entries(answer).flatMap(([name, list]) =>
+    Array.isArray(list) && list.some(hasHint)
+      ? [[name, list.map((one: unknown) => withHint(one, words))] as const]
+      : [],
+  );
+  return lists.length === 0 && !hasHint(answer)
+    ? answer
+    : withHint({ ...answer, ...Object.fromEntries(lists) }, words);
+}
+
+function hasHint(one: unknown): one is { readonly hint: string } {
+  return isObject(one) && typeof one['hint'] === 'string';
+}
+
+function withHint(one: unknown, words: (text: string) => string): unknown {
+  return hasHint(one) ? { ...one, hint: words(one.hint) } : one;
 }

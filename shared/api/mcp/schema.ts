@@ -162,11 +162,16 @@ function opened(schema: Schema, { isTop, hasOutside }: Level): Schema {
   const { items, properties } = rest;
   if (isSchema(items) && 'enum' in items) rest['items'] = { type: 'string' };
   if (isSchema(properties)) {
-    const told = Object.entries(properties).filter(([, one]) => !isTextOrNull(one));
+    const told = Object.entries(properties).filter(
+      ([name, one]) => !REMARKS.has(name) && !isTextOrNull(one),
+    );
     rest['properties'] = shortened(Object.fromEntries(told), hasOutside);
   }
   return mapChildren(rest, (child) => opened(child, { isTop: isTop && !isObject, hasOutside }));
 }
+
+/** Sentences for a reader, which come with the answer, undeclared. */
+const REMARKS: ReadonlySet<string> = new Set(['hint', 'warnings']);
 
 /** The descriptions of tools list longer choices where they matter. */
 const CHOICES_SHOWN = 6;

@@ -18,7 +18,7 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from '../http.ts';
-import { withRoutes } from '../names.ts';
+import { reworded, withRoutes } from '../names.ts';
 import { queryKinds, readInput } from './input.ts';
 import { etagOf, isKnown } from '../version-headers.ts';
 
@@ -32,6 +32,8 @@ interface Route {
 interface RestSite {
   readonly executor: Executor;
   readonly onInternal: OnInternalError;
+  /** Names routes in place of operations. */
+  readonly routed: (text: string) => string;
   /** Headers say how old an answer is, so none begins before it's known. */
   readonly tellsAge: boolean;
 }
@@ -51,9 +53,9 @@ export function restRoutes(
   onInternal: OnInternalError,
   { tellsAge = false }: Partial<Pick<RestSite, 'tellsAge'>> = {},
 ): Hono<HttpEnv> {
-  const site = { executor, onInternal, tellsAge };
-  const app = new Hono<HttpEnv>();
   const routed = withRoutes(operations);
+  const site = { executor, onInternal, routed, tellsAge };
+  const app = new Hono<HttpEnv>();
   const hintOf = ({ code, hint }: ServiceError): string | null =>
     hint === null || AS_WORDED.has(code) ? hint : routed(hint);
   const byPath = new Map<string, Map<Method, Route>>();
@@ -89,7 +91,7 @@ const HELD_HEADERS = {
 };
 
 async function respond(
-  { executor, onInternal, tellsAge }: RestSite,
+  { executor, onInternal, routed, tellsAge }: RestSite,
   methods: ReadonlyMap<Method, Route>,
   c: Context<HttpEnv>,
 ): Promise<Response> {
@@ -103,7 +105,10 @@ async function respond(
   admittedOf(c.env).proved('api', caller.projectId);
   const input = await readInput(route.operation, route.kinds(), c.env, target);
   const operation = meant(route, input);
-  const running = run(executor, operation, input, caller, c);
+  const running = run(executor, operation, input, caller, c).then((answer) => ({
+    ...answer,
+    value: reworded(answer.value, routed),
+  }));
   const answer = !tellsAge && holds(operation, c) ? await within(running, QUIET_MS) : await running;
   if (answer !== LATE) return success(operation, answer, c, headers);
   const json = running.then(({ value }) => stringifyExact(value));

@@ -6,6 +6,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import { label } from '../fields.ts';
+import { warningsAsText } from '../json-as-text.ts';
 import {
   addresseesOf,
   approvals,
@@ -93,5 +94,8 @@ export const askApproval = defineOperation({
       }),
     );
   },
-  wait: (context, input, asked) => answerInTime(context, input, asked),
+  wait: async (context, input, asked) => ({
+    ...(await answerInTime(context, input, asked)),
+    ...warningsAsText({ bind: input.bind, state: input.state }),
+  }),
 });

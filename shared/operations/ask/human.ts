@@ -3,6 +3,7 @@ import { QUESTION_MAX_CHARS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
+import { warningsAsText } from '../json-as-text.ts';
 import { addresseesOf, askingFields, options, prose } from '../request/fields.ts';
 import { personDecides } from '../request/open.ts';
 import { answerInTime, askAnswer, askQuestion, eventFields } from '../request/question.ts';
@@ -60,5 +61,8 @@ export const askHuman = defineOperation({
     // No policy condition applies to a question.
     return askQuestion(context, input, draft, () => personDecides(context));
   },
-  wait: (context, input, asked) => answerInTime(context, input, asked),
+  wait: async (context, input, asked) => ({
+    ...(await answerInTime(context, input, asked)),
+    ...warningsAsText({ state: input.state }),
+  }),
 });

@@ -5,6 +5,7 @@ import { ACK_RESULT_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { ack } from '../../rules/event-state.ts';
 import { eventId, jsonText, leaseId } from '../fields.ts';
+import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { boundValues, requestId } from '../request/fields.ts';
 import { fittingApproval, spend } from '../request/spend.ts';
 import { LEASE_ERRORS, moveEvent } from './move.ts';
@@ -31,6 +32,7 @@ export const inboxAck = defineOperation({
     event_id: z.string().describe('`evt_…`.'),
     status: z.literal('done').describe('Acked events stay done.'),
     acked_at: z.string().describe('When it was acked first.'),
+    warnings: asTextWarnings,
   }),
   errors: [...LEASE_ERRORS, 'APPROVAL_NOT_APPLICABLE'],
   effect: 'write',
@@ -65,6 +67,7 @@ export const inboxAck = defineOperation({
     }
     if (approval) await spend(context, approval, { spentBy: event_id, result });
     await store.events.setRemark(row.seq, 'result', result ?? null);
-    return { event_id, status: 'done' as const, acked_at: isoTime(now) };
+    const warnings = warningsAsText({ result });
+    return { event_id, status: 'done' as const, acked_at: isoTime(now), ...warnings };
   },
 });

@@ -15,6 +15,7 @@ import {
   sourceFilter,
   typePattern,
 } from '../fields.ts';
+import { leftOut, leftOutHint } from './left-out.ts';
 
 /** A line for a reader who has many to look through. */
 const GIST_MAX_CHARS = 200;
@@ -46,6 +47,7 @@ export const inboxList = defineOperation({
   output: z.object({
     items: z.array(eventSchema).describe('Oldest first, unless `newest` was asked for.'),
     next_cursor: nextCursor,
+    hint: leftOut,
     warnings: filterWarnings,
   }),
   errors: [],
@@ -77,11 +79,11 @@ export const inboxList = defineOperation({
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];
   const payload = { whole: false } as const;
   const options = { project: project.id, now, reader: caller, payload };
+  const events = shown.map((row) => toEnvelope(row, options));
   return {
-    items: shown
-      .map((row) => toEnvelope(row, options))
-      .map((one) => (brief ? shortened(one) : one)),
+    items: brief ? events.map(shortened) : events,
     next_cursor: rows.length > limit && last ? encodeCursor(last.seq) : null,
+    ...(!brief && leftOutHint(events)),
     ...(warnings.length > 0 && { warnings }),
   };
 });

@@ -4,6 +4,7 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { giveBack, nack } from '../../rules/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
+import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { LEASE_ERRORS, moveEvent } from './move.ts';
 import { keepReason, keepState, parkedEvent, parkEvent, parkState } from './park.ts';
 import { NOW, until } from './until.ts';
@@ -57,6 +58,7 @@ export const inboxNack = defineOperation({
       .describe('`failed` events are pending again at `retry_at`; `dead` ones stay.'),
     attempts: z.int().describe('Failures so far; the fifth is the last.'),
     retry_at: z.string().nullable().describe('When it is pending again.'),
+    warnings: asTextWarnings,
   }),
   errors: LEASE_ERRORS,
   effect: 'write',
@@ -78,9 +80,13 @@ export const inboxNack = defineOperation({
   commit: async (context, given) => {
     if (given.until === undefined) return fail(context, given);
     const { event_id, lease_id, reason, until: conditions, any, state } = given;
-    if (conditions.length === 1 && conditions[0] === NOW) return release(context, given);
+    const warnings = warningsAsText({ state });
+    if (conditions.length === 1 && conditions[0] === NOW) {
+      return { ...(await release(context, given)), ...warnings };
+    }
     const call = { eventId: event_id, leaseId: lease_id, until: conditions, wakesOnAny: any };
-    return { event_id, ...(await parkEvent(context, { ...call, reason, state })), retry_at: null };
+    const parked = await parkEvent(context, { ...call, reason, state });
+    return { event_id, ...parked, retry_at: null, ...warnings };
   },
 });
 

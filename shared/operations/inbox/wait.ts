@@ -7,6 +7,7 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { eventId, filterWarnings, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
+import { leftOut, leftOutHint } from './left-out.ts';
 
 export const eventFilter = {
   source: sourceFilter.optional(),
@@ -54,6 +55,7 @@ export const inboxWait = defineOperation({
   }),
   output: z.object({
     event: eventSchema.nullable().describe('The first match, not claimed; null at the time-out.'),
+    hint: leftOut,
     warnings: filterWarnings,
   }),
   errors: ['TOO_MANY_WAITS'],
@@ -82,7 +84,7 @@ export const inboxWait = defineOperation({
       return toEnvelope(row, { project: project.id, now, reader, payload });
     },
   });
-  if (event) return { event };
+  if (event) return { event, ...leftOutHint([event]) };
   const warnings = await context.read((store) => sourceWarnings(store, wanted.source));
   return { event, ...(warnings.length > 0 && { warnings }) };
 });

@@ -5,6 +5,7 @@ import { KV_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isStateKey } from '../../rules/disk-name.ts';
 import { jsonText, kvKey, writeCondition } from '../disk-fields.ts';
+import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { expiryOf, ttlSeconds } from './view.ts';
 import { writeKey } from './write.ts';
 
@@ -26,6 +27,7 @@ export const kvSet = defineOperation({
     size_bytes: z.int().describe('Size of the stored JSON.'),
     expires_at: z.string().nullable().describe('When the key ends; null means never.'),
     version: z.int().describe('Rises with each write; pass as `if_version`.'),
+    warnings: asTextWarnings,
   }),
   errors: ['PATH_RESERVED', 'QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   effect: 'write',
@@ -60,7 +62,7 @@ export const kvSet = defineOperation({
       expiresAt: expiryOf(ttl_seconds, context.now),
       condition,
     });
-    return { key, size_bytes, expires_at, version };
+    return { key, size_bytes, expires_at, version, ...warningsAsText({ value }) };
   },
 });
 

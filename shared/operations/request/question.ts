@@ -12,6 +12,7 @@ import type { EventRow } from '../../store/events.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { holdFault, refusal } from '../inbox/move.ts';
+import { asTextWarnings } from '../json-as-text.ts';
 import { parkEvent, parkState } from '../inbox/park.ts';
 import { openRequest, type Judgement, type RequestDraft } from './open.ts';
 import { requestAnswer, toAnswer } from './record.ts';
@@ -45,6 +46,7 @@ export const askAnswer = named(
   requestAnswer
     .extend({
       parked: z.boolean().optional().describe('The event waits for the answer.'),
+      warnings: asTextWarnings,
     })
     .describe('How a request stands.'),
 );

@@ -3,6 +3,7 @@ import { KV_BODY_MAX_BYTES, STATE_NOTE_MAX_CHARS } from '../../lib/limits.ts';
 import { WITHOUT_NUL } from '../../lib/text.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { jsonText, writeCondition } from '../disk-fields.ts';
+import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { writeKey } from '../kv/write.ts';
 import { stateKey, taskId } from './task.ts';
 
@@ -30,6 +31,7 @@ export const stateSave = defineOperation({
     key: z.string().describe('Where kv_get finds it: `state/<task_id>`.'),
     saved_at: z.string().describe('When it was saved.'),
     version: z.int().describe('Rises with each write; pass as `if_version`.'),
+    warnings: asTextWarnings,
   }),
   errors: ['QUOTA_EXCEEDED', 'PRECONDITION_FAILED', 'PAYLOAD_TOO_LARGE'],
   effect: 'write',
@@ -66,6 +68,7 @@ export const stateSave = defineOperation({
       expiresAt: null,
       condition,
     });
-    return { task_id, key, saved_at: written.updated_at, version: written.version };
+    const { updated_at: saved_at, version } = written;
+    return { task_id, key, saved_at, version, ...warningsAsText({ state }) };
   },
 });

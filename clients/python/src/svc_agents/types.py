@@ -510,6 +510,8 @@ class EventPage(TypedDict):
     items: List[Event]
     #: Pass as `cursor` for the next page; null on the last.
     next_cursor: Optional[str]
+    #: How to get left-out payloads.
+    hint: NotRequired[str]
     #: Why the filter might never match.
     warnings: NotRequired[List[str]]
 
@@ -519,6 +521,8 @@ class InboxWaitAnswer(TypedDict):
 
     #: The first match, not claimed; null at the time-out.
     event: Optional[Event]
+    #: How to get left-out payloads.
+    hint: NotRequired[str]
     #: Why the filter might never match.
     warnings: NotRequired[List[str]]
 
@@ -747,6 +751,8 @@ class InboxAckAnswer(TypedDict):
     status: str
     #: When it was acked first.
     acked_at: str
+    #: JSON kept as text.
+    warnings: NotRequired[List[str]]
 
 
 class InboxNackAnswerWaitingForItem(TypedDict):
@@ -775,6 +781,8 @@ class InboxNackAnswer(TypedDict):
     wakes_at: NotRequired[str]
     #: When it is pending again.
     retry_at: Optional[str]
+    #: JSON kept as text.
+    warnings: NotRequired[List[str]]
 
 
 class InboxExtendAnswer(TypedDict):
@@ -1046,6 +1054,8 @@ class AskAnswer(TypedDict):
     poll_after_seconds: Optional[int]
     #: The event waits for the answer.
     parked: NotRequired[bool]
+    #: JSON kept as text.
+    warnings: NotRequired[List[str]]
 
 
 class RequestRequestedBy(TypedDict):
@@ -1607,6 +1617,8 @@ class KvSetAnswer(TypedDict):
     expires_at: Optional[str]
     #: Rises with each write; pass as `if_version`.
     version: int
+    #: JSON kept as text.
+    warnings: NotRequired[List[str]]
 
 
 class KvIncrAnswer(TypedDict):
@@ -1673,6 +1685,8 @@ class StateSaveAnswer(TypedDict):
     saved_at: str
     #: Rises with each write; pass as `if_version`.
     version: int
+    #: JSON kept as text.
+    warnings: NotRequired[List[str]]
 
 
 class StateVersion(TypedDict):

@@ -137,6 +137,22 @@ describe('the inbox, from a webhook to the ledger', () => {
     }
   });
 
+  it('says how to get a payload that a list or a wait leaves out', async () => {
+    const body = JSON.stringify({ big: 'x'.repeat(9 * 1024) });
+    clock.advance(60_000);
+    const since = new Date(clock.now()).toISOString();
+    const { body: delivered } = await gateway.deliver(open, body, json);
+    const hint = expect.stringContaining('GET /v1/inbox/events/{event_id} returns one');
+    const waited = await gateway.call('GET', `/v1/inbox/wait?since=${since}&timeout_seconds=5`);
+    const cut = { payload: null, payload_truncated: true };
+    expect(waited.body).toMatchObject({ event: cut, hint });
+    const listed = await gateway.call('GET', `/v1/inbox?since=${since}`);
+    expect(listed.body).toMatchObject({ items: [cut], hint });
+    const whole = await gateway.call('GET', `/v1/inbox/events/${String(delivered['event_id'])}`);
+    expect(whole.body).toMatchObject({ payload: { big: expect.stringMatching(/^x{9000}/) } });
+    await claim(String(delivered['event_id']));
+  });
+
   it('keeps a large body apart and serves it by a link', async () => {
     const body = JSON.stringify({ big: 'x'.repeat(300 * 1024) });
     const delivered = await gateway.deliver(open, body, json);

@@ -1,4 +1,4 @@
-import { withNames } from '../../shared/api/names.ts';
+import { reworded, withNames } from '../../shared/api/names.ts';
 import { ServiceError, type ErrorCode } from '../../shared/lib/errors.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
 import { operations } from '../../shared/operations/index.ts';
@@ -19,6 +19,11 @@ interface Refused {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+}
+
+/** The gateway's answer, with its hints in our own words. */
+export function relayedAnswer(value: unknown): unknown {
+  return reworded(value, named);
 }
 
 /** The gateway's API error; null for any other answer, such as a proxy's. */
