@@ -188,7 +188,7 @@ export class TerminalOutput implements Output {
   /** Prints an error to standard error: `CODE: message`, the fields and the next step; or the error body as JSON. */
   failure(error: CliError): void {
     if (this.#options.json) {
-      this.#complain(safeJson(told(error), 0));
+      this.#complain(safeJson(bodyOf(error), 0));
       return;
     }
     const [code, message] = [safeLine(error.code), safeLine(error.message)];
@@ -319,7 +319,7 @@ export class TerminalOutput implements Output {
 }
 
 /** The error body; the service words its hint for API callers. */
-function told(error: CliError): unknown {
+function bodyOf(error: CliError): unknown {
   const { error: body } = error.body();
   const { hint } = error;
   return { error: { ...body, hint: hint !== null && error.status ? typedNames(hint) : hint } };

@@ -115,9 +115,11 @@ describe('status', () => {
   });
 
   it('has the name of the project before its id, now or as it was at the sign-in', async () => {
-    const named = (url: string) =>
-      url.startsWith('/v1/whoami') ? { project: { id: 'prj_1', name: 'Web shop' } } : status;
-    const { stdout } = await svc('status', await answering(named));
+    const project = { id: 'prj_1', name: 'Web shop' };
+    const { stdout } = await svc(
+      'status',
+      await answering((url) => (url.startsWith('/v1/whoami') ? { project } : status)),
+    );
     expect(stdout).toContain('  Project    Web shop (prj_1)\n');
     const fake = await answering(() => status);
     const profile = { gateway: null, api_key: fake.apiKey, project: 'prj_1', name: 'Old shop' };

@@ -20,7 +20,7 @@ import type { Harness } from './harness.ts';
 import { unmarked } from './unmarked.ts';
 
 const AGENT = 'parity-test';
-const named = withNames(operations);
+const ofRoutes = withNames(operations);
 
 type Json = Record<string, unknown>;
 
@@ -187,7 +187,7 @@ function settled(operation: Operation, answer: Json): unknown {
   return JSON.parse(JSON.stringify(answer), (field: string, value: unknown) => {
     if (VOLATILE_FIELDS.has(field) || (writes && WRITTEN_FIELDS.has(field))) return '…';
     // Each interface has its own names in hints.
-    if (field === 'hint') return named(String(value)).replaceAll(/svc (\w+) (\w+)/g, '$1_$2');
+    if (field === 'hint') return ofRoutes(String(value)).replaceAll(/svc (\w+) (\w+)/g, '$1_$2');
     // What only reads answers the same to all, to the last character.
     if (!writes || typeof value !== 'string') return value;
     return VOLATILE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), value);
