@@ -25,13 +25,21 @@ export interface Look {
 export interface Layout {
   columns: string;
   widths: readonly number[];
+  /** The places of the columns that a table shows. */
+  shown?: readonly number[];
 }
 
 const GAP = '  ';
 /** A column's minimum width, unless its heading is wider. */
 const NARROWEST = 10;
 
-/** A table of records that fits the terminal. The last columns are dropped if there's no room; JSON has them all. */
+/** What a record is about stays longest, and shorter it says nothing. */
+const SUBJECT = /^(?:about|note|subject|summary)$/;
+
+/**
+ * A table of records that fits the terminal. The last columns are dropped if there's no room, but not what a record is
+ * about; JSON has them all. Where not even two columns fit side by side, the second goes below the first.
+ */
 export function table(
   rows: readonly Readonly<Record<string, unknown>>[],
   columns: readonly string[],
@@ -43,23 +51,29 @@ export function table(
     const texts = cells.map((row) => row[index] ?? '');
     const wanted = Math.max(textWidth(head), ...texts.map(textWidth));
     const least = isWhole(column) ? wanted : Math.max(textWidth(head), NARROWEST);
-    return { head, wanted, least: Math.min(wanted, least) };
+    return { head, column, wanted, least: Math.min(wanted, least) };
   });
   const known = widthsOf(columns, look.layout);
-  const widths = known ?? fitWidths(all, look.columns, GAP.length);
+  const shown = (known && look.layout?.shown) ?? fitting(all, look.columns);
+  const fit = shown.map((at) => all[at] ?? { wanted: 0, least: 0 });
+  const widths = known ?? fitWidths(fit, look.columns, GAP.length);
   keepWidths(columns, widths, look.layout);
-  const cell = (text: string, index: number, width: number) => {
-    const column = columns[index] ?? '';
-    const shown = isWhole(column) ? text : cutToWidth(text, width);
-    return stateText(column, shown, look) + padToWidth(shown, width).slice(shown.length);
+  if (look.layout) look.layout.shown = shown;
+  const isStacked = totalOf(widths) > look.columns;
+  const cell = (text: string, column: string, width: number) => {
+    const room = isStacked ? look.columns - GAP.length : width;
+    const cut = isWhole(column) ? text : cutText(text, room);
+    const blanks = isStacked ? '' : padToWidth(cut, width).slice(cut.length);
+    return stateText(column, cut, look) + blanks;
   };
   const line = (texts: readonly string[]) =>
-    widths
-      .map((width, index) => cell(texts[index] ?? '', index, width))
-      .join(GAP)
-      .trimEnd();
-  const rowLines = cells.map(line);
-  return known ? rowLines : [look.bold(line(all.map(({ head }) => head))), ...rowLines];
+    shown
+      .map((at, place) => cell(texts[at] ?? '', columns[at] ?? '', widths[place] ?? 0))
+      .join(isStacked ? `\n${GAP}` : GAP)
+      .trimEnd()
+      .split('\n');
+  const rowLines = cells.flatMap(line);
+  return known ? rowLines : [...line(all.map(({ head }) => head)).map(look.bold), ...rowLines];
 }
 
 /** Whether a column is never cut, because a cut id, address or name can't be copied. */
@@ -78,6 +92,35 @@ export function keepWidths(
   layout?: Layout,
 ): void {
   if (layout) Object.assign(layout, { columns: columns.join(), widths });
+}
+
+interface Fitting {
+  readonly column: string;
+  readonly least: number;
+}
+
+/** The places of the columns that there's room for. */
+function fitting(columns: readonly Fitting[], room: number): number[] {
+  const shown = columns.map((_, at) => at);
+  const least = () => totalOf(shown.map((at) => columns[at]?.least ?? 0));
+  while (shown.length > 2 && least() > room) {
+    const last = shown.findLastIndex((at) => !SUBJECT.test(columns[at]?.column ?? ''));
+    shown.splice(last > 0 ? last : -1, 1);
+  }
+  return shown;
+}
+
+/** How wide columns are side by side. */
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+}
+
+/** Cuts a text between words, or a long word where there's no room for it. */
+function cutText(text: string, width: number): string {
+  const cut = cutToWidth(text, width);
+  if (cut === text) return text;
+  const words = cut.replace(/\s+\S*…$/, '…');
+  return textWidth(words) > width / 2 ? words : cut;
 }
 
 /** The widths of the columns that fit: drops the last columns, then narrows the widest. */

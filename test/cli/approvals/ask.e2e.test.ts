@@ -116,6 +116,20 @@ describe('svc ask approval', () => {
     expect(parsedLine((await repeated.ended).out)).toMatchObject({ request_id: id });
   });
 
+  it('ends at its time, and says how to find the request, when the daemon is killed and stays away', async () => {
+    const asking = svc('ask', 'approval', 'deploy', 'Deploy 6.0', '--wait', '10s');
+    await linkAbout('Deploy 6.0');
+    process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
+    const { code, out, err } = await asking.ended;
+    expect([code, out]).toEqual([7, '']);
+    expect(err).toContain('UNREACHABLE');
+    expect(err).toContain('svc request list --status pending');
+    const { port } = new URL(daemon.url);
+    const up = async () => (await daemon.svc('up', '--port', port, '--json')).code;
+    await expect.poll(up, PATIENCE).toBe(0);
+    expect((await daemon.svc('request', 'list')).out).toContain('Deploy 6.0');
+  });
+
   it.each(['down', 'kill -9'])('waits on over a restart of the daemon after %s', async (how) => {
     const summary = `Deploy after ${how}`;
     const { ended, said } = ask(summary);
