@@ -134,7 +134,7 @@ describe('a call that waits for a person', () => {
     answers = [lost];
     await expect(ask(2)).rejects.toBeInstanceOf(CliError);
     const waits = daemon.seen.map(({ body }) => Number(JSON.parse(body).wait_seconds));
-    // The client itself sends a call twice when the connection it had kept breaks.
+    // The client itself repeats a call once whose connection broke.
     expect(waits.filter((seconds) => seconds === 0).length).toBeLessThanOrEqual(2);
   });
 
