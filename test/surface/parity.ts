@@ -20,7 +20,6 @@ import type { Harness } from './harness.ts';
 import { unmarked } from './unmarked.ts';
 
 const AGENT = 'parity-test';
-const ofRoutes = withNames(operations);
 
 type Json = Record<string, unknown>;
 
@@ -181,13 +180,13 @@ const VOLATILE_FIELDS: ReadonlySet<string> = new Set(
 /** Each write has another one, and gets another event; whoever reads it twice reads the same. */
 const WRITTEN_FIELDS: ReadonlySet<string> = new Set(['version', 'suspected_replay']);
 
-/** An answer without what differs from call to call. */
+/** An answer without what differs from call to call, and with the hints of one interface. */
 function settled(operation: Operation, answer: Json): unknown {
   const writes = operation.effect === 'write';
   return JSON.parse(JSON.stringify(answer), (field: string, value: unknown) => {
     if (VOLATILE_FIELDS.has(field) || (writes && WRITTEN_FIELDS.has(field))) return '…';
-    // Each interface has its own names in hints.
-    if (field === 'hint') return ofRoutes(String(value)).replaceAll(/svc (\w+) (\w+)/g, '$1_$2');
+    if (field === 'hint')
+      return withNames(operations)(String(value)).replaceAll(/svc (\w+) (\w+)/g, '$1_$2');
     // What only reads answers the same to all, to the last character.
     if (!writes || typeof value !== 'string') return value;
     return VOLATILE.reduce((text, [pattern, mark]) => text.replace(pattern, mark), value);
