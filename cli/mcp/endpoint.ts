@@ -188,10 +188,10 @@ export class Endpoint {
     }
   }
 
-  #answer({ status, session, stream, body }: Received, { id }: Sending): Response {
+  #answer({ status, session, stream, body }: Received, { id, signal }: Sending): Response {
     const kept = { ...(session !== undefined && { 'mcp-session-id': session }) };
     if (id !== null && stream !== null) {
-      const frames = ReadableStream.from(framesOf(stream, id));
+      const frames = ReadableStream.from(framesOf(stream, id, signal));
       return new Response(frames, { headers: { ...kept, ...STREAM_TYPE } });
     }
     if (id === null) {
@@ -300,8 +300,12 @@ function answerIn(body: string, status: number, id: MessageId): string {
   return answerOf(body, id) ?? errorLine(id, SERVER_ERROR, said);
 }
 
-/** The events of a stream, one message each. If the stream ends without an answer, adds one. */
-async function* framesOf(response: IncomingMessage, id: MessageId): AsyncGenerator<Buffer> {
+/** The events of a stream, one message each. Adds an answer if the stream ends without one and nobody has cancelled it. */
+async function* framesOf(
+  response: IncomingMessage,
+  id: MessageId,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   let answered = false;
   try {
     for await (const json of readEvents(response)) {
@@ -314,7 +318,7 @@ async function* framesOf(response: IncomingMessage, id: MessageId): AsyncGenerat
     // The line broke, or the daemon died: the client must hear of it.
   }
   const why = 'The daemon ended the stream before it answered.';
-  if (!answered) yield frame(errorLine(id, SERVER_ERROR, why));
+  if (!answered && !signal.aborted) yield frame(errorLine(id, SERVER_ERROR, why));
 }
 
 function frame(json: string): Buffer {

@@ -22,7 +22,7 @@ async function svc(line: string, answer: (call: number) => unknown = () => ({ ev
   const [stdout, stderr] = [new TextSink(), new TextSink()];
   const { signal } = new AbortController();
   const code = await run(line.split(' '), { env: daemon.env, stdout, stderr, signal });
-  const waits = daemon.seen.filter(({ url }) => /wait|next|requests/.test(url));
+  const waits = daemon.seen.filter(({ url }) => /wait|next|requests(?!.*\/received)/.test(url));
   return { code, stderr: stderr.text, waits };
 }
 

@@ -31,7 +31,7 @@ describe('ask_approval', () => {
       status: 'pending',
       decision: null,
       comment: null,
-      hint: expect.stringMatching(/This isn't a denial.*state_save.*request_status/),
+      hint: expect.stringMatching(/This isn't a denial.*\/v1\/state\/.*\/v1\/requests\//),
       decided_by: null,
       state_ref: 'task-7',
       expires_at: iso(clock.now() + DAY),
