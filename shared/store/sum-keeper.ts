@@ -60,7 +60,11 @@ export class SumKeeper {
     const sums = readSums(this.#path);
     if (sums === 'damaged') return this.#report({ path: sumsPath(this.#path), what: 'its sums' });
     const sizeBytes = statSync(this.#path, { throwIfNoEntry: false })?.size;
-    if (sizeBytes === undefined) return;
+    if (sizeBytes === undefined) {
+      // SQLite would make a new database, and delete the log with its commits.
+      if (log.frames > 0) this.#refuseCut('it is missing, and its log is not');
+      return;
+    }
     // While the log is the one that was noted last, a checkpoint may have been interrupted anywhere.
     const isFolded = sums !== null && isFoldedSince(sums, log);
     const pages = Math.floor(sizeBytes / PAGE_BYTES);

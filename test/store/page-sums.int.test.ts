@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -192,6 +193,17 @@ describe('a file that is empty though it has a log', () => {
     expect(await check()).toEqual(['test.db its length']);
     expect(() => open()).toThrow(/test\.db is damaged: it is empty, and its log is not/);
     expect(statSync(`${path}-wal`).size).toBe(size);
+  });
+});
+
+describe('a file that is missing though it has a log', () => {
+  it('is named, and keeps its log', async () => {
+    await put('a');
+    const alone = join(folder.path, 'alone.db');
+    copyFileSync(`${path}-wal`, `${alone}-wal`);
+    const { size } = statSync(`${alone}-wal`);
+    expect(() => openAt(alone)).toThrow(/alone\.db is damaged: it is missing, and its log is not/);
+    expect([existsSync(alone), statSync(`${alone}-wal`).size]).toEqual([false, size]);
   });
 });
 

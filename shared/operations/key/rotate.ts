@@ -21,7 +21,7 @@ export const keyRotate = defineOperation({
   name: 'key_rotate',
   summary: 'Give a key a new secret.',
   description:
-    'The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, all its scopes and the same member; a key made by a key rotates only its own.',
+    'The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but not for keys or what needs `admin`; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, all its scopes and the same member; a key made by a key rotates only its own.',
   scope: 'any',
   input: z.strictObject({
     key_id: keyId,

@@ -48,6 +48,8 @@ interface Amounts {
   readonly difference: string | null;
   /** Values are bound, but none at this place. */
   readonly isElsewhere: boolean;
+  /** The number within any limits may be another one: what is bound here isn't a number, or none is and one is stated. */
+  readonly mayBeAnother: boolean;
 }
 
 /** The numbers that a rule's conditions on the amount look at. */
@@ -60,17 +62,19 @@ function amountsOf({ amount, bind }: PolicySubject, at: string): Amounts {
     bound === null ? [] : [`the bound one is ${shown(value)}`],
   ].flat();
   const isSame = bind === undefined || (stated !== null && isSameDecimal(stated, bound));
+  const isElsewhere = bind !== undefined && value === undefined;
   return {
     numbers: [stated, bound].filter((one) => one !== null),
     given: given.length === 0 ? 'there is no amount' : given.join(' and '),
     difference: isSame ? null : differenceText(amount, value, at),
-    isElsewhere: bind !== undefined && value === undefined,
+    isElsewhere,
+    mayBeAnother: isElsewhere ? stated !== null : value !== undefined && bound === null,
   };
 }
 
 /**
- * Why the amount doesn't meet a rule, in words. `unsure`: one number fits, but the other differs. `elsewhere`: the stated one
- * fits, and nothing is bound where the rule looks.
+ * Why the amount doesn't meet a rule, in words. `unsure`: one number fits, but the other differs or isn't one. `elsewhere`:
+ * nothing is bound where the rule looks, and the stated one lets the call pass.
  */
 interface AmountFailure {
   readonly given: string;
@@ -86,12 +90,13 @@ export function amountFailure(
   { effect, amount_at: at = AMOUNT_AT }: PolicyRule,
   ranges: readonly Range[],
 ): AmountFailure | null {
-  const { numbers, given, difference, isElsewhere } = amountsOf(subject, at);
-  if (!ranges.every((range) => numbers.some((number) => isWithin(number, range)))) {
-    return { given, kind: 'unmet' };
+  const { numbers, given, difference, isElsewhere, mayBeAnother } = amountsOf(subject, at);
+  const isMet = ranges.every((range) => numbers.some((number) => isWithin(number, range)));
+  const isDoubtful = letsPass(effect) ? isMet : !isMet && mayBeAnother;
+  if (isDoubtful && difference !== null) {
+    return { given: difference, kind: isElsewhere ? 'elsewhere' : 'unsure' };
   }
-  if (difference === null || !letsPass(effect)) return null;
-  return { given: difference, kind: isElsewhere ? 'elsewhere' : 'unsure' };
+  return isMet ? null : { given, kind: 'unmet' };
 }
 
 /**
@@ -132,7 +137,7 @@ interface BindFailure {
 
 /**
  * Null if the bound value fits the test; otherwise what's there instead, in words. Where a test can't be sure, as with a
- * command that isn't understood, a rule that asks people fits, and one that lets a call pass doesn't.
+ * command that isn't understood or a text in place of a number, a rule that asks people fits, and one that lets a call pass doesn't.
  */
 export function bindFailure(
   { bind }: PolicySubject,
@@ -143,7 +148,7 @@ export function bindFailure(
   if (bind === undefined) return { given: 'nothing is bound', kind: 'unmet' };
   const value = valueAt(bind, at);
   if (value === undefined) return { given: `nothing is bound at ${named(at)}`, kind: 'unmet' };
-  const outcome = fits(value, test) && isMeant(value, test, !letsPass(effect));
+  const outcome = bothOf(fits(value, test), isMeant(value, test, !letsPass(effect)));
   if (outcome === true || (outcome === null && effect === 'require_approval')) return null;
   const isUnsure = outcome === null && effect === 'deny';
   return { given: `${named(at)} binds ${shown(value)}`, kind: isUnsure ? 'unsure' : 'unmet' };
@@ -161,14 +166,19 @@ function isMeant(value: unknown, { command, under }: BindTest, stops: boolean): 
   return outcomes.includes(null) ? null : true;
 }
 
-/** The tests that are certain. */
-function fits(value: unknown, { in: any, prefix, gt, lte }: BindTest): boolean {
+function bothOf(one: boolean | null, other: boolean | null): boolean | null {
+  if (one === false || other === false) return false;
+  return one === null || other === null ? null : true;
+}
+
+/** Null if the test is for numbers and the value isn't one. */
+function fits(value: unknown, { in: any, prefix, gt, lte }: BindTest): boolean | null {
   if (any && !any.some((one) => isSameValue(one, value))) return false;
   if (prefix !== undefined && !(typeof value === 'string' && value.startsWith(prefix)))
     return false;
   if (gt === undefined && lte === undefined) return true;
   const number = decimalIn(value);
-  return number !== null && isWithin(number, rangeOf(gt, lte));
+  return number && isWithin(number, rangeOf(gt, lte));
 }
 
 function isSameValue(one: string | number | boolean, value: unknown): boolean {

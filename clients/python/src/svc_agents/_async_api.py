@@ -97,7 +97,7 @@ class Key(Group):
     ) -> t.KeyRotateAnswer:
         """Give a key a new secret.
 
-        The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but makes nothing new; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, all its scopes and the same member; a key made by a key rotates only its own.
+        The key keeps its id, name, scopes, prefixes, leases and what it made. The old secret works for grace_seconds more, but not for keys or what needs `admin`; if a key rotates itself, for at least a minute, so you can repeat the call. Any key can rotate itself, but not one of an app. Rotating another needs `admin`, all its scopes and the same member; a key made by a key rotates only its own.
         """
         answer: t.KeyRotateAnswer = await self._call("key_rotate", {"key_id": key_id, "grace_seconds": grace_seconds, "end_made": end_made}, call)
         return answer

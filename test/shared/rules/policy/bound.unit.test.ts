@@ -54,6 +54,38 @@ const approved = (bind: string | null): EndedApproval[] =>
 const warned = (amount: number | null, bind: string | null, ...places: string[]) =>
   amountWarning(asking(amount, bind), places.length === 0 ? ['/amount'] : places);
 
+describe('a rule that stops large amounts, before one that approves the action', () => {
+  const any = { effect: 'auto_approve', action: 'payment.*' };
+  const effectOf = (stop: object, amount: number | null, bind: string | null) =>
+    decidePolicy(compilePolicy(parsePolicy({ rules: [stop, any] })), asking(amount, bind)).effect;
+
+  it.each([
+    [20, '{"total":5000}', 'require_approval'],
+    [20, '{"amount":"5000 EUR"}', 'require_approval'],
+    [null, '{"amount":"5,000"}', 'require_approval'],
+    [20, '{"amount":null}', 'require_approval'],
+    [20, '{"amount":20.00}', 'auto_approve'],
+    [20, null, 'auto_approve'],
+    [null, '{"order":"o-1"}', 'auto_approve'],
+    [null, null, 'auto_approve'],
+  ])('amount %j with %s bound: %s', (amount, bind, effect) => {
+    const large = { action: 'payment.*', amount_gt: 50 };
+    expect(effectOf({ effect: 'require_approval', ...large }, amount, bind)).toBe(effect);
+    expect(effectOf({ effect: 'deny', ...large }, amount, bind)).toBe(effect);
+  });
+
+  it.each([
+    ['{"amount":"5,000"}', 'require_approval'],
+    ['{"amount":[5000]}', 'require_approval'],
+    ['{"amount":"20.00"}', 'auto_approve'],
+    ['{"order":"o-1"}', 'auto_approve'],
+  ])('with %s bound where it looks: %s', (bind, effect) => {
+    const large = { action: 'payment.*', bind: { '/amount': { gt: 50 } } };
+    expect(effectOf({ effect: 'require_approval', ...large }, null, bind)).toBe(effect);
+    expect(effectOf({ effect: 'deny', ...large }, null, bind)).toBe(effect);
+  });
+});
+
 describe('a rule that approves small amounts', () => {
   const small = { effect: 'auto_approve', action: 'payment.refund', amount_lte: 50 };
 
