@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
+import { withTasks } from '@modelcontextprotocol/ext-tasks/client';
+import { toJsonValue } from '@modelcontextprotocol/ext-tasks/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf, runs, svc, svcUp } from '../../../helpers/daemon.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
@@ -152,34 +153,18 @@ describe('a task', () => {
   });
 });
 
-interface ExtTasks {
-  readonly withTasks: (port: object) => {
-    callTool(
-      name: string,
-      input: object,
-    ): Promise<{
-      readonly kind: string;
-      settle(): Promise<{ readonly outcome: unknown }>;
-    }>;
-  };
-}
-
-/** `npm install @modelcontextprotocol/ext-tasks @modelcontextprotocol/client` somewhere. */
-const folder = process.env['SVC_EXT_TASKS'];
-
-describe.runIf(folder !== undefined)("the extension's own client", () => {
+describe("the extension's own client", () => {
   it.each(['HTTP', 'stdio'])('goes on with the decision, over %s', async (road) => {
     const before = tokensOf(join(home, 'data'), 'a').length;
-    const entry = 'node_modules/@modelcontextprotocol/ext-tasks/dist/client/index.js';
-    const { withTasks } = (await import(pathToFileURL(join(folder ?? '', entry)).href)) as ExtTasks;
     const by = road === 'HTTP' ? overHttp(daemon.base_url, key) : bridge();
     const session = withTasks({
       endpointId: 'svc',
       taskCapabilities: { generation: 'v2', capabilities: {} },
       invalidated: false,
-      dispatch: async ({ method, params }: { method: string; params: object }) => {
+      dispatch: async (request) => {
+        const { method, params } = request as { method: string; params: object };
         const { result, error } = await by.send(method, params);
-        return error ? { kind: 'error', error } : { kind: 'result', result };
+        return error ? { kind: 'error', error } : { kind: 'result', result: toJsonValue(result) };
       },
       onServerRequest: () => () => undefined,
       onNotification: () => () => undefined,
