@@ -41,8 +41,8 @@ export function maskedAddress(address: string): string {
 }
 
 /**
- * The mailbox that an address most likely reaches; use it only for counting. Few mailboxes distinguish upper and lower
- * case, and many accept mail for `ana+anything` as `ana`. Gmail has two domains, and ignores dots.
+ * The mailbox that an address most likely reaches. Few mailboxes distinguish upper and lower case, and many accept mail for
+ * `ana+anything` as `ana`. Gmail has two domains, and ignores dots. Accounts are found by it, so it can't change.
  */
 export function likelyMailbox(address: string): string {
   const lower = address.toLowerCase();
@@ -51,4 +51,20 @@ export function likelyMailbox(address: string): string {
   const domain = lower.slice(at + 1).replace(/\.$/, '');
   const isGmail = domain === 'gmail.com' || domain === 'googlemail.com';
   return isGmail ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
+}
+
+/** Further providers with several domains for one mailbox, and the characters that their mailboxes ignore. */
+const PROVIDERS: readonly { readonly domains: readonly string[]; readonly ignored: RegExp }[] = [
+  { domains: ['icloud.com', 'me.com', 'mac.com'], ignored: /(?!)/g },
+  { domains: ['proton.me', 'protonmail.com', 'protonmail.ch', 'pm.me'], ignored: /[._-]/g },
+  { domains: ['yandex.ru', 'yandex.com', 'ya.ru'], ignored: /[.-]/g },
+];
+
+/** The same for all addresses that one person may have at a provider; use it only for counting people. */
+export function likelyPerson(address: string): string {
+  const mailbox = likelyMailbox(address);
+  const at = mailbox.lastIndexOf('@');
+  const provider = PROVIDERS.find(({ domains }) => domains.includes(mailbox.slice(at + 1)));
+  if (!provider) return mailbox;
+  return `${mailbox.slice(0, at).replaceAll(provider.ignored, '')}@${provider.domains[0]}`;
 }

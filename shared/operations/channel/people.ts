@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { likelyMailbox } from '../../rules/mail-address.ts';
+import { likelyPerson } from '../../rules/mail-address.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import { channelAad } from './view.ts';
 
@@ -37,7 +37,7 @@ export class People {
     return new People(await store.channels.list(), ({ id, kind, address }) => {
       if (kind !== 'email' || !address) return null;
       const plain = vault.open(channelAad(project.id, id), address);
-      return likelyMailbox(Buffer.from(plain).toString('utf8'));
+      return likelyPerson(Buffer.from(plain).toString('utf8'));
     });
   }
 

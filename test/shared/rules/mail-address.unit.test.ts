@@ -6,6 +6,7 @@ import {
   isMailAddress,
   isRouted,
   likelyMailbox,
+  likelyPerson,
   maskedAddress,
 } from '../../../shared/rules/mail-address.ts';
 import { growsInProportion } from '../../helpers/growth.ts';
@@ -122,5 +123,19 @@ describe('likelyMailbox', () => {
     ['a.b@example.com', 'a.b@example.com'],
   ])('of %s is %s', (address, mailbox) => {
     expect(likelyMailbox(address)).toBe(mailbox);
+  });
+});
+
+describe('likelyPerson', () => {
+  it.each([
+    ['ana@me.com', 'ana@icloud.com'],
+    ['a.na@mac.com', 'a.na@icloud.com'],
+    ['A-n_a+svc@pm.me', 'ana@proton.me'],
+    ['ana@protonmail.com', 'ana@proton.me'],
+    ['a-na@ya.ru', 'ana@yandex.ru'],
+    ['a.na@googlemail.com', 'ana@gmail.com'],
+    ['a-na+b@example.com', 'a-na@example.com'],
+  ])('of %s is %s', (address, person) => {
+    expect(likelyPerson(address)).toBe(person);
   });
 });
