@@ -79,7 +79,7 @@ class Calls(Live):
     def test_an_answer_that_was_waited_for_is_no_event_any_more(self) -> None:
         answer = self.svc.ask.approval("deploy", "Deploy v5")
         done = self.svc.inbox.list(type="request.resolved", status="done", newest=True, limit=100)
-        closed = [one["payload"]["request_id"] for one in done["items"]]
+        closed = [one["payload"]["request_id"] for one in done.page()["items"]]
         self.assertIn(answer.request_id, closed)
 
     def test_asks_and_waits_for_the_answer(self) -> None:
