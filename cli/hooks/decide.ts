@@ -71,7 +71,7 @@ function spanFor(waitMs: number): string {
   return `${Math.ceil(waitMs / MINUTE_MS) + 1}m`;
 }
 
-/** Withdraws the question. A decision that came first counts, unless nobody wants it any more. */
+/** Withdraws the question. If somebody decided it first, that counts, unless the client no longer wants an answer. */
 async function takenBack(client: Client, id: string, isUnwanted: boolean): Promise<Verdict> {
   const path = `/v1/requests/${encodeURIComponent(id)}`;
   const signal = deadline(WITHDRAWAL_MS);

@@ -165,7 +165,7 @@ function cut(text: string, most: number): string {
   return text.slice(0, most - note.length).toWellFormed() + note;
 }
 
-/** The input, if it's small enough to be bound as it is; otherwise with digests in place of what is long. */
+/** The input as it is, if it's small enough to bind; otherwise with digests in place of its long parts. */
 function bindable(input: unknown): unknown {
   const value = input ?? null;
   if (sizeOf(value) <= BIND_MAX_BYTES) return value;

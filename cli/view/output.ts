@@ -67,7 +67,7 @@ export interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
-  /** `done` gets the error if this, or what was written before, can't be. */
+  /** Calls `done` with an error if this text, or an earlier one, couldn't be written. */
   write(data: string | Uint8Array, done?: (error?: Error | null) => void): unknown;
 }
 

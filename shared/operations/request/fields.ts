@@ -119,7 +119,7 @@ export const askingFields = {
   callback_url: callbackUrl,
 };
 
-/** The same, as a draft has them. VALIDATION_FAILED if nobody could answer a reminder any more. */
+/** These fields as a draft stores them. VALIDATION_FAILED if the reminder would come at the request's end or later. */
 export function addresseesOf({
   expires_in: expiresInMs,
   approvers: asked,

@@ -148,7 +148,7 @@ export function bindFailure(
   if (bind === undefined) return { given: 'nothing is bound', kind: 'unmet' };
   const value = valueAt(bind, at);
   if (value === undefined) return { given: `nothing is bound at ${named(at)}`, kind: 'unmet' };
-  const outcome = bothOf(fits(value, test), isMeant(value, test, !letsPass(effect)));
+  const outcome = allOf(fits(value, test), isMeant(value, test, !letsPass(effect)));
   if (outcome === true || (outcome === null && effect === 'require_approval')) return null;
   const isUnsure = outcome === null && effect === 'deny';
   return { given: `${named(at)} binds ${shown(value)}`, kind: isUnsure ? 'unsure' : 'unmet' };
@@ -158,17 +158,16 @@ export function bindFailure(
 function isMeant(value: unknown, { command, under }: BindTest, stops: boolean): boolean | null {
   if (command === undefined && under === undefined) return true;
   if (typeof value !== 'string') return null;
-  const outcomes = [
+  return allOf(
     command && (stops ? runsAny(value, command) : runsOnly(value, command)),
     under && (stops ? mayBeUnder(value, under) : isSurelyUnder(value, under)),
-  ];
-  if (outcomes.includes(false)) return false;
-  return outcomes.includes(null) ? null : true;
+  );
 }
 
-function bothOf(one: boolean | null, other: boolean | null): boolean | null {
-  if (one === false || other === false) return false;
-  return one === null || other === null ? null : true;
+/** Null if none of them is false, but one isn't certain. Those that aren't asked for are undefined. */
+function allOf(...outcomes: readonly (boolean | null | undefined)[]): boolean | null {
+  if (outcomes.includes(false)) return false;
+  return outcomes.includes(null) ? null : true;
 }
 
 /** Null if the test is for numbers and the value isn't one. */
