@@ -70,7 +70,7 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
     if (kept) return { ...kept, replayed: true };
   }
   const called = find(call.name);
-  refusePreviousSecret(called, caller);
+  await refusePreviousSecret(job, called, call);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
   if (committed === null) return { committed, replayed: false };
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);

@@ -9,7 +9,12 @@ import type { Job } from './job.ts';
  */
 export async function refuseEnded(job: Job, caller: Caller, now: number): Promise<void> {
   if (caller.member) return refuseEndedMember(job, caller.member);
-  const key = await job.store.keys.find(caller.keyId);
+  const { keyId, secretHash } = caller;
+  const { keys } = job.store;
+  const key =
+    secretHash === undefined
+      ? await keys.find(keyId)
+      : (await keys.findBySecret(secretHash, isoTime(now))).key;
   const isOver = !key || (key.expires_at !== null && key.expires_at <= isoTime(now));
   if (isOver) throw new ServiceError('UNAUTHENTICATED');
   if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
@@ -45,11 +50,14 @@ function isAboutAccess({
  * Refuses a secret that was replaced: whoever has kept it must not make a key, a route or another secret with it. A repeat of
  * the call that replaced it gets its answer before this. UNAUTHENTICATED.
  */
-export function refusePreviousSecret(
+export async function refusePreviousSecret(
+  { store }: Job,
   operation: { readonly name: string; readonly scope: string },
-  { isPreviousSecret }: Caller,
-): void {
-  if (!isPreviousSecret || !isAboutAccess(operation)) return;
+  { caller: { secretHash }, now }: { readonly caller: Caller; readonly now: number },
+): Promise<void> {
+  if (secretHash === undefined || !isAboutAccess(operation)) return;
+  const { isPrevious } = await store.keys.findBySecret(secretHash, isoTime(now));
+  if (!isPrevious) return;
   throw new ServiceError('UNAUTHENTICATED', {
     hint: 'This secret was replaced. It works a little longer, but not for this: use the new one.',
   });

@@ -59,6 +59,17 @@ export class Budget {
     return this.#used;
   }
 
+  /** What is left for everybody together. */
+  get free(): number {
+    const free = this.#limits.total - this.#used;
+    return this.#whole ? Math.min(free, this.#whole.free) : free;
+  }
+
+  /** Whether this holder has nothing. */
+  isIdle(holder: Holder): boolean {
+    return this.#shares.every(({ share, held }) => (held.get(holder[share] ?? '') ?? 0) === 0);
+  }
+
   /** Takes an amount, or takes nothing and returns the limit in the way. */
   take(holder: Holder, amount = 1): Full | null {
     const full = this.#fullFor(holder, amount) ?? this.#whole?.take(holder, amount) ?? null;

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** As many callers are remembered. */
+/** As many callers are remembered, in all and of one project: who varies a cookie must not push the others out. */
 const CALLERS_MAX = 16_384;
+const PROJECT_CALLERS_MAX = 512;
 
 /**
  * Remembers which project a key, session or hook address belongs to. A request that shows one of these waits with its
@@ -10,6 +11,7 @@ const CALLERS_MAX = 16_384;
  */
 export class Callers {
   readonly #projects = new Map<string, string>();
+  readonly #callersOf = new Map<string, Set<string>>();
 
   /** The project that this has belonged to; null if we don't know it. */
   projectOf(credential: string): string | null {
@@ -18,15 +20,22 @@ export class Callers {
 
   remember(credential: string, project: string): void {
     if (this.#projects.get(credential) === project) return;
-    if (this.#projects.size >= CALLERS_MAX) {
-      const [oldest = ''] = this.#projects.keys();
-      this.#projects.delete(oldest);
-    }
+    this.forget(credential);
+    const callers = this.#callersOf.get(project) ?? new Set();
+    const isFull = this.#projects.size >= CALLERS_MAX;
+    const [oldest] =
+      callers.size >= PROJECT_CALLERS_MAX ? callers : isFull ? this.#projects.keys() : [];
+    if (oldest !== undefined) this.forget(oldest);
     this.#projects.set(credential, project);
+    this.#callersOf.set(project, callers.add(credential));
   }
 
   forget(credential: string): void {
+    const project = this.projectOf(credential) ?? '';
     this.#projects.delete(credential);
+    const callers = this.#callersOf.get(project);
+    callers?.delete(credential);
+    if (callers?.size === 0) this.#callersOf.delete(project);
   }
 }
 

@@ -38,6 +38,8 @@ export class Turns {
   readonly #places: Budget;
   readonly #strangers: Budget;
   readonly #waiting: Budget;
+  /** A large request of a holder that has none under way; small ones leave room for it. */
+  #nextLarge: Queued<Job> | null = null;
   /** Milliseconds of work since the event loop had its last turn for that. */
   #worked = 0;
   /** The work that has just begun, and when. */
@@ -125,11 +127,21 @@ export class Turns {
   /** Begins the next work if there's any and it may begin in this turn. */
   #pump(): void {
     if (this.#queue.isEmpty || !this.#isFree()) return;
-    const next = this.#queue.shift(({ lane, job }) =>
-      this.#budgetOf(lane).fits(lane.counted, job.places),
-    );
+    const next = this.#queue.shift(this.#mayBegin);
     if (next) this.#run(next.lane, next.job.run);
   }
+
+  readonly #mayBegin = (queued: Queued<Job>): boolean => {
+    const { lane, job } = queued;
+    const budget = this.#budgetOf(lane);
+    if (this.#nextLarge?.isWaiting === false) this.#nextLarge = null;
+    if (!budget.fits(lane.counted, job.places)) {
+      if (budget.isIdle(lane.counted)) this.#nextLarge ??= queued;
+      return false;
+    }
+    if (this.#nextLarge === null || this.#nextLarge === queued) return true;
+    return budget.free - job.places >= this.#nextLarge.job.places;
+  };
 
   /** Whether work may begin now. */
   #isFree(): boolean {
@@ -139,8 +151,11 @@ export class Turns {
   #run(lane: Lane, work: () => void): void {
     this.#running = lane;
     this.#runningSince = performance.now();
-    work();
-    void RESOLVED.then(this.#drained);
+    try {
+      work();
+    } finally {
+      void RESOLVED.then(this.#drained);
+    }
   }
 
   /** Node calls `#ended` when the work has done all that it could do without waiting. */

@@ -56,7 +56,7 @@ export async function findKey(
  * an app's token that came to the wrong address; KEY_REVOKED means it was revoked.
  */
 export function callerWith(
-  { key, session, resource, isPrevious }: FoundKey,
+  { key, secretHash, session, resource }: FoundKey,
   { projectId, credentials, now }: { projectId: string; credentials: Credentials; now: number },
 ): Caller {
   refuseUnusable(key, isoTime(now));
@@ -69,7 +69,7 @@ export function callerWith(
     agent: identifyAgent(credentials, sessionAt(session, now)),
     requestId: credentials.requestId,
     idempotencyKey: checkedIdempotencyKey(credentials.idempotencyKey),
-    ...(isPrevious && { isPreviousSecret: true }),
+    secretHash,
   };
 }
 

@@ -28,8 +28,8 @@ export interface Caller {
   readonly idempotencyKey: string | null;
   /** The member whose web session this is; absent for a key, even a member's, because an agent may be using it. */
   readonly member?: { readonly id: string; readonly role: Role };
-  /** The secret was replaced and works for a while yet: it may go on, but it makes nothing that gives access. */
-  readonly isPreviousSecret?: true;
+  /** Hash of the secret that was shown: it may be replaced while the call is under way. Absent for a member. */
+  readonly secretHash?: string;
 }
 
 export interface ProjectInfo {

@@ -51,6 +51,8 @@ export interface SessionRecord {
 /** The record of a key that a caller presented. */
 export interface FoundKey {
   readonly key: KeyRecord | null;
+  /** Hash of the secret that they presented. */
+  readonly secretHash: string;
   /** The key's latest announcement, of any age. */
   readonly session: SessionRecord | null;
   /** The MCP address that an OAuth client has the key for, as a URL; null for any other key. */
@@ -94,11 +96,17 @@ export class KeyRepository {
 
   /** Finds a key by its current or previous secret, with its latest announcement. */
   async present(hash: string, nowIso: string): Promise<FoundKey> {
-    const current = await this.findByHash(hash);
-    const key = current ?? (await this.findByPreviousHash(hash, nowIso));
+    const { key, isPrevious } = await this.findBySecret(hash, nowIso);
     const session = key && (await this.session(key.id));
     const resource = key && key.client !== null ? await this.#resource(key.id) : null;
-    return { key, session, resource, isPrevious: current === null };
+    return { key, secretHash: hash, session, resource, isPrevious };
+  }
+
+  /** Finds a key by the hash of its current or previous secret. */
+  async findBySecret(hash: string, nowIso: string): Promise<Pick<FoundKey, 'key' | 'isPrevious'>> {
+    const current = await this.findByHash(hash);
+    if (current) return { key: current, isPrevious: false };
+    return { key: await this.findByPreviousHash(hash, nowIso), isPrevious: true };
   }
 
   async #resource(id: string): Promise<string | null> {

@@ -47,7 +47,7 @@ export interface Access {
   /** The session's user, as the page shows it. */
   readonly name: string;
   /** See `Caller`. */
-  readonly isPreviousSecret?: true;
+  readonly secretHash?: string;
 }
 
 /** Checks access on each request, because someone may revoke a key, rotate its secret, or replace an owner. */
@@ -101,7 +101,7 @@ export class AccessService {
   ): Promise<Access | null> {
     if (project.info.id !== projectId) return null;
     const now = this.#deps.clock.now();
-    const { key, isPrevious } = await findKey(project, keyHash, now);
+    const { key } = await findKey(project, keyHash, now);
     if (key?.id !== keyId || key.revoked_at !== null || isExpired(key, isoTime(now))) return null;
     // A limited key doesn't see everything that would be decided.
     const maySee = this.#deps.isLocal && key.disk_prefixes === null;
@@ -116,7 +116,7 @@ export class AccessService {
       channelId: isOpen ? owner.id : null,
       member: null,
       name: `key ${key.name}`,
-      ...(isPrevious && { isPreviousSecret: true }),
+      secretHash: keyHash,
     };
   }
 
@@ -147,7 +147,7 @@ export class AccessService {
  * key id; in each case the platform shows that a person acted.
  */
 export function callerOf(
-  { project, actor, scopes, diskPrefixes, member, isPreviousSecret }: Access,
+  { project, actor, scopes, diskPrefixes, member, secretHash }: Access,
   requestId: string,
 ): Caller {
   return {
@@ -163,6 +163,6 @@ export function callerOf(
     requestId,
     idempotencyKey: null,
     ...(member && { member }),
-    ...(isPreviousSecret && { isPreviousSecret }),
+    ...(secretHash !== undefined && { secretHash }),
   };
 }

@@ -14,8 +14,12 @@ const LIMITS = {
 
 /** Requests that have begun, in their order. */
 class Desk {
-  readonly turns = new Turns(LIMITS);
+  readonly turns: Turns;
   readonly begun: string[] = [];
+
+  constructor(limits: ConstructorParameters<typeof Turns>[0] = LIMITS) {
+    this.turns = new Turns(limits);
+  }
 
   enter(lane: Lane, name: string, bytes = 0): Place {
     const place = new Place(this.turns, lane);
@@ -100,6 +104,37 @@ describe('a request with a large body', () => {
     expect(desk.turns.underWay).toBe(2);
     large.leave();
     expect(await desk.rest()).toEqual(['small', 'large', 'after it']);
+  });
+});
+
+describe('a large request beside many small ones of others', () => {
+  const places = { total: 8, project: 3, leavesRoom: true } as const;
+
+  it('has its turn: those leave room for it as soon as it waits', async () => {
+    const desk = new Desk({ ...LIMITS, places });
+    const lanes = Array.from({ length: 6 }, (_, n) => laneOf('known', `prj_${n}`, 'key'));
+    const small = lanes.map((lane) => desk.enter(lane, 'small'));
+    const large = new Place(desk.turns, OTHER, 3);
+    desk.turns.enter(large, 0, () => desk.begun.push('large'));
+    // As each small one ends, the next one of its project comes.
+    for (const [n, lane] of lanes.entries()) {
+      await desk.rest();
+      desk.enter(lane, 'next');
+      small[n]?.leave();
+    }
+    expect((await desk.rest()).slice(0, 8)).toEqual([...small.map(() => 'small'), 'large', 'next']);
+  });
+
+  it('keeps nobody waiting once its caller has left', async () => {
+    const desk = new Desk({ ...LIMITS, places });
+    const lanes = Array.from({ length: 6 }, (_, n) => laneOf('known', `prj_${n}`, 'key'));
+    for (const lane of lanes) desk.enter(lane, 'small');
+    const large = new Place(desk.turns, OTHER, 3);
+    desk.turns.enter(large, 0, () => desk.begun.push('large'));
+    await desk.rest();
+    large.leave();
+    desk.enter(PROJECT, 'another');
+    expect((await desk.rest()).at(-1)).toBe('another');
   });
 });
 
