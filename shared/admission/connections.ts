@@ -55,7 +55,7 @@ export class Connections {
   ): Connection | ServiceError | null {
     const connection = this.#open.get(socket);
     if (!connection) return null;
-    connection.response = response;
+    connection.responses.add(response);
     response.on('close', () => this.#answered(connection, response));
     if (connection.isDirect) return connection;
     this.#leave(connection);
@@ -64,9 +64,8 @@ export class Connections {
   }
 
   #answered(connection: Connection, response: ServerResponse): void {
-    if (connection.response !== response) return;
-    connection.response = null;
-    if (connection.isDirect || connection.holder === null) return;
+    connection.responses.delete(response);
+    if (connection.responses.size > 0 || connection.isDirect || connection.holder === null) return;
     this.#leave(connection);
     this.#enter(connection, {});
   }
@@ -128,8 +127,8 @@ export class Connection {
   readonly prove: (project: string) => void;
   /** Null while it isn't counted. */
   holder: Holder | null = null;
-  /** The answer under way. */
-  response: ServerResponse | null = null;
+  /** The answers under way; a client may send its next request before it has the answer to the last. */
+  readonly responses = new Set<ServerResponse>();
   readonly #socket: Socket;
 
   constructor(socket: Socket, address: string | null, prove: (project: string) => void) {
@@ -141,7 +140,8 @@ export class Connection {
   /** Closes it, and says why unless an answer has begun. */
   end(why: ServiceError): void {
     const socket = this.#socket;
-    if (this.response?.headersSent === true || !socket.writable) {
+    const hasBegun = [...this.responses].some(({ headersSent }) => headersSent);
+    if (hasBegun || !socket.writable) {
       socket.destroy();
       return;
     }

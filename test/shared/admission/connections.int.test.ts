@@ -29,7 +29,8 @@ beforeEach(async () => {
       const project = request.headers['x-project'];
       if (typeof project === 'string') counted?.prove(project);
       served.push(request.url ?? '');
-      if (request.url !== '/held') response.end('served');
+      if (request.url === '/begun') response.writeHead(200).write('begun');
+      else if (request.url !== '/held') response.end('served');
     },
     {
       onConnection: (socket) => {
@@ -76,6 +77,15 @@ describe('an address with as many connections as it may have', () => {
     expect(answer).toContain('"code":"RATE_LIMITED"');
     expect(answer).toContain('"of":"address"');
     expect(silent.slice(1).map(({ socket }) => socket.closed)).toEqual([false, false]);
+  });
+
+  it('ends an answer that has begun without a word, whatever was asked behind it', async () => {
+    const { socket, all } = await open('127.0.0.2');
+    socket.write(ask('/begun') + ask('/held'));
+    await expect.poll(() => served).toEqual(['/begun', '/held']);
+    for (let n = 0; n < 2; n += 1) await open('127.0.0.2');
+    expect(await statusFrom('127.0.0.2')).toBe('200');
+    expect((await all).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
 
   it('loses none that was proven, and is refused', async () => {
