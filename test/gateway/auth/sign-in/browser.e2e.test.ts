@@ -83,10 +83,10 @@ describe.skipIf(!hasChromium())('the page of a sign-in, in a browser', () => {
       const tab = await Tab.open(browser, look);
       const { page } = tab;
       const fits = async (title: string) => {
+        await expect.poll(() => page.title()).toBe(title);
         expect([title, await tab.violations()]).toEqual([title, []]);
         expect([title, await tab.smallTargets()]).toEqual([title, []]);
         expect([title, await tab.isTooWide()]).toEqual([title, false]);
-        expect(await page.title()).toBe(title);
       };
       const { link, login_id, user_code } = await ana.start(CLIENT);
       await page.goto(link);

@@ -78,19 +78,20 @@ it('shows what each is about on a terminal', async () => {
   expect(stdout.text).toMatch(/done +webhook\.received +o-1/);
 });
 
+async function requestIds(query: string): Promise<string[]> {
+  const { body } = await gateway.call<{ items: { request_id: string }[] }>(
+    'GET',
+    `/v1/requests${query}`,
+  );
+  return body.items.map((one) => one.request_id);
+}
+
 it('takes the same word for requests, which are all and newest first anyway', async () => {
   for (const n of [1, 2]) {
     const body = { question: `Which ${n}?`, wait_seconds: 0 };
     await gateway.call('POST', '/v1/requests', { body });
   }
-  const list = async (query: string): Promise<string[]> => {
-    const { body } = await gateway.call<{ items: { request_id: string }[] }>(
-      'GET',
-      `/v1/requests${query}`,
-    );
-    return body.items.map((one) => one.request_id);
-  };
-  const usual = await list('');
+  const usual = await requestIds('');
   expect(usual).toHaveLength(2);
-  expect(await list('?status=all')).toEqual(usual);
+  expect(await requestIds('?status=all')).toEqual(usual);
 });
