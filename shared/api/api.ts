@@ -11,6 +11,7 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from './http.ts';
+import { mountGuide } from './guide.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { ServicePrompts } from './mcp/prompts.ts';
 import { ProjectResources } from './mcp/resources.ts';
@@ -24,6 +25,8 @@ import { restRoutes } from './rest/routes.ts';
 import { refuseDotSegments } from './target.ts';
 
 const SHOWN_PATH_MAX_CHARS = 200;
+/** For an agent that has only the address. */
+const GUIDE_HINT = 'GET /llms.txt says how to use this service.';
 
 /**
  * An app that gives each request an id, refuses paths that URL parsers would change, and answers every error in the
@@ -54,6 +57,7 @@ export function leadBrowsers(app: Hono<HttpEnv>, webInbox: string): void {
 
 /** Names the path only under /v1, because other paths may contain a token. */
 export function nothingAt(path: string): ServiceError {
+  if (path === '/') return new ServiceError('NOT_FOUND', { hint: GUIDE_HINT });
   const shown = path.slice(0, SHOWN_PATH_MAX_CHARS);
   return new ServiceError(
     'NOT_FOUND',
@@ -61,7 +65,7 @@ export function nothingAt(path: string): ServiceError {
   );
 }
 
-/** Mounts the operations of an executor: REST, MCP and the OpenAPI document. */
+/** Mounts the operations of an executor: REST, MCP and the OpenAPI document, and the guide to them. */
 export function mountApi(
   app: Hono<HttpEnv>,
   {
@@ -108,6 +112,7 @@ export function mountApi(
   const mcp = mcpRoutes(executor, mcpTables(), options);
   app.route('/mcp', mcp);
   app.route('/mcp/', mcp);
+  mountGuide(app);
   app.route('/', restRoutes(executor, operations, onInternal, { tellsAge: isReplica }));
 }
 

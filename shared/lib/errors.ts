@@ -12,7 +12,7 @@ const SPECIFIED = {
   UNAUTHENTICATED: [
     401,
     'Missing or invalid API key.',
-    'Pass the key as `Authorization: Bearer <key>`.',
+    'Pass the key as `Authorization: Bearer <key>`. GET /llms.txt says how to get one.',
   ],
   KEY_REVOKED: [401, 'This API key has been revoked.', 'Ask the owner for a new key.'],
   SCOPE_MISSING: [

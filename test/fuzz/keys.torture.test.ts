@@ -85,7 +85,7 @@ const UNAUTHENTICATED = {
   error: {
     code: 'UNAUTHENTICATED',
     message: 'Missing or invalid API key.',
-    hint: 'Pass the key as `Authorization: Bearer <key>`.',
+    hint: 'Pass the key as `Authorization: Bearer <key>`. GET /llms.txt says how to get one.',
   },
 };
 const KEY_REVOKED = {

@@ -42,6 +42,7 @@ describe.runIf(installed)('the package from npm', () => {
       'dist',
       'docs',
       'gateway',
+      'llms.txt',
       'package.json',
     ]);
     const dist = readdirSync(modules('svc-agents', 'dist'));

@@ -20,7 +20,7 @@ const NEXT_EVENT = 'inbox_wait with claim takes the next event.';
 const AS_TASKS = [
   [
     WITHOUT_EVENT,
-    'Without an event, do not park: the call becomes a task. End your turn; your client goes on with the result, which is neither yes nor no before.',
+    'Without an event, do not park: the call becomes a task, and no question is both. End your turn; your client goes on with the result, which is neither yes nor no before.',
   ],
   [
     NEXT_EVENT,

@@ -1,6 +1,7 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import { eventSchema } from '../../kernel/envelope.ts';
 import type { Schemas } from './schemas.ts';
+import { guidePaths } from './guide.ts';
 import { linkPaths } from './links.ts';
 import { oauthPaths } from './oauth.ts';
 import { pagePaths } from './pages.ts';
@@ -18,6 +19,7 @@ export const OTHER_TAGS: Readonly<Record<string, string>> = {
   pages: 'What people see who are asked to decide.',
   ui: 'The web inbox of owners, at `/ui`.',
   replica: 'How a daemon keeps a copy of the project.',
+  guide: 'How to use the service, in Markdown.',
 };
 
 type Described = Pick<ServerInfo, 'urls' | 'contentUrl'>;
@@ -45,6 +47,7 @@ export function internalPaths(server: Described, oauth: boolean): Record<string,
     ...pagePaths(),
     ...uiPaths(),
     ...replicaPaths(),
+    ...guidePaths(),
     ...(oauth && oauthPaths()),
   };
 }

@@ -1,0 +1,34 @@
+import { GUIDE_FOLDERS, TOP_PAGES } from '../guide.ts';
+import { COMMON_HEADERS, errorResponses, inPath } from './responses.ts';
+
+type Json = Record<string, unknown>;
+
+/** How to use the service, in Markdown. */
+export function guidePaths(): Record<string, Json> {
+  const top = TOP_PAGES.map((path) => [`/${path}`, { get: page(path) }]);
+  const others = GUIDE_FOLDERS.map((folder) => [
+    `/${folder}/{page}`,
+    { get: { ...page(`${folder}/{page}`), parameters: inPath('page') } },
+  ]);
+  return Object.fromEntries([...top, ...others]);
+}
+
+function page(path: string): Json {
+  const type = path.endsWith('.txt') ? 'text/plain' : 'text/markdown';
+  return {
+    operationId: `guide_${path.toLowerCase().replaceAll(/\W+/g, '_').replace(/_$/, '')}`,
+    tags: ['guide'],
+    summary: `Read ${path}.`,
+    description: 'A page of the package, for agents and people. `/llms.txt` lists all of them.',
+    security: [],
+    responses: {
+      200: {
+        description: 'The page.',
+        headers: COMMON_HEADERS,
+        content: { [type]: { schema: { type: 'string' } } },
+      },
+      304: { description: 'If-None-Match names the ETag of the answer: nothing has changed.' },
+      ...errorResponses(['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'INTERNAL']),
+    },
+  };
+}
