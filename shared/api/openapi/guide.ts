@@ -16,7 +16,7 @@ export function guidePaths(): Record<string, Json> {
 function page(path: string): Json {
   const type = path.endsWith('.txt') ? 'text/plain' : 'text/markdown';
   return {
-    operationId: `guide_${path.toLowerCase().replaceAll(/\W+/g, '_').replace(/_$/, '')}`,
+    operationId: `guide_${/(\w+)(?:\.\w+|\/\{page\})$/.exec(path)?.[1]?.toLowerCase() ?? ''}`,
     tags: ['guide'],
     summary: `Read ${path}.`,
     description: 'A page of the package, for agents and people. `/llms.txt` lists all of them.',

@@ -96,13 +96,7 @@ const DOORS = [
   'replica_export',
   'replica_sync',
   'ui_link_create',
-  'guide_llms_txt',
-  'guide_readme_md',
-  'guide_skill_md',
-  'guide_security_md',
-  'guide_changelog_md',
-  'guide_docs_page',
-  'guide_docs_decisions_page',
+  ...'llms readme skill security changelog docs decisions'.split(' ').map((id) => `guide_${id}`),
 ];
 
 /** Doors that nobody goes through: here the addresses are of interest. Telegram's is between it and us alone. */
