@@ -2660,6 +2660,8 @@ export interface InboxWaitInput {
   readonly mine?: boolean | undefined;
   /** Only events that arrived after this event id. */
   readonly after?: string | undefined;
+  /** Also the first event that arrived after this id (`none`: any), even if others have taken it since; as it came. */
+  readonly arrived_after?: string | undefined;
   /** How long to wait. */
   readonly timeout_seconds?: number | undefined;
 }
@@ -2764,7 +2766,7 @@ export interface InboxNextInput {
   readonly since?: string | undefined;
   /** Leave out answers to other keys' questions. */
   readonly mine?: boolean | undefined;
-  /** How many events to claim at most. */
+  /** How many events to claim at most. 0 ends what waits under the same Idempotency-Key. */
   readonly max?: number | undefined;
   /** How long the lease lasts. */
   readonly lease_seconds?: number | undefined;

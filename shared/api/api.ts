@@ -16,7 +16,7 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { ServicePrompts } from './mcp/prompts.ts';
 import { ProjectResources } from './mcp/resources.ts';
 import type { McpTables } from './mcp/tables.ts';
-import { RequestTasks } from './mcp/tasks.ts';
+import { ServiceTasks } from './mcp/tasks.ts';
 import { ToolBook } from './mcp/tools.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { inSteps } from '../lib/in-steps.ts';
@@ -122,7 +122,7 @@ export function mcpTables(): McpTables {
     tools: new ToolBook(operations),
     resources: new ProjectResources(),
     prompts: new ServicePrompts(),
-    tasks: new RequestTasks(),
+    tasks: new ServiceTasks(),
   };
 }
 

@@ -59,9 +59,9 @@ export interface McpShape {
   readonly without?: readonly string[];
   /**
    * It may ask people, and then its answer may be a task: `once` reads the request, `again` makes the call again with
-   * the approval.
+   * the approval, `mail` reads what became of the mail.
    */
-  readonly asks?: 'once' | 'again';
+  readonly asks?: 'once' | 'again' | 'mail';
   /** Whether the answer contains text from outside the project. */
   readonly openWorld?: boolean;
   /** The part of the answer that outsiders wrote, which must be fenced as data. */

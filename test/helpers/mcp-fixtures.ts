@@ -18,6 +18,7 @@ import type {
   ResourceTable,
   ToolTable,
 } from '../../shared/api/mcp/tables.ts';
+import type { Change } from '../../shared/kernel/context.ts';
 import type { Scope } from '../../shared/lib/scopes.ts';
 
 // The tools, resources and prompts that MCP's conformance suite calls by name, in addition to the product's.
@@ -128,6 +129,16 @@ class FixtureTasks implements TaskTable {
       return { ...task, status: 'input_required', inputRequests: Object.fromEntries(questions) };
     }
     return task.status === 'working' && Date.now() >= endsAt ? { ...task, ...end } : task;
+  }
+
+  news(id: string, access: Omit<TaskAccess, 'holdMs'>): Promise<Task | null> {
+    return STARTED.has(id)
+      ? this.get(id, { ...access, holdMs: 0 })
+      : this.#product.news(id, access);
+  }
+
+  concerns(id: string, change: Change | null): boolean {
+    return STARTED.has(id) || this.#product.concerns(id, change);
   }
 
   async cancel(id: string, access: TaskAccess): Promise<boolean> {

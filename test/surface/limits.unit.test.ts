@@ -80,7 +80,7 @@ describe('the fields of operations', () => {
     ['inbox_list', 'limit', 1, 100],
     ['inbox_wait', 'timeout_seconds', 1, 120],
     ['inbox_claim', 'lease_seconds', 30, 3600],
-    ['inbox_next', 'max', 1, 100],
+    ['inbox_next', 'max', 0, 100],
     ['inbox_next', 'lease_seconds', 30, 3600],
     ['inbox_next', 'timeout_seconds', 1, 120],
     ['inbox_extend', 'lease_seconds', 30, 3600],

@@ -128,7 +128,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
     'cursor',
     'limit',
   ],
-  inbox_wait: ['source', 'type', 'since', 'mine', 'after', 'timeout_seconds'],
+  inbox_wait: ['source', 'type', 'since', 'mine', 'after', 'arrived_after', 'timeout_seconds'],
   inbox_get: ['event_id'],
   inbox_link: ['event_id'],
   inbox_claim: ['event_id', 'lease_seconds'],

@@ -61,9 +61,13 @@ export class OperationTool implements CallableTool {
     if (status !== 'pending' || parked === true || typeof waitsFor !== 'string') return result;
     // What the policy's author must know stands in the answer only.
     if (Array.isArray(warnings) && warnings.length > 0) return result;
-    if (mcp.asks !== 'again') return { waitsFor };
+    if (mcp.asks === 'once') return { waitsFor };
     const { wait_seconds: _seconds, ...again } = input;
-    return { waitsFor: callTaskId(name, { ...again, approval: waitsFor }, site) };
+    const open =
+      mcp.asks === 'mail'
+        ? { batch_id: asked['batch_id'], request_id: waitsFor }
+        : { ...again, approval: waitsFor };
+    return { waitsFor: callTaskId(name, open, site) };
   }
 
   #parsed(input: Record<string, unknown>) {

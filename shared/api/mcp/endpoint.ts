@@ -46,6 +46,8 @@ const STREAM_TYPE = { 'Content-Type': 'text/event-stream', ...AS_IT_COMES };
 /** A short call runs to its end even if its client leaves. */
 const NEVER = new AbortController().signal;
 const TEN_SECONDS_MS = 10_000;
+/** Shorter than the wait that becomes a stream: `svc mcp` can only repeat a call that has no answer yet. */
+const TASK_HOLD_MS = 2_500;
 const INTRODUCING: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 /** A request and what we know about it so far, for any answer it gets. */
@@ -235,6 +237,7 @@ export class Endpoint {
       site: { executor: this.#executor, caller, signal, onInternal },
       clientName: clientNameOf(message) ?? sessionClient(c.req.header(SESSION_HEADER)),
       progressMs: acceptsStream(c) ? this.#tickMs : null,
+      taskHoldMs: this.#options.taskHoldMs ?? TASK_HOLD_MS,
       failed,
     };
   }

@@ -11,8 +11,7 @@ import { isObject } from '../../lib/guards.ts';
 import { event, Outflow, streamOf } from './hold.ts';
 import { errorJson, errorOf, invalidParams } from './refusal.ts';
 import { writeNumbers } from './numbers.ts';
-import type { CallSite, McpTables, Task } from './tables.ts';
-import { isCallTask } from './task-id.ts';
+import type { CallSite, McpTables } from './tables.ts';
 import { isEnded } from './tasks.ts';
 import { ResourceWatch } from './watch.ts';
 
@@ -79,20 +78,16 @@ async function honoured(filter: Filter, listening: Listening): Promise<Filter> {
   const { resources } = listening.tables;
   const { scopes } = listening.site.caller;
   const uris = filter.resourceSubscriptions;
+  const { tasks, tools } = listening.tables;
   const taskIds = [];
   for (const id of listening.takesTasks ? filter.taskIds : []) {
-    // To look at these would claim the event: a client learns their end when it asks.
-    if (!isCallTask(id) && (await taskOf(id, listening))) taskIds.push(id);
+    if (await tasks.get(id, { site: listening.site, tools, holdMs: 0 })) taskIds.push(id);
   }
   return {
     resourcesListChanged: filter.resourcesListChanged && resources.listTopics(scopes).length > 0,
     resourceSubscriptions: uris.filter((uri) => resources.topicOf(uri, scopes) !== null),
     taskIds,
   };
-}
-
-function taskOf(id: string, { tables: { tasks, tools }, site }: Listening): Promise<Task | null> {
-  return tasks.get(id, { site, tools, holdMs: 0 });
 }
 
 class Subscription {
@@ -190,19 +185,21 @@ class Subscription {
   }
 
   #noteTask(change: Change | null): void {
-    if (!this.#flowing || this.#tasks.size === 0) return;
-    const ids = change === null ? [...this.#tasks] : change.kind === 'request' ? [change.id] : [];
-    for (const id of ids.filter((one) => this.#tasks.has(one))) {
+    if (!this.#flowing) return;
+    const { tasks } = this.#listening.tables;
+    for (const id of [...this.#tasks].filter((one) => tasks.concerns(one, change))) {
       this.#looked = this.#looked.then(() => this.#tellTask(id)).catch(() => undefined);
     }
   }
 
-  /** Tells the end of a task. If it can't be read now, the client learns it when it asks. */
+  /** Tells the news of a task. If it can't be read now, the client learns it when it asks. */
   async #tellTask(id: string): Promise<void> {
-    const { message, site, credentials } = this.#listening;
+    const { message, site, credentials, tables } = this.#listening;
+    const { tasks, tools } = tables;
     const caller = await site.executor.authenticate(credentials);
-    const task = await taskOf(id, { ...this.#listening, site: { ...site, caller } });
-    if (!task || !isEnded(task) || !this.#tasks.delete(id)) return;
+    const task = await tasks.news(id, { site: { ...site, caller }, tools });
+    if (!task || !this.#tasks.has(id)) return;
+    if (isEnded(task)) this.#tasks.delete(id);
     const params = { _meta: { [SUBSCRIPTION_ID_META_KEY]: message.id }, ...task };
     const told = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tasks', params });
     this.#flowing?.send(event(writeNumbers(told)));

@@ -17,6 +17,8 @@ export interface McpOptions {
   readonly tickMs?: number;
   /** The least time between two notifications of one subscription. */
   readonly pauseMs?: number;
+  /** How long `tasks/get` waits for the end of a task (default 2.5 s). */
+  readonly taskHoldMs?: number;
 }
 
 /** People who type an address may end it with a slash. */

@@ -29,12 +29,6 @@ const MODERN_VERSION = '2026-07-28';
 export const LEGACY_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const SUPPORTED_VERSIONS: readonly string[] = [MODERN_VERSION, ...LEGACY_VERSIONS];
 
-/**
- * How long `tasks/get` waits for the end of a task, so that a decision is seen at once. Shorter than the wait that
- * becomes a stream: `svc mcp` can only repeat a call that has no answer yet.
- */
-const TASK_HOLD_MS = 2_500;
-
 /** Lists and the self-description change only with a release; answers that depend on the key are private. */
 const RELEASE = { ttlMs: 300_000, cacheScope: 'private' } as const;
 /** Fresh only until a change is announced, or not at all. */
@@ -81,6 +75,8 @@ export interface Exchange {
   readonly clientName: string | undefined;
   /** How often a held call reports progress; null for a client that doesn't read streams. */
   readonly progressMs: number | null;
+  /** How long `tasks/get` waits for the end of a task, so that a decision is seen at once. */
+  readonly taskHoldMs: number;
   /**
    * Reports an error that HTTP should express: a missing or exhausted key, or an outage, concerns the whole request and
    * not its content.
@@ -204,7 +200,7 @@ async function startTask(
 }
 
 async function getTask(params: Fields, exchange: Exchange): Promise<Fields> {
-  const [id, access] = taskIn(params, exchange, TASK_HOLD_MS);
+  const [id, access] = taskIn(params, exchange, exchange.taskHoldMs);
   return { ...known(id, await exchange.tables.tasks.get(id, access)) };
 }
 

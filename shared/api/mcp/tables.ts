@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Caller } from '../../kernel/context.ts';
+import type { Caller, Change } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/executor.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { Scope } from '../../lib/scopes.ts';
@@ -52,6 +52,8 @@ export interface Task {
   readonly lastUpdatedAt: string;
   readonly ttlMs: number | null;
   readonly pollIntervalMs?: number;
+  /** For the client; no model reads it. */
+  readonly statusMessage?: string;
   /** Once it's completed: what the tool answered. */
   readonly result?: CallToolResult;
   /** Once it has failed: the JSON-RPC error. */
@@ -71,6 +73,10 @@ export interface TaskAccess {
 export interface TaskTable {
   /** Null for an unknown id, and for a task that the caller may not read. */
   get(id: string, access: TaskAccess): Promise<Task | null>;
+  /** What to tell who follows a task: its end, or that a reading has the answer. Null if there's nothing to tell. */
+  news(id: string, access: Omit<TaskAccess, 'holdMs'>): Promise<Task | null>;
+  /** Whether a change may be news of a task; null if it's unknown what has changed. */
+  concerns(id: string, change: Change | null): boolean;
   /** Ends a task, unless it has ended; false for an unknown id. */
   cancel(id: string, access: TaskAccess): Promise<boolean>;
   /** Answers what a task asks its client; false for an unknown id. */

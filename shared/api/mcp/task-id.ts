@@ -8,7 +8,7 @@ const PREFIX = 'call_';
 const TIME_MAX = 8.64e15;
 
 /** What the id of a task says that goes on with a call. */
-interface OpenCall {
+export interface OpenCall {
   readonly tool: string;
   /** Only the key that called may go on. */
   readonly keyId: string;
@@ -24,7 +24,7 @@ export function callTaskId(tool: string, input: Fields, { caller }: CallSite): s
   return PREFIX + Buffer.from(JSON.stringify(open)).toString('base64url');
 }
 
-/** Whether a task goes on with a call, so that reading it may have an effect. */
+/** Whether a task goes on with a call; the others have the id of their request. */
 export function isCallTask(id: string): boolean {
   return id.startsWith(PREFIX);
 }

@@ -1,9 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { invalid } from '../../lib/errors.ts';
+import { isObject } from '../../lib/guards.ts';
 import { mayCall, type Scope } from '../../lib/scopes.ts';
+import { inboxList } from '../../operations/inbox/list.ts';
 import { inboxNext } from '../../operations/inbox/next.ts';
-import { inboxWait } from '../../operations/inbox/wait.ts';
+import { inboxWait, NO_EVENT } from '../../operations/inbox/wait.ts';
 import { answerOf, OperationTool } from './call.ts';
 import { asWait } from './call-task.ts';
 import { fittingAnswer } from './fit.ts';
@@ -12,14 +14,19 @@ import { callTaskId } from './task-id.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The arguments for a key that may claim. */
-const WITH_CLAIM = inboxWait.input.extend({
+/** How long to look first whether an event is there already. */
+const LOOK_SECONDS = 1;
+
+/** The arguments for a key that may not claim. */
+const WITHOUT_CLAIM = inboxWait.input.omit({ arrived_after: true });
+/** The arguments for a key that may. */
+const WITH_CLAIM = WITHOUT_CLAIM.extend({
   claim: z.boolean().optional().describe('Take it, with a lease and in full.'),
 });
 
 /** The arguments of `inbox_wait` that a key with these scopes may use. */
 export function waitInput(scopes: readonly Scope[]): z.ZodObject {
-  return mayClaim(scopes) ? WITH_CLAIM : inboxWait.input;
+  return mayClaim(scopes) ? WITH_CLAIM : WITHOUT_CLAIM;
 }
 
 export function mayClaim(scopes: readonly Scope[]): boolean {
@@ -42,13 +49,34 @@ export class WaitTool implements CallableTool {
     return this.#wait.outlook(input);
   }
 
-  /** A wait that claims goes on until an event comes, however long the agent meant to wait. */
+  /** It goes on until an event comes, however long the agent meant to wait. */
   async start(input: Fields, site: CallSite): Promise<CallToolResult | WaitsFor> {
-    const { claim, timeout_seconds: _seconds, ...wanted } = input;
-    const isValid =
-      WITH_CLAIM.safeParse(input).success && inboxNext.input.safeParse(wanted).success;
-    if (claim !== true || !isValid || !mayClaim(site.caller.scopes)) return this.run(input, site);
-    return { waitsFor: callTaskId(inboxWait.name, wanted, site), lookMs: 1_000 };
+    const { claim = false, timeout_seconds: _seconds, ...wanted } = input;
+    if (!WITH_CLAIM.safeParse(input).success) return this.run(input, site);
+    if (claim === false) return this.#startReading(input, wanted, site);
+    const mayGoOn = inboxNext.input.safeParse(wanted).success && mayClaim(site.caller.scopes);
+    if (!mayGoOn) return this.run(input, site);
+    return { waitsFor: callTaskId(inboxNext.name, wanted, site), lookMs: LOOK_SECONDS * 1_000 };
+  }
+
+  /** Its id says after which event it began, so that each reading finds the same one. */
+  async #startReading(
+    input: Fields,
+    wanted: Fields,
+    site: CallSite,
+  ): Promise<CallToolResult | WaitsFor> {
+    let newest: string;
+    try {
+      newest = await newestEvent(site);
+    } catch {
+      return this.run(input, site);
+    }
+    const result = await this.run({ ...input, timeout_seconds: LOOK_SECONDS }, site);
+    const { structuredContent: found } = result;
+    // What's wrong with the filter stands in the answer only.
+    if (!isObject(found) || found['event'] !== null || found['warnings']) return result;
+    const open = { ...wanted, arrived_after: newest };
+    return { waitsFor: callTaskId(inboxWait.name, open, site) };
   }
 
   run({ claim, ...input }: Fields, site: CallSite): Promise<CallToolResult> {
@@ -64,4 +92,12 @@ export class WaitTool implements CallableTool {
       return { ...answer, value: asWait(answer.value) };
     });
   }
+}
+
+async function newestEvent({ executor, caller, signal }: CallSite): Promise<string> {
+  const filter = { status: 'all', newest: true, brief: true, limit: 1 };
+  const { value } = await executor.execute(inboxList, filter, caller, signal);
+  const [newest]: unknown[] =
+    isObject(value) && Array.isArray(value['items']) ? value['items'] : [];
+  return isObject(newest) ? String(newest['id']) : NO_EVENT;
 }

@@ -106,7 +106,7 @@ export const emailSend = defineOperation({
     bodyMaxBytes: EMAIL_CALL_MAX_BYTES,
     accepted: ({ status }) => status === 'queued' || status === 'pending',
   },
-  mcp: { title: 'Send an email', openWorld: true, untrusted: 'messages' },
+  mcp: { title: 'Send an email', openWorld: true, untrusted: 'messages', asks: 'mail' },
   cli: {
     usage: 'email send',
     examples: [

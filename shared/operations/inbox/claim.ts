@@ -1,13 +1,17 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
+import { queueRow } from '../../kernel/queue-row.ts';
 import { isoTime } from '../../lib/clock.ts';
+import { parseExact, stringifyExact } from '../../lib/exact-json.ts';
 import type { ReadContext, WriteContext } from '../../kernel/context.ts';
 import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { notFound } from '../../lib/errors.ts';
 import { LEASE_DEFAULT_SECONDS, LEASE_MAX_SECONDS, LEASE_MIN_SECONDS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { eventLinks } from '../../kernel/links.ts';
-import { claim } from '../../rules/event-state.ts';
+import { claim, effective } from '../../rules/event-state.ts';
+import type { EventRow } from '../../store/events.ts';
+import type { Repositories } from '../../store/repositories.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';
 import { resumedOf, resumedSchema } from './resumed.ts';
@@ -32,6 +36,8 @@ export const claimedEvent = named(
     .describe('An event with its lease.'),
 );
 
+type Resumed = z.output<typeof resumedSchema>;
+
 type Lease = Pick<z.output<typeof claimedEvent>, 'lease_id' | 'lease_expires_at'>;
 
 /** Takes a lease for the caller. */
@@ -48,25 +54,54 @@ export async function takeLease(
   return { lease_id, lease_expires_at: isoTime(now + seconds * 1000) };
 }
 
-/** The whole event, as its holder sees it. */
+/** What may change after a claim, for whoever has to see the event as it was then. */
+export interface AtClaim {
+  /** In milliseconds. */
+  readonly at: number;
+  readonly attempts: number;
+  /** As JSON, with the numbers of the agent that wrote the state; null where it was never parked. */
+  readonly resumed: string | null;
+}
+
+/** Reads it in the transaction of the claim. */
+export async function atClaim(
+  { store, now }: Pick<WriteContext, 'store' | 'now'>,
+  row: EventRow,
+): Promise<AtClaim> {
+  const { attempts } = effective(queueRow(row), now);
+  const resumed = await resumedNow(store, row);
+  return { at: now, attempts, resumed: resumed && stringifyExact(resumed) };
+}
+
+/** The whole event, as its holder sees it; as it was then, if `claimed` is given. */
 export async function showClaimed(
   { caller, store, project, server, vault, now }: ReadContext,
   id: string,
-  lease: Lease,
+  { claimed, ...lease }: Lease & { readonly claimed?: AtClaim },
 ): Promise<z.output<typeof claimedEvent>> {
-  const row = await store.events.findWhole(id, now);
-  if (!row) throw notFound(`event ${id}`);
-  const links = eventLinks({ vault, server }, project.id, row, {
-    holder: caller.keyId,
-    now,
-  });
+  const found = await store.events.findWhole(id, now);
+  if (!found) throw notFound(`event ${id}`);
+  const row = claimed ? { ...found, ...CLAIMED, attempts: claimed.attempts } : found;
+  const terms = { holder: caller.keyId, now: claimed?.at ?? now };
+  const links = eventLinks({ vault, server }, project.id, row, terms);
   const payload = { whole: true, ...links } as const;
-  const resumed = row.parked_at === null ? null : await resumedOf(store, row.seq);
+  const resumed = claimed ? resumedThen(claimed) : await resumedNow(store, row);
   return {
     ...toEnvelope(row, { project: project.id, now, reader: caller, payload }),
     ...lease,
     ...(resumed && { resumed }),
   };
+}
+
+/** However long ago it was. */
+const CLAIMED = { status: 'claimed', due_at: null } as const;
+
+function resumedThen({ resumed }: AtClaim): Resumed | null {
+  return resumed === null ? null : (parseExact(resumed) as Resumed);
+}
+
+function resumedNow(store: Repositories, row: EventRow) {
+  return row.parked_at === null ? null : resumedOf(store, row.seq);
 }
 
 export const inboxClaim = defineOperation({

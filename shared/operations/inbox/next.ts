@@ -4,13 +4,27 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { CLAIMED_BODIES_MAX_BYTES, CLAIMS_MAX, PAYLOAD_ROW_MAX_BYTES } from '../../lib/limits.ts';
 import type { EventRow } from '../../store/events.ts';
 import { sourceWarnings } from '../source/warnings.ts';
-import { claimedEvent, leaseSeconds, showClaimed, takeLease } from './claim.ts';
+import {
+  atClaim,
+  claimedEvent,
+  leaseSeconds,
+  showClaimed,
+  takeLease,
+  type AtClaim,
+} from './claim.ts';
 import { eventFilter, isWanted, pendingFilter, timeoutSeconds } from './wait.ts';
 import { filterWarnings } from '../fields.ts';
 
 const input = z.strictObject({
   ...eventFilter,
-  max: z.int().min(1).max(CLAIMS_MAX).default(1).describe('How many events to claim at most.'),
+  max: z
+    .int()
+    .min(0)
+    .max(CLAIMS_MAX)
+    .default(1)
+    .describe(
+      'How many events to claim at most. 0 ends what waits under the same Idempotency-Key.',
+    ),
   lease_seconds: leaseSeconds,
   timeout_seconds: timeoutSeconds,
 });
@@ -23,6 +37,8 @@ type Claims = {
     readonly id: string;
     readonly lease_id: string;
     readonly lease_expires_at: string;
+    /** Missing in what earlier releases kept. */
+    readonly claimed?: AtClaim;
   }[];
 } | null;
 
@@ -69,6 +85,7 @@ export const inboxNext = defineOperation({
 
 /** Waits until something is pending, and tries to claim it; if other workers were faster, waits on. */
 async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claims> {
+  if (wanted.max === 0) return context.attempt();
   const filter = { ...pendingFilter(wanted, context.caller), afterSeq: 0 };
   for (;;) {
     const found = await context.waitFor({
@@ -90,13 +107,16 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
 async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
   const { store, now, caller, record } = context;
   const { max, lease_seconds } = wanted;
+  // The empty answer is kept under the Idempotency-Key, so no other call under it claims any more.
+  if (max === 0) return { items: [] };
   const filter = { ...pendingFilter(wanted, caller), afterSeq: 0 };
   const rows = await store.events.page({ ...filter, limit: max, now });
   if (rows.length === 0) return null;
   const items = [];
-  for (const { id } of rows.slice(0, howMany(rows))) {
+  for (const row of rows.slice(0, howMany(rows))) {
+    const { id } = row;
     const lease = await takeLease(context, id, lease_seconds);
-    items.push({ id, ...lease });
+    items.push({ id, ...lease, claimed: await atClaim(context, row) });
     // One entry for the call can't name several events.
     const about = { key_id: caller.keyId, lease_id: lease.lease_id };
     if (max > 1) await record('event.claimed', id, about);

@@ -7,7 +7,14 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { matchesType } from '../../rules/event-type.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { eventId, filterWarnings, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
+import type { EventRow } from '../../store/events.ts';
+import type { Repositories } from '../../store/repositories.ts';
 import { leftOut, leftOutHint } from './left-out.ts';
+
+/** In place of an event id: before all of them. */
+export const NO_EVENT = 'none';
+/** So many arrivals are looked at together. */
+const ARRIVALS = 20;
 
 export const eventFilter = {
   source: sourceFilter.optional(),
@@ -51,6 +58,13 @@ export const inboxWait = defineOperation({
   input: z.strictObject({
     ...eventFilter,
     after: eventId.optional().describe('Only events that arrived after this event id.'),
+    arrived_after: z
+      .string()
+      .regex(/^(evt_[0-9a-z]{26}|none)$/, 'Expected an event id such as `evt_01j…`, or `none`.')
+      .optional()
+      .describe(
+        'Also the first event that arrived after this id (`none`: any), even if others have taken it since; as it came.',
+      ),
     timeout_seconds: timeoutSeconds,
   }),
   output: z.object({
@@ -69,15 +83,21 @@ export const inboxWait = defineOperation({
     emptyWhenNull: 'event',
   },
   example: { timeout_seconds: 1 },
-}).long(async (context, { after, timeout_seconds, ...wanted }) => {
-  const afterSeq = after === undefined ? 0 : await seqOf(context, after);
+}).long(async (context, { after, arrived_after, timeout_seconds, ...wanted }) => {
+  const afterSeq = after === undefined ? 0 : await seqOf(context, 'after', after);
+  const arrivedSeq =
+    arrived_after === undefined ? null : await seqOf(context, 'arrived_after', arrived_after);
   const event = await context.waitFor({
     counted: true,
     timeoutSeconds: timeout_seconds,
     concerns: (change) => isWanted(change, wanted),
     look: async (store, now) => {
       const filter = pendingFilter(wanted, context.caller);
-      const [row] = await store.events.page({ ...filter, afterSeq, limit: 1, now });
+      const arrived =
+        arrivedSeq === null
+          ? null
+          : await firstArrival(store, filter, { afterSeq: Math.max(afterSeq, arrivedSeq), now });
+      const row = arrived ?? (await store.events.page({ ...filter, afterSeq, limit: 1, now }))[0];
       if (!row) return null;
       const { caller: reader, project } = context;
       const payload = { whole: false } as const;
@@ -89,8 +109,34 @@ export const inboxWait = defineOperation({
   return { event, ...(warnings.length > 0 && { warnings }) };
 });
 
-async function seqOf(context: LongContext, id: string): Promise<number> {
+async function seqOf(context: LongContext, path: string, id: string): Promise<number> {
+  if (id === NO_EVENT) return 0;
   const row = await context.read((store) => store.events.find(id));
-  if (!row) throw invalid({ path: 'after', message: 'No such event.' });
+  if (!row) throw invalid({ path, message: 'No such event.' });
   return row.seq;
 }
+
+/** The first event since that was pending when it came, whatever became of it, as it was then. */
+async function firstArrival(
+  store: Repositories,
+  filter: ReturnType<typeof pendingFilter>,
+  place: { readonly afterSeq: number; readonly now: number },
+): Promise<EventRow | null> {
+  for (let { afterSeq } = place; ;) {
+    const page = { ...place, ...filter, status: 'all', afterSeq, limit: ARRIVALS } as const;
+    const rows = await store.events.page(page);
+    const row = rows.find(({ status, holder_key_id: by }) => status !== 'done' || by !== null);
+    if (row) return { ...row, ...AS_IT_CAME };
+    const last = rows.at(-1);
+    if (!last || rows.length < ARRIVALS) return null;
+    afterSeq = last.seq;
+  }
+}
+
+const AS_IT_CAME = {
+  status: 'pending',
+  attempts: 0,
+  due_at: null,
+  reason: null,
+  conditions: null,
+} as const;

@@ -1,97 +1,20 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { withTasks } from '@modelcontextprotocol/ext-tasks/client';
 import { toJsonValue } from '@modelcontextprotocol/ext-tasks/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf, runs, svc, svcUp } from '../../../helpers/daemon.ts';
 import { linkToken, tokensOf } from '../../../helpers/outbox.ts';
 import { visit } from '../../../helpers/page-visitor.ts';
-import { runMark } from '../../../helpers/reaper.ts';
-import { META } from './wire.ts';
+import { McpProcess, overHttp, settled, type TaskClient } from '../../../helpers/task-client.ts';
 
-type Fields = Record<string, unknown>;
-
-interface Answer {
-  readonly result?: Fields;
-  readonly error?: { readonly code: number; readonly message: string };
-}
-
-const DECLARED = {
-  ...META,
-  'io.modelcontextprotocol/clientCapabilities': {
-    extensions: { 'io.modelcontextprotocol/tasks': {} },
-  },
-};
 const PATIENCE_MS = 60_000;
-
-/** An agent that takes tasks. */
-interface TaskClient {
-  send(method: string, params: object): Promise<Answer>;
-}
-
-/** `svc mcp` as a client runs it. */
-class Bridge implements TaskClient {
-  readonly #child: ChildProcessWithoutNullStreams;
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
-
-  constructor(home: string) {
-    this.#child = spawn(process.execPath, [resolve('dist/svc.cjs'), 'mcp'], {
-      env: { ...process.env, ...runMark(), SVC_HOME: home },
-    });
-    createInterface({ input: this.#child.stdout }).on('line', (line) => {
-      const answer = JSON.parse(line) as Answer & { id?: number };
-      this.#waiting.get(Number(answer.id))?.(answer);
-    });
-  }
-
-  send(method: string, params: object): Promise<Answer> {
-    const id = this.#waiting.size + 1;
-    const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: DECLARED } };
-    return new Promise((done) => {
-      this.#waiting.set(id, done);
-      this.#child.stdin.write(`${JSON.stringify(message)}\n`);
-    });
-  }
-
-  kill(): void {
-    this.#child.kill('SIGKILL');
-  }
-}
-
-/** The same over HTTP. */
-function overHttp(url: string, key: string): TaskClient {
-  return {
-    async send(method, params) {
-      const given = params as { name?: string; taskId?: string };
-      const answer = await fetch(`${url}/mcp`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': method,
-          'mcp-name': given.name ?? given.taskId ?? '',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method,
-          params: { ...params, _meta: DECLARED },
-        }),
-      });
-      return (await answer.json()) as Answer;
-    },
-  };
-}
 
 let home: string;
 let key: string;
 let daemon: Awaited<ReturnType<typeof svcUp>>;
-const bridges: Bridge[] = [];
+const bridges: McpProcess[] = [];
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'svc-tasks-'));
@@ -106,8 +29,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-function bridge(): Bridge {
-  const started = new Bridge(home);
+function bridge(): McpProcess {
+  const started = new McpProcess(home);
   bridges.push(started);
   return started;
 }
@@ -153,6 +76,35 @@ describe('a task', () => {
   });
 });
 
+describe('a wait over svc mcp', () => {
+  it.each([true, false])(
+    'is told when its event is there, and reads it: claim %s',
+    async (claim) => {
+      const added = await fetch(`${daemon.base_url}/v1/sources`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ type: 'webhook', name: `hook-${claim ? 'claims' : 'reads'}` }),
+      });
+      const { url, name } = (await added.json()) as { url: string; name: string };
+      const by = bridge();
+      const input = { source: name, ...(claim && { claim }) };
+      const { result } = await by.send('tools/call', { name: 'inbox_wait', arguments: input });
+      const taskId = String(result?.['taskId']);
+      void by.send('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+      await expect.poll(() => by.told.length).toBe(1);
+      await fetch(url, { method: 'POST', body: '{"order":7}' });
+      await expect.poll(() => by.told.length).toBe(2);
+      expect(by.told[1]).toMatchObject({
+        method: 'notifications/tasks',
+        params: { taskId, status: 'working', statusMessage: 'tasks/get has the answer.' },
+      });
+      const read = await settled(taskId, () => by);
+      expect(read).toContain('order');
+      expect(await settled(taskId, () => overHttp(daemon.base_url, key))).toBe(read);
+    },
+  );
+});
+
 describe("the extension's own client", () => {
   it.each(['HTTP', 'stdio'])('goes on with the decision, over %s', async (road) => {
     const before = tokensOf(join(home, 'data'), 'a').length;
@@ -173,8 +125,8 @@ describe("the extension's own client", () => {
     const input = { action: `deploy.${road}`, summary: `Deploy over ${road}` };
     const execution = await session.callTool('ask_approval', input);
     expect(execution.kind).toBe('task');
-    const settled = execution.settle();
+    const ended = execution.settle();
     await approveNewest(before);
-    expect(JSON.stringify((await settled).outcome)).toContain('"status":"approved"');
+    expect(JSON.stringify((await ended).outcome)).toContain('"status":"approved"');
   });
 });

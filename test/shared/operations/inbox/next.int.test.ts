@@ -123,13 +123,16 @@ describe('inbox_next', () => {
 });
 
 describe('a repeat of inbox_next under its Idempotency-Key', () => {
-  it('answers the same claims', async () => {
+  it('answers the same claims, byte for byte, whatever became of the events since', async () => {
     const [first = ''] = await arrivedMany(2);
     const taken = await next({}, 'again');
-    // Its links are new, and end later.
-    const [claim] = taken.items.map((one) => ({ ...one, body_url: expect.any(String) }));
-    expect(await next({}, 'again')).toEqual({ ...taken, items: [claim] });
     expect(ids(taken)).toEqual([first]);
+    expect(JSON.stringify(await next({}, 'again'))).toBe(JSON.stringify(taken));
+    const lease_id = taken.items[0]?.lease_id;
+    const body = { event_id: first, lease_id, result: 'done' };
+    await test.call('POST', '/v1/inbox/ack', { body });
+    expect(await statusOf(first)).toBe('done');
+    expect(JSON.stringify(await next({}, 'again'))).toBe(JSON.stringify(taken));
   });
 
   it('waits anew where the first call found nothing', async () => {
@@ -148,5 +151,18 @@ describe('a repeat of inbox_next under its Idempotency-Key', () => {
     const id = await arrived();
     expect(await statusOf(id)).toBe('pending');
     expect(ids(await next({ timeout_seconds: 20 }, 'gone'))).toEqual([id]);
+  });
+
+  it('claims nothing once max 0 has ended it, and keeps what it claimed before', async () => {
+    expect(ids(await next({}, 'ended'))).toEqual([]);
+    expect(await next({ max: 0 }, 'ended')).toEqual({ items: [] });
+    const id = await arrived();
+    const late = await next({}, 'ended');
+    expect(late.error).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(await statusOf(id)).toBe('pending');
+    expect(await next({ max: 0 }, 'ended')).toEqual({ items: [] });
+    expect(ids(await next({}, 'claimed'))).toEqual([id]);
+    expect((await next({ max: 0 }, 'claimed')).error).toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(ids(await next({}, 'claimed'))).toEqual([id]);
   });
 });

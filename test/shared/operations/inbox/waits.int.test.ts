@@ -193,6 +193,33 @@ describe('the number of waits', () => {
   });
 });
 
+describe('a wait for what arrives after an event', () => {
+  it('finds the first, whoever has taken it, and only of those after it', async () => {
+    const before = await deliver();
+    expect((await wait('arrived_after=none')).body.event?.id).toBe(before);
+    await gateway.call('POST', '/v1/inbox/claim', { body: { event_id: before } });
+    const reading = wait(`arrived_after=${before}&timeout_seconds=60`);
+    await waiting(1);
+    const first = await deliver();
+    const found = (await reading).body;
+    expect(found.event).toMatchObject({ id: first, status: 'pending', attempts: 0 });
+    await gateway.call('POST', '/v1/inbox/claim', { body: { event_id: first } });
+    await deliver();
+    expect((await wait(`arrived_after=${before}`)).body).toEqual(found);
+    expect((await wait('arrived_after=none')).body.event?.id).toBe(before);
+    expect(
+      (await wait(`arrived_after=${before}&source=other&timeout_seconds=1`)).body,
+    ).toMatchObject({
+      event: null,
+    });
+  });
+
+  it.each(['evt_00000000000000000000000000', 'soon'])('refuses %s', async (id) => {
+    const { status, body } = await wait(`arrived_after=${id}`);
+    expect({ status, code: body.error?.code }).toEqual({ status: 400, code: 'VALIDATION_FAILED' });
+  });
+});
+
 describe('the end of the gateway', () => {
   it('answers every wait as its timeout would', async () => {
     const waits = Array.from({ length: 5 }, () => wait('timeout_seconds=60'));
