@@ -42,8 +42,8 @@ const MINUTE = 60;
 
 /** The dialogs whose answer is more than yes or no: only the screen has it. */
 const DIALOGS: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode', 'ask_user']);
-/** svc's own tools have the policy and the person behind them already. */
-const OWN_TOOL = /^mcp__?svc_/;
+/** svc's own tools have the policy and the person behind them already. A plugin's server has the plugin's name before its own. */
+const OWN_TOOL = /^mcp__?(?:plugin_svc_)?svc_/;
 
 function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;

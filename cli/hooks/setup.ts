@@ -6,10 +6,11 @@ import type { CommandContext } from '../command.ts';
 import { switchOption } from '../input/option-values.ts';
 import type { Place } from '../mcp/clients.ts';
 import { jsonIn, withJsonItem, withJsonMember, withoutJsonItems } from '../mcp/json-entry.ts';
-import { keyLabel, ownScript, pathsOf, profileName, unchanged } from '../mcp/setup.ts';
+import { ownScript, pathsOf, unchanged } from '../mcp/setup.ts';
 import { lastingPath } from '../program-path.ts';
 import { shellWord } from '../view/terminal-text.ts';
 import { HOOK_CLIENTS, type HookClient, type HookClientName } from './clients.ts';
+import { hookHolder } from './key.ts';
 import { chosenHookClient, typedWait } from './options.ts';
 
 /** The member of every client's file that has the lists of hooks. */
@@ -38,7 +39,7 @@ export function hookSetupOf(context: CommandContext): HookSetup {
   const place: Place = switchOption(context, 'project') ? 'project' : 'user';
   const paths = pathsOf(context.env);
   const folder = place === 'project' ? paths.project : null;
-  const profile = profileName(`hook-${clientName}`, clientName, folder);
+  const { profile, label } = hookHolder(clientName, folder);
   const waitMs = typedWait(context);
   const seconds = waitMs === undefined ? client.waitSeconds : Math.ceil(waitMs / 1000);
   return {
@@ -48,7 +49,7 @@ export function hookSetupOf(context: CommandContext): HookSetup {
     file: client.file[place](paths),
     roots: [paths.home, paths.project],
     profile,
-    label: keyLabel(`hook: ${clientName}`, folder),
+    label,
     entries: client.entries({
       command: commandOf(context, runs(clientName, profile), waitMs === undefined ? null : seconds),
       seconds: seconds + MARGIN_SECONDS,

@@ -32,7 +32,7 @@ export interface KeyHolder {
   readonly label: string;
 }
 
-interface KeyWish {
+export interface KeyWish {
   /** Null means those that the key has already, or the usual ones. */
   readonly scopes: readonly Scope[] | null;
   /** What the key is limited to on the disk. Null means as the key before it, if any. */

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readIfThere } from '../../daemon/files.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
 import { userFolder } from '../../shared/host/user-folder.ts';
@@ -9,7 +8,6 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
 import { lastingPath, startProblem } from '../program-path.ts';
-import { machineName } from '../signin/calls.ts';
 import {
   commandFields,
   MCP_CLIENT_NAMES,
@@ -21,6 +19,7 @@ import {
 } from './clients.ts';
 import { EntryRefused, type EntryFields } from './edits.ts';
 import { withJsonEntry, withoutJsonEntry } from './json-entry.ts';
+import { keyLabel, profileName } from './key-holder.ts';
 import { withoutTomlEntry, withTomlEntry } from './toml-entry.ts';
 import type { WantedTools } from './tools-path.ts';
 
@@ -44,8 +43,6 @@ export const setupOptions: readonly OptionSpec[] = [
 ];
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const PROFILE_NAME_MAX = 63;
-const HASH_CHARS = 6;
 /** What a program finds that a desktop starts. */
 const BARE_PATH = '/usr/bin:/bin';
 
@@ -115,22 +112,6 @@ function chosenClient(name: string | undefined): McpClientName {
     name === undefined ? '<client> is missing.' : `Unknown client \`${name}\`.`,
     `One of: ${MCP_CLIENT_NAMES.join(', ')}. For others: svc mcp install cursor --print`,
   );
-}
-
-/** What people call the key of a client on this machine, or in one of its folders. */
-export function keyLabel(lead: string, folder: string | null): string {
-  const near = folder === null ? '' : ` (${basename(folder)})`;
-  return `${lead} on ${machineName()}${near}`.slice(0, 100).trim();
-}
-
-/** Each installation has its own profile. Folders and names may be long, so a digest of them tells profiles apart. */
-export function profileName(plain: string, name: string, folder: string | null): string {
-  if (folder === null && plain.length <= PROFILE_NAME_MAX) return plain;
-  const digest = createHash('sha256')
-    .update(`${name}\n${folder ?? ''}`)
-    .digest('hex');
-  const room = PROFILE_NAME_MAX - HASH_CHARS - 1;
-  return `${plain.slice(0, room)}-${digest.slice(0, HASH_CHARS)}`;
 }
 
 /** The entry of a server that the client starts. It has whole paths: a client that a desktop starts has another PATH. */

@@ -1,6 +1,7 @@
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { editedHooks, hookSetupOf, hooksText, type HookSetup } from '../../hooks/setup.ts';
+import { HOOK_RIGHTS } from '../../hooks/key.ts';
 import { hookArgument, WAIT_OPTION } from '../../hooks/options.ts';
 import { switchOption } from '../../input/option-values.ts';
 import { agentKey, type AgentKey } from '../../mcp/agent-key.ts';
@@ -43,8 +44,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (switchOption(context, 'print')) return print(context, setup);
   await checkStart(context.env);
   if (!context.env['SVC_GATEWAY']) await ensureDaemon(context);
-  const wish = { scopes: ['approvals'], diskPrefixes: null, readOnly: false } as const;
-  const key = await agentKey(context, setup, wish);
+  const key = await agentKey(context, setup, HOOK_RIGHTS);
   const changed = after !== before;
   if (changed) {
     const newMode = setup.place === 'user' ? PRIVATE_MODE : SHARED_MODE;

@@ -1,15 +1,17 @@
+import { messageOf } from '../../../clients/typescript/core/errors.ts';
 import { parseExact } from '../../../shared/lib/exact-json.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { HOOK_CLIENTS, type HookClient } from '../../hooks/clients.ts';
+import type { Client } from '../../client.ts';
+import { HOOK_CLIENTS, type HookClientName } from '../../hooks/clients.ts';
 import { decide } from '../../hooks/decide.ts';
 import { OpenPrompt } from '../../hooks/open-prompt.ts';
 import { chosenHookClient, hookArgument, typedWait, WAIT_OPTION } from '../../hooks/options.ts';
 import { questionAbout } from '../../hooks/question.ts';
 import { undecided, type Verdict } from '../../hooks/tool-call.ts';
 import { StandardInput } from '../../input/values.ts';
-import { textOption } from '../../input/option-values.ts';
+import { switchOption, textOption } from '../../input/option-values.ts';
 import { profileClient } from '../../profile-client.ts';
 
 export const declaration: Declaration = {
@@ -17,7 +19,14 @@ export const declaration: Declaration = {
   description:
     "Reads the client's JSON from standard input, asks the policy and else your people, and prints the client's own answer. The action is `tool.` and the tool's name; the bound values are the tool's input. Without an answer the client's own prompt decides: svc never says yes by itself. If the prompt is answered on the screen first, the question is withdrawn.",
   args: [hookArgument],
-  options: [WAIT_OPTION],
+  options: [
+    WAIT_OPTION,
+    {
+      flag: 'own-key',
+      summary:
+        'Use an API key of the hook alone, as svc hook install does; the first prompt makes it. SVC_API_KEY comes first.',
+    },
+  ],
   examples: ['hook run claude-code < prompt.json', 'hook run codex --wait 2m < prompt.json'],
   seeAlso: ['hook install', 'policy test', 'request list'],
 };
@@ -29,7 +38,7 @@ export async function run(context: CommandContext): Promise<number> {
   const waitMs = typedWait(context) ?? client.waitSeconds * 1000;
   const prompt = new OpenPrompt(context.signal);
   try {
-    const verdict = await verdictOn(context, client, { waitMs, prompt });
+    const verdict = await verdictOn(context, name, { waitMs, prompt });
     const answer = verdict && !prompt.signal.aborted ? client.answer(verdict) : null;
     if (answer !== null) context.output.line(JSON.stringify(answer));
     return EXIT.done;
@@ -41,10 +50,11 @@ export async function run(context: CommandContext): Promise<number> {
 /** Null for a prompt that isn't svc's business. */
 async function verdictOn(
   context: CommandContext,
-  client: HookClient,
+  name: HookClientName,
   { waitMs, prompt }: { readonly waitMs: number; readonly prompt: OpenPrompt },
 ): Promise<Verdict | null> {
   const { signal } = prompt;
+  const client = HOOK_CLIENTS[name];
   const payload = await payloadOf(signal);
   if (payload === null) return undecided("svc couldn't read the client's question.");
   const call = client.read(payload);
@@ -52,13 +62,23 @@ async function verdictOn(
   prompt.follow(call);
   const question = questionAbout(call, client.title);
   if (typeof question === 'string') return undecided(`svc asked nobody. ${question}`);
+  try {
+    return await decide({ client: await clientOf(context, name), question, waitMs, signal });
+  } catch (error) {
+    return undecided(`svc couldn't ask anybody: ${messageOf(error)}`);
+  }
+}
+
+/** Whoever asks: the hook's own key, or the one that was typed. */
+async function clientOf(context: CommandContext, name: HookClientName): Promise<Client> {
   const profile = textOption(context, 'profile');
-  return decide({
-    client: profile === undefined ? context.client() : profileClient(context, profile),
-    question,
-    waitMs,
-    signal,
-  });
+  if (profile !== undefined) return profileClient(context, profile);
+  if (!switchOption(context, 'own-key')) return context.client();
+  const [{ ownClient }, { hookHolder, HOOK_RIGHTS }] = await Promise.all([
+    import('../../mcp/own-key.ts'),
+    import('../../hooks/key.ts'),
+  ]);
+  return ownClient(context, hookHolder(name, null), HOOK_RIGHTS);
 }
 
 async function payloadOf(signal: AbortSignal): Promise<Record<string, unknown> | null> {
