@@ -202,6 +202,15 @@ writeFileSync(THIRD_PARTY, licencesOf(reader, cli, sdk).join(`\n${'-'.repeat(80)
 // Found beside the processes as they are beside the source.
 cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
 
+/** The plugin for Claude Code and Codex: the folder as it is, with the skill and this version. */
+cpSync('plugin', 'dist/plugin', { recursive: true });
+cpSync('SKILL.md', 'dist/plugin/svc/skills/svc/SKILL.md');
+for (const client of ['claude', 'codex']) {
+  const path = `dist/plugin/svc/.${client}-plugin/plugin.json`;
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+}
+
 // Run once against nothing, so that what every command needs is compiled and kept. It exits with "unreachable".
 try {
   execFileSync(process.execPath, ['dist/svc.cjs', 'inbox', 'list'], {
