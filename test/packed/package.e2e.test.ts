@@ -56,6 +56,7 @@ describe.runIf(installed)('the package from npm', () => {
       'gateway.js',
       'mail-reader.js',
       'migrations',
+      'plugin',
       'replica-child.js',
       'scrub.js',
       'svc.cjs',
