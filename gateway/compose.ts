@@ -303,13 +303,13 @@ function openOperator(
   options: GatewayOptions,
   { messaging, ...core }: Services & { readonly control: ControlStore },
 ): OperatorService {
-  const { log, messaging: config, urls } = options;
+  const { log, urls } = options;
   return new OperatorService({
     ...core,
     onError: (project, error) => log.error({ err: error, project }, 'a project cannot be read'),
     signUp: signUpOf(options),
     publicUrl: urls.api,
-    sendsMail: (config?.mail.kind ?? 'outbox') !== 'outbox',
+    sendsMail: core.server.mail.isKept !== true,
     mail: (letter) => messaging.mail(letter),
   });
 }

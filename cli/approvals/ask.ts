@@ -12,6 +12,7 @@ import { answerView, parkedText } from './answer-view.ts';
 import type { Asked } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
+import { confirmReceived } from './received.ts';
 import { Waiting } from './waiting.ts';
 
 /** What differs between the commands that ask a person. */
@@ -104,29 +105,6 @@ function awayText({ gateway }: Client, error: unknown): string {
   return gateway
     ? "The gateway isn't answering. The request stays open, and svc keeps waiting."
     : "The daemon isn't running. The request stays open, and svc keeps waiting. Start it with: svc up";
-}
-
-const CONFIRM_MS = 5000;
-
-/**
- * Closes the event that tells of a person's decision once the decision is printed: before that, the event is how it
- * survives this process. The command did its work, so nothing that goes wrong here matters.
- */
-async function confirmReceived(
-  { client, output, signal }: CommandContext,
-  answer: unknown,
-): Promise<void> {
-  if (!isObject(answer) || !isToldByEvent(answer) || !(await output.isPrinted())) return;
-  const path = `/v1/requests/${encodeURIComponent(String(answer['request_id']))}/received`;
-  const options = { body: {}, signal, timeoutMs: CONFIRM_MS, isOptional: true } as const;
-  await client()
-    .call('POST', path, options)
-    .catch(() => undefined);
-}
-
-/** The event of a decision that the policy made at once is done from the start. */
-function isToldByEvent({ request_id: id, status, decided_by: by }: Asked): boolean {
-  return typeof id === 'string' && status !== 'pending' && !String(by).startsWith('policy:');
 }
 
 /** Adds the decision to a pending answer. */

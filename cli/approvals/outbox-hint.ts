@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/lib/guards.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { profileOf } from '../../daemon/credentials.ts';
 import type { CommandContext } from '../command.ts';
@@ -5,21 +6,39 @@ import { textOption } from '../input/option-values.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { WHY_HERE, WHY_NOT_HERE } from '../view/outbox.ts';
 
-/** Tells the user if a question or mail went to this machine's outbox. */
+const ASK_MS = 5000;
+
+/** Tells the user if a question or mail was kept: in this machine's outbox, or at the gateway. */
 export async function tellOutbox(
   context: CommandContext,
   what: 'The question' | 'The mail',
   how: 'list' | 'open' | 'show' = 'open',
 ): Promise<void> {
   const { client, home, options, output } = context;
-  // With --json nobody reads notes, and a gateway doesn't share its outbox.
-  if (options['json'] === true || client().gateway) return;
-  const status = await askStatus(home.socketPath);
-  if (status?.people?.mail !== 'outbox') return;
+  // With --json nobody reads notes.
+  if (options['json'] === true) return;
+  const status = client().gateway ? null : await askStatus(home.socketPath);
   const aim = what === 'The question' ? 'To decide' : 'To read it';
-  output.note(
-    `${what} is saved here, not mailed: no mail server is set. ${aim}: svc outbox ${how}`,
-  );
+  if (status?.people) {
+    if (status.people.mail !== 'outbox') return;
+    output.note(
+      `${what} is saved here, not mailed: no mail server is set. ${aim}: svc outbox ${how}`,
+    );
+  } else if (await keepsMail(context)) {
+    output.note(
+      `${what} isn't sent: the gateway has no mail server. ${aim}, on its host: svc gateway outbox`,
+    );
+  }
+}
+
+/** Whether the gateway has no mail server; false if it doesn't say. */
+async function keepsMail({ client, signal }: CommandContext): Promise<boolean> {
+  const options = { signal, timeoutMs: ASK_MS, isOptional: true } as const;
+  const known = await client()
+    .call('GET', '/v1/whoami', options)
+    .catch(() => null);
+  const server = isObject(known) ? known['server'] : null;
+  return isObject(server) && server['mail'] === 'kept';
 }
 
 /** Why this machine's outbox may be empty: a gateway sends its projects' messages itself. */

@@ -12,7 +12,7 @@ import { signInWithKey } from '../signin/with-key.ts';
 export const declaration: Declaration = {
   summary: "Sign in to a team's gateway with an emailed link or a key.",
   description:
-    "On a terminal, svc asks for anything missing. Open the mailed link and type the code that svc shows. If you press Ctrl-C, run the same command again to continue. svc stores the key as a profile on this machine and makes it current. With --json, the code is a JSON line on standard error: user_code, email_masked, expires_at. To join someone else's project, accept its owner's invitation first: svc member invite EMAIL --role member. --with-key stores a key made with svc key create.",
+    "On a terminal, svc asks for anything missing. Open the mailed link and type the code that svc shows. If you press Ctrl-C, run the same command again to continue. svc stores the key as a profile on this machine and makes it current. With --json, the code is a JSON line on standard error: user_code, email_masked, expires_at, mail. To join someone else's project, accept its owner's invitation first: svc member invite EMAIL --role member. --with-key stores a key made with svc key create.",
   args: [],
   options: [
     ...signInOptions.slice(0, 2),

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '../client.ts';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
+import { confirmAnswer } from './confirm-answer.ts';
 import { Endpoint, type Waiting } from './endpoint.ts';
 import { heldTool, type HeldTool } from './held-tool.ts';
 import { LINE_MAX_BYTES, LineWriter, readLines } from './lines.ts';
@@ -181,9 +182,7 @@ export class McpBridge {
       this.#open.get(requestId as MessageId)?.abort.abort();
       return;
     }
-    const job = isJSONRPCRequest(message) ? this.#answer(message) : this.#tell(message);
-    this.#jobs.add(job);
-    void job.finally(() => this.#jobs.delete(job));
+    this.#follow(isJSONRPCRequest(message) ? this.#answer(message) : this.#tell(message));
   }
 
   async #tell(message: JSONRPCMessage): Promise<void> {
@@ -245,6 +244,21 @@ export class McpBridge {
       if (typeof protocolVersion === 'string') this.#http.setProtocolVersion(protocolVersion);
       passed = withSubscriptions(message);
     }
-    void this.#stdio.send(passed).then(() => open?.answered());
+    void this.#send(passed, open);
+  }
+
+  /** Gives the client its answer, and then says that it has it. */
+  async #send(message: JSONRPCMessage, open?: Open): Promise<void> {
+    const { client, signal } = this.#options;
+    await this.#stdio.send(message);
+    if (!open) return;
+    open.answered();
+    this.#follow(confirmAnswer(client, open.request, message, signal));
+  }
+
+  /** A job that the bridge finishes before it ends. */
+  #follow(job: Promise<void>): void {
+    this.#jobs.add(job);
+    void job.finally(() => this.#jobs.delete(job));
   }
 }

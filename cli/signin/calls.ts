@@ -15,7 +15,7 @@ export interface ProjectRef {
   readonly name: string;
 }
 
-/** A sign-in that has begun; its mail is on the way. */
+/** A sign-in that has begun. */
 export interface BegunLogin {
   /** A secret: anyone who has it can take part in the sign-in. */
   readonly loginId: string;
@@ -23,6 +23,8 @@ export interface BegunLogin {
   readonly emailMasked: string;
   readonly expiresInSeconds: number;
   readonly intervalSeconds: number;
+  /** The gateway has no mail server: its operator reads the mail there. */
+  readonly isKept: boolean;
 }
 
 /** A sign-in's state: not confirmed yet, or confirmed with the account's projects. */
@@ -88,6 +90,7 @@ export class SignInCalls {
       emailMasked: textIn(answer, 'email_masked'),
       expiresInSeconds: secondsIn(answer, 'expires_in'),
       intervalSeconds: secondsIn(answer, 'interval'),
+      isKept: isObject(answer) && answer['mail'] === 'kept',
     };
   }
 

@@ -46,26 +46,37 @@ export async function confirmedProjects(
   throw expired();
 }
 
+/** How the user comes to the link. */
+function whereLines({ email_masked: to, is_kept }: PendingLogin, begun: 'new' | 'resumed') {
+  if (is_kept) {
+    return [
+      `This gateway has no mail server: the mail to ${to} stays on its host. To read it there: svc gateway outbox`,
+      'Open the link in it and type this code there:',
+    ];
+  }
+  return begun === 'new'
+    ? [`Sent mail to ${to}. Open the link in it and type this code there:`]
+    : [`Open the link mailed to ${to} and type this code there:`];
+}
+
 /**
  * Tells the user what to do next. The code stands nowhere else and is typed on the linked page, so it's shown even with
- * --quiet. With --json it's one line: `user_code`, `email_masked`, `expires_at`.
+ * --quiet. With --json it's one line: `user_code`, `email_masked`, `expires_at`, `mail`.
  */
 export function tellCode(
-  { user_code, email_masked, until }: PendingLogin,
+  login: PendingLogin,
   begun: 'new' | 'resumed',
   context: CommandContext,
 ): void {
   const { output } = context;
+  const { user_code, email_masked, until, is_kept } = login;
   if (switchOption(context, 'json')) {
     const expires_at = new Date(until).toISOString();
-    output.tell(JSON.stringify({ user_code, email_masked, expires_at }));
+    const mail = is_kept ? 'kept' : 'sent';
+    output.tell(JSON.stringify({ user_code, email_masked, expires_at, mail }));
     return;
   }
-  output.tell(
-    begun === 'new'
-      ? `Sent mail to ${email_masked}. Open the link in it and type this code there:`
-      : `Open the link mailed to ${email_masked} and type this code there:`,
-  );
+  for (const line of whereLines(login, begun)) output.tell(line);
   output.tell('');
   output.tell(`    ${user_code}`);
   output.tell('');

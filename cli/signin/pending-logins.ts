@@ -11,6 +11,8 @@ export interface PendingLogin {
   readonly user_code: string;
   readonly email_masked: string;
   readonly interval_seconds: number;
+  /** The gateway has no mail server and keeps the mail. */
+  readonly is_kept?: boolean;
   /** When it expires, in milliseconds by this machine's clock. */
   readonly until: number;
   /** The call that used it, stored just before sending, because its answer may get lost. */

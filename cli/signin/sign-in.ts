@@ -139,12 +139,13 @@ class SignIn {
   async #begin(): Promise<PendingLogin> {
     const { output } = this.#context;
     const sending = this.#calls.start(this.#email).catch((error: unknown) => this.#notSent(error));
-    const begun = await output.spin('Sending the mail', sending);
+    const begun = await output.spin('Starting the sign-in', sending);
     const login: PendingLogin = {
       login_id: begun.loginId,
       user_code: begun.userCode,
       email_masked: begun.emailMasked,
       interval_seconds: begun.intervalSeconds,
+      is_kept: begun.isKept,
       // By this machine's clock, because the gateway's may differ.
       until: Date.now() + begun.expiresInSeconds * 1000,
     };

@@ -1,4 +1,4 @@
-import type { CallOptions, RunOperation } from './call/place.ts';
+import type { CallOptions, Place, RunOperation } from './call/place.ts';
 import type { Clock } from './core/clock.ts';
 import { mayHaveArrived } from './core/errors.ts';
 import { RetryingCalls } from './core/retrying-calls.ts';
@@ -166,12 +166,26 @@ async function asked(
   if (answer === null) throw new Error('Interrupted.');
   const isOpen = answer.status === 'pending' && leftMs() > 0;
   const last = isOpen ? await follow(deps, answer, signal, leftMs) : answer;
-  if (isToldByEvent(last)) await confirmReceived(deps, last, signal);
+  if (isToldByEvent(last)) await confirmReceived(deps, last.request_id, signal);
   return last;
 }
 
+/** An operation that may ask people: once its answer is here, the event that tells of their decision is done. */
+export async function confirmed<T>(
+  deps: AskDeps,
+  place: Place,
+  input: object,
+  options: CallOptions = {},
+): Promise<T> {
+  const answer = await deps.run<T & Partial<AskAnswer>>(place, input, options);
+  const { request_id: id } = answer;
+  if (typeof id === 'string' && isToldByEvent(answer))
+    await confirmReceived(deps, id, options.signal);
+  return answer;
+}
+
 /** The event of a decision that the policy made at once is done from the start. */
-function isToldByEvent({ status, decided_by: by }: AskAnswer): boolean {
+function isToldByEvent({ status, decided_by: by }: Partial<AskAnswer>): boolean {
   return status !== 'pending' && by?.startsWith('policy:') !== true;
 }
 
@@ -180,7 +194,7 @@ const CONFIRM_MS = 5000;
 /** Closes the event that tells of the decision. The caller has its answer, so nothing that goes wrong here matters. */
 async function confirmReceived(
   { run }: AskDeps,
-  { request_id }: AskAnswer,
+  request_id: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const options = { signal, maxRetries: 0, timeout: CONFIRM_MS };

@@ -1,4 +1,4 @@
-import { askWith, type Ask } from './ask.ts';
+import { askWith, confirmed, type Ask } from './ask.ts';
 import { HttpCaller, type Target } from './call/http-caller.ts';
 import type { CallOptions, RunOperation } from './call/place.ts';
 import { operationRunner } from './call/run.ts';
@@ -12,12 +12,15 @@ import { whileLocked, type LockOptions } from './lock.ts';
 import { Methods } from './methods.ts';
 import { keptOnce } from './once.ts';
 import { noteToConsole } from './note.ts';
+import { PLACES } from './places.ts';
 import type {
+  EmailSendInput,
   FileGetInput,
   FileGetAnswer,
   FilePutAnswer,
   InboxWaitInput,
   InboxWaitAnswer,
+  PolicySetInput,
 } from './types.ts';
 import { refuseUnknown } from './work/filter.ts';
 import type { PayloadSchema } from './work/payload.ts';
@@ -86,6 +89,14 @@ export class Svc extends Methods {
     this.ask = askWith(this.#deps);
     Object.assign(this.inbox, {
       wait: (input?: WaitInput, call?: CallOptions) => this.#wait(input, call),
+    });
+    Object.assign(this.policy, {
+      set: (input: PolicySetInput, call?: CallOptions) =>
+        confirmed(this.#deps, PLACES.policy_set, input, call),
+    });
+    Object.assign(this.email, {
+      send: (input: EmailSendInput, call?: CallOptions) =>
+        confirmed(this.#deps, PLACES.email_send, input, call),
     });
     Object.assign(this.file, {
       get: (input: FileGetInput, call?: CallOptions) => fileOrNull(run, input, call),

@@ -233,6 +233,8 @@ export interface AuthStartAnswer {
   readonly expires_at: string;
   /** Seconds to let pass between polls. */
   readonly interval: number;
+  /** `kept`: no mail server is set, so mail stays on this server. */
+  readonly mail: 'sent' | 'kept' | (string & {});
 }
 
 /** A file of a mail that was not stored. */
@@ -2469,6 +2471,8 @@ export interface WhoamiAnswer {
     readonly version: string;
     /** How people can be reached. */
     readonly channels: readonly string[];
+    /** `kept`: no mail server is set, so mail stays on this server. */
+    readonly mail: 'sent' | 'kept' | (string & {});
   };
 }
 

@@ -43,8 +43,8 @@ export function readPosition(value: unknown): GatewayPosition | null {
   return { ...info, epoch, position, time };
 }
 
-/** The gateway runs every operation that needs these. */
-const NO_MAIL: ReplicaInfo['server']['mail'] = { domain: null, from: null };
+/** The gateway runs every operation that needs addresses. */
+const NO_ADDRESSES = { domain: null, from: null };
 
 /** A gateway's description of itself, from its answer or from our record; null for anything else. */
 export function readInfo(
@@ -54,7 +54,7 @@ export function readInfo(
 ): ReplicaInfo | null {
   if (!isObject(project) || !isObject(server) || !isCount(schemaVersion)) return null;
   const { id, slug, name } = project;
-  const { version, urls, channels, telegram_bot: telegramBot = null } = server;
+  const { version, urls, channels, telegram_bot: telegramBot = null, keeps_mail: isKept } = server;
   if (!areTexts(id, slug, name, version) || !isObject(urls)) return null;
   const { api, mcp, hooks } = urls;
   if (!areTexts(api, mcp, hooks)) return null;
@@ -67,7 +67,7 @@ export function readInfo(
       urls: { api, mcp, hooks },
       channels,
       telegramBot,
-      mail: NO_MAIL,
+      mail: { ...NO_ADDRESSES, isKept: isKept === true },
     } as ReplicaInfo['server'],
     schemaVersion,
   };

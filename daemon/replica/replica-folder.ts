@@ -171,6 +171,8 @@ function storedInfo({
   server,
   schemaVersion,
 }: Record<string, unknown>): ReplicaInfo | null {
-  const told = isObject(server) ? { ...server, telegram_bot: server['telegramBot'] } : server;
-  return readInfo(project, told, schemaVersion);
+  if (!isObject(server)) return null;
+  const { telegramBot: telegram_bot, mail, ...same } = server;
+  const keeps_mail = isObject(mail) && mail['isKept'];
+  return readInfo(project, { ...same, telegram_bot, keeps_mail }, schemaVersion);
 }

@@ -54,6 +54,8 @@ export interface LoginDeps {
   readonly publicUrl: string;
   /** The domain of projects' addresses. */
   readonly mailDomain: string | null;
+  /** No mail server is set: mail stays in a folder of the server. */
+  readonly keepsMail: boolean;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
   /** Returns the usable projects of an account. */
   readonly projectsOf: (accountId: string) => Promise<OwnedProject[]>;
@@ -88,7 +90,7 @@ export class Logins implements LoginService {
     input: z.output<typeof startInput>,
     { address, userAgent }: Beginner,
   ): Promise<z.output<typeof startAnswer>> {
-    const { clock, mailDomain, store, vault } = this.#deps;
+    const { clock, keepsMail, mailDomain, store, vault } = this.#deps;
     if (domainOf(input.email) === mailDomain) {
       // Agents read the mail to projects' addresses.
       throw invalid({ path: 'email', message: 'Addresses of this service cannot sign in.' });
@@ -138,6 +140,7 @@ export class Logins implements LoginService {
       expires_in: LOGIN_MS / 1000,
       expires_at: isoTime(login.expires_at),
       interval: LOGIN_POLL_SECONDS,
+      mail: keepsMail ? 'kept' : 'sent',
     };
   }
 

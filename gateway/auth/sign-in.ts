@@ -35,6 +35,7 @@ export class SignIn {
       vault,
       publicUrl: server.urls.api,
       mailDomain: server.mail.domain,
+      keepsMail: server.mail.isKept === true,
       mail,
       projectsOf: (accountId) => this.founding.projectsOf(accountId),
       onTrouble,

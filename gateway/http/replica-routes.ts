@@ -124,7 +124,7 @@ async function place(
   authenticator.note(known);
   const schemaVersion = await project.store.read((store) => store.meta.schemaVersion());
   const { epoch, generation, position } = await source.place(project);
-  const { version, urls, channels, telegramBot } = server;
+  const { version, urls, channels, telegramBot, mail } = server;
   return json(c, {
     epoch,
     generation,
@@ -132,7 +132,13 @@ async function place(
     schema_version: schemaVersion,
     time: isoTime(clock.now()),
     project: project.info,
-    server: { version, urls, channels, telegram_bot: telegramBot },
+    server: {
+      version,
+      urls,
+      channels,
+      telegram_bot: telegramBot,
+      keeps_mail: mail.isKept === true,
+    },
   });
 }
 

@@ -5,6 +5,10 @@ import type { MailConfig } from './mail-config.ts';
 
 /** The addresses of a gateway's projects. A gateway that isn't hosted can be tried without a domain of its own. */
 export function mailInfo(config: MailConfig, isHosted: boolean): MailInfo {
+  return { ...sender(config, isHosted), isKept: config.kind === 'outbox' };
+}
+
+function sender(config: MailConfig, isHosted: boolean): Pick<MailInfo, 'domain' | 'from'> {
   if (config.domain !== null) return { domain: config.domain, from: null };
   if (isHosted) return { domain: null, from: config.from };
   return { domain: LOCAL_MAIL_DOMAIN, from: config.kind === 'smtp' ? config.from : null };

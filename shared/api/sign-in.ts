@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { label } from '../operations/fields.ts';
 import { channelView } from '../operations/channel/view.ts';
-import { serverUrls } from '../operations/whoami.ts';
+import { mailState, serverUrls } from '../operations/whoami.ts';
 import { isMailAddress } from '../rules/mail-address.ts';
 import { SLUG, SLUG_MAX_CHARS } from '../rules/slug.ts';
 import { FULL_SCOPES, SCOPES } from '../lib/scopes.ts';
@@ -47,6 +47,7 @@ export const startAnswer = z.strictObject({
   expires_in: z.int().describe('Seconds until the link ends.'),
   expires_at: z.string().describe('When the link ends.'),
   interval: z.int().describe('Seconds to let pass between polls.'),
+  mail: mailState,
 });
 
 export const pollInput = z.strictObject({ login_id: loginId });

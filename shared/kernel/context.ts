@@ -63,6 +63,8 @@ export interface MailInfo {
   readonly domain: string | null;
   /** The sender of all mail if projects can't send from their own addresses, otherwise null. */
   readonly from: string | null;
+  /** No mail server is set: mail stays in a folder of the server, where its operator reads it. */
+  readonly isKept?: boolean;
 }
 
 /**

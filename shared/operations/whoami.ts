@@ -9,6 +9,11 @@ export const serverUrls = {
   hooks: z.string().describe('Base of webhook addresses.'),
 };
 
+/** Whether a server sends mail. */
+export const mailState = z
+  .enum(['sent', 'kept'])
+  .describe('`kept`: no mail server is set, so mail stays on this server.');
+
 export const whoami = defineOperation({
   name: 'whoami',
   summary: "Show this call's project, key and agent.",
@@ -50,6 +55,7 @@ export const whoami = defineOperation({
       .object({
         version: z.string().describe('Its version.'),
         channels: z.array(z.string()).describe('How people can be reached.'),
+        mail: mailState,
       })
       .describe('This server.'),
   }),
@@ -74,6 +80,10 @@ export const whoami = defineOperation({
     scopes: [...caller.scopes],
     agent: caller.agent,
     urls: server.urls,
-    server: { version: server.version, channels: [...server.channels] },
+    server: {
+      version: server.version,
+      channels: [...server.channels],
+      mail: server.mail.isKept ? 'kept' : 'sent',
+    },
   };
 });

@@ -31,7 +31,7 @@ const COLUMNS = 100;
 const PATIENCE_MS = 60_000;
 
 /** What a command says when it begins to wait for a person. */
-const ASKED = /saved here, not mailed|Sent mail to|Open the link mailed to/;
+const ASKED = /saved here, not mailed|has no mail server|Sent mail to|Open the link mailed to/;
 
 const SCRIPT = findProgram('script') ?? '';
 

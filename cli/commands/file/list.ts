@@ -58,8 +58,8 @@ export async function run(context: CommandContext): Promise<number> {
 
 const COLUMNS = [
   { head: 'SIZE', right: true },
-  { head: 'UPDATED' },
-  { head: 'TYPE' },
+  { head: 'UPDATED', spare: true },
+  { head: 'TYPE', spare: true },
   { head: 'PATH' },
 ] as const;
 

@@ -1,13 +1,20 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
+import type { Additions, CommandContext } from '../../command.ts';
+import { tellOutbox } from '../../approvals/outbox-hint.ts';
+import { exitOf, printOperation } from '../../operation-command.ts';
+import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
 import { plainText, safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = { seeAlso: ['member list', 'login', 'request status'] };
 
-export const run = showing(invitedView);
+export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+  const answer = await printOperation(shape, context, invitedView);
+  const isMailed = isObject(answer) && typeof answer['request_id'] !== 'string';
+  await tellOutbox(context, isMailed ? 'The mail' : 'The question');
+  return exitOf(answer);
+}
 
 /** An invitation and what happens next. */
 function invitedView(answer: unknown): View {

@@ -3,6 +3,7 @@ import { WATCH_OPTION } from '../../input/flags.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ChannelNames } from '../../approvals/names.ts';
+import { confirmOwn } from '../../approvals/received.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 
 export const declaration: Additions = {
@@ -18,5 +19,6 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   const names = new ChannelNames(context.client(), signal);
   const known = output.json ? new Map() : await names.ofIds(channelsIn(record));
   output.answer(record, requestView(record, known));
+  await confirmOwn(context, record);
   return exitOf(record);
 }

@@ -19,6 +19,7 @@ import {
   untilDecided,
 } from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
+import { confirmOwn } from '../../approvals/received.ts';
 import { channelsIn, requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
 import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
@@ -85,6 +86,7 @@ async function watchOne(context: CommandContext, id: string): Promise<number> {
   const names = new ChannelNames(context.client(), signal);
   const known = output.json ? new Map() : await names.ofIds(channelsIn(record));
   output.answer(record, requestView(record, known));
+  await confirmOwn(context, record);
   return exitOf(record);
 }
 

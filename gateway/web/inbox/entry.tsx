@@ -110,13 +110,7 @@ async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
   }
   const frame = newFrame(ui);
   const isConnecting = waitingRequest(ui, c) !== null;
-  return html(c, 200, frame, <MailedPage {...{ frame, isConnecting, readBy: readBy(inbox) }} />);
-}
-
-/** The command that shows email which isn't sent, on the machine that keeps it. */
-function readBy({ isLocal, outboxFolder }: Ui['inbox']): string | null {
-  if (outboxFolder === null) return null;
-  return isLocal ? 'svc outbox open' : 'svc gateway outbox';
+  return html(c, 200, frame, <MailedPage {...{ frame, isConnecting, readBy: inbox.mailReadBy }} />);
 }
 
 function emailIn(form: URLSearchParams): string {

@@ -116,4 +116,10 @@ export class WebInbox {
     this.health = deps.health;
     this.push = deps.push;
   }
+
+  /** The command that shows mail which isn't sent, on the machine that keeps it; null if mail is sent. */
+  get mailReadBy(): string | null {
+    if (this.outboxFolder === null) return null;
+    return this.isLocal ? 'svc outbox open' : 'svc gateway outbox';
+  }
 }

@@ -60,6 +60,10 @@ const PLACE = {
           urls: record({ api: TEXT, mcp: TEXT, hooks: TEXT }),
           channels: { type: 'array', items: TEXT },
           telegram_bot: { type: ['string', 'null'] },
+          keeps_mail: {
+            type: 'boolean',
+            description: 'No mail server is set, so mail stays on the server.',
+          },
         }),
       }),
     ),

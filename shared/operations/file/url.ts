@@ -19,6 +19,7 @@ import type { FileRow } from '../../store/files.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
 import type { RequestRow } from '../../store/requests.ts';
 import { filePath } from '../disk-fields.ts';
+import { closeUsed } from '../request/close-outcome.ts';
 import { judge, openRequest } from '../request/open.ts';
 import { findFile } from './find.ts';
 import { waitForDecision } from '../request/wait.ts';
@@ -172,6 +173,7 @@ async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted
   if (status !== 'approved') return undecided({ ...request, status });
   const inTime = decided_at !== null && now < decided_at + APPROVAL_USE_MS;
   if (!inTime || !(await store.requests.redeem(id, caller.keyId, now))) throw notApplicable();
+  await closeUsed(context, request);
   return makeLink(context, id, wanted);
 }
 

@@ -1,17 +1,15 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { queueRow } from '../../kernel/queue-row.ts';
 import { invalid, notFound, type ServiceError } from '../../lib/errors.ts';
-import { effective, settle } from '../../rules/event-state.ts';
 import { effectiveRequestStatus } from '../../rules/request-state.ts';
-import { moveEvent } from '../inbox/move.ts';
+import { closeOutcome } from './close-outcome.ts';
 import { requestId } from './fields.ts';
 
 export const requestReceived = defineOperation({
   name: 'request_received',
   summary: 'Confirm that the answer arrived, which closes its event.',
   description:
-    'For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask and the clients call this by themselves.',
+    'For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask, the clients and `svc mcp` call this by themselves.',
   scope: 'approvals',
   input: z.strictObject({ request_id: requestId }),
   output: z.object({
@@ -34,19 +32,13 @@ export const requestReceived = defineOperation({
 }).write({
   // Null where there was nothing to close, which leaves no entry in the ledger.
   commit: async (context, { request_id }) => {
-    const { store, caller, now, emit } = context;
+    const { store, caller, now } = context;
     const request = await store.requests.find(request_id);
     if (!request) throw notFound(`request ${request_id}`);
     if (request.key_id !== caller.keyId) throw unfit('Another key asked this.');
     if (effectiveRequestStatus(request, now) === 'pending') throw unfit("It isn't decided yet.");
-    const eventId = await store.requests.outcomeOf(request_id);
-    const event = eventId === null ? null : await store.events.find(eventId);
-    if (!event) return null;
-    const verdict = settle(effective(queueRow(event), now));
-    if (!verdict.ok) return null;
-    await moveEvent(context, event.id, () => verdict);
-    emit({ kind: 'inbox_changed' });
-    return { request_id, closed: true, event_id: event.id };
+    const eventId = await closeOutcome(context, request_id);
+    return eventId === null ? null : { request_id, closed: true, event_id: eventId };
   },
   answer: async (_context, { request_id }, closed) =>
     closed ?? { request_id, closed: false, event_id: null },

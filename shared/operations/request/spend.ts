@@ -4,6 +4,7 @@ import { notFound, ServiceError } from '../../lib/errors.ts';
 import { evenJson } from '../../rules/canonical-json.ts';
 import { misfitOf, type Misfit } from '../../rules/spend.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { closeUsed } from './close-outcome.ts';
 import { spentFacts } from './facts.ts';
 
 const HINTS: Readonly<Record<Misfit, string>> = {
@@ -56,6 +57,7 @@ export async function spend(
   const { store, caller, now, record } = context;
   const { id, event_id: eventId } = approval;
   if (!(await store.requests.redeem(id, spentBy, now))) throw notApplicable('spent', approval);
+  await closeUsed(context, approval);
   const event = eventId === null ? undefined : await store.events.find(eventId);
   const about = spentFacts(approval, event, { by: spentBy, keyId: caller.keyId, result });
   await record('approval.spent', id, about, { eventId });

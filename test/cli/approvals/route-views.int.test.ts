@@ -42,9 +42,12 @@ describe('source', () => {
     ];
     const routes = { 'GET /v1/sources': { items, next_cursor: null } };
     expect((await shown(['source', 'list'], routes, 60)).split('\n')).toEqual([
-      'NAME  VERIFICATION  LAST     24 H  REFUSED  ADDED BY  ADDRESS',
-      `shop  stripe        3 h ago    12        3  key ci    ${url}`,
-      expect.stringMatching(/^mail {2}dkim {10}– +0 {8}0 {2}key ci {4}shop@a\.example$/),
+      'NAME  VERIFICATION  LAST     24 H  REFUSED  ADDED BY',
+      '  ADDRESS',
+      'shop  stripe        3 h ago    12        3  key ci',
+      `  ${url}`,
+      'mail  dkim          –           0        0  key ci',
+      '  shop@a.example',
       '',
     ]);
     await piped(['source', 'list'], { items, next_cursor: null });
@@ -116,9 +119,11 @@ describe('route', () => {
     const items = [route, off].map((one) => ({ ...one, pending: 2, dead: 0 }));
     const routes = { 'GET /v1/routes': { items, next_cursor: null } };
     expect((await shown(['route', 'list'], routes, 60)).split('\n')).toEqual([
-      'ROUTE                           EVENTS  PENDING  DEAD  ADDED BY  URL',
-      `${ROUTE}  shop *        2     0  key ci    https://example.com/hooks`,
-      'rte_2                           * *           2     0  key ci    https://example.com/hooks',
+      'ROUTE                           EVENTS  PENDING  DEAD  URL',
+      `${ROUTE}  shop *        2     0`,
+      '  https://example.com/hooks',
+      'rte_2                           * *           2     0',
+      '  https://example.com/hooks',
       'rte_2 is disabled: 410',
       'To enable it: svc route enable rte_2',
       '',

@@ -109,10 +109,24 @@ describe('answers on a terminal', () => {
     output.answer(answer, fileListView(answer));
     expect(stdout.text.split('\n')).toEqual([
       '   SIZE  UPDATED    TYPE             PATH',
-      `   2 MB  1 h ago    application/pdf  ${path}`,
+      '   2 MB  1 h ago    application/pdf',
+      `  ${path}`,
       '5 bytes  1 min ago  text/plain       a',
       '',
     ]);
+  });
+
+  it.each([
+    [60, 'SIZE  UPDATED  PATH', '2 MB  1 h ago  reports/2026/quarterly/may.pdf'],
+    [40, 'SIZE  PATH', '2 MB  reports/2026/quarterly/may.pdf'],
+  ])('lists files within %i columns', (columns, heading, line) => {
+    const stdout = new TextSink(true, columns);
+    const { output } = testOutput({ stdout });
+    const file = { path: 'reports/2026/quarterly/may.pdf', size_bytes: 2 * MB };
+    const updated_at = '2026-01-02T11:00:00.000Z';
+    const answer = { items: [{ ...file, content_type: 'application/pdf', updated_at }] };
+    output.answer(answer, fileListView(answer));
+    expect(stdout.text).toBe(`${heading}\n${line}\n`);
   });
 
   it('says that the list is empty', () => {

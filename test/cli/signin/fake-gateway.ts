@@ -36,6 +36,8 @@ export class FakeGateway {
   readonly keys = new Set<string>();
   /** Confirmed as soon as the mail is sent. */
   confirmsAtOnce = true;
+  /** It has no mail server. */
+  keepsMail = false;
   meddle: Meddle = () => false;
   /** Told when somebody asks whether it is confirmed. */
   onPoll: (login: FakeLogin) => void = () => undefined;
@@ -107,6 +109,7 @@ export class FakeGateway {
       expires_in: 900,
       expires_at: '2026-01-02T03:19:05.678Z',
       interval: 0,
+      mail: this.keepsMail ? 'kept' : 'sent',
     });
   }
 

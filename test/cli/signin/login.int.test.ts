@@ -64,6 +64,16 @@ describe('svc login', () => {
     expect(stdout + stderr).not.toContain('lgn_');
   });
 
+  it('says where the link is, at a gateway that sends no mail', async () => {
+    gateway.keepsMail = true;
+    const { stderr } = await login('--create', 'Shop');
+    expect(stderr).toBe(
+      'This gateway has no mail server: the mail to a***@example.com stays on its host. To read it there: svc gateway outbox\n' +
+        'Open the link in it and type this code there:\n' +
+        '\n    ENJOY-RIVER-42\n\n',
+    );
+  });
+
   it('shows the code with --quiet, as it is what tells this mail from another', async () => {
     const { code, stderr } = await login('--create', 'Shop', '--quiet');
     expect([code, stderr]).toEqual([
@@ -81,6 +91,7 @@ describe('svc login', () => {
       user_code: 'ENJOY-RIVER-42',
       email_masked: 'a***@example.com',
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      mail: 'sent',
     });
   });
 

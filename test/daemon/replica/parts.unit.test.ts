@@ -114,7 +114,7 @@ describe('what a gateway says', () => {
         urls: place.server.urls,
         channels: ['email'],
         telegramBot: null,
-        mail: { domain: null, from: null },
+        mail: { domain: null, from: null, isKept: false },
       },
       schemaVersion: 3,
     });

@@ -32,7 +32,7 @@ const record: ReplicaRecord = {
       urls: { api: 'a', mcp: 'b', hooks: 'c' },
       channels: ['email'],
       telegramBot: 'bot',
-      mail: { domain: null, from: null },
+      mail: { domain: null, from: null, isKept: true },
     },
     schemaVersion: 3,
   },

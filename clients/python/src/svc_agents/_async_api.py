@@ -569,7 +569,7 @@ class Request(Group):
     ) -> t.RequestReceivedAnswer:
         """Confirm that the answer arrived, which closes its event.
 
-        For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask and the clients call this by themselves.
+        For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask, the clients and `svc mcp` call this by themselves.
         """
         answer: t.RequestReceivedAnswer = await self._call("request_received", {"request_id": request_id}, call)
         return answer

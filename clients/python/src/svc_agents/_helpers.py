@@ -80,6 +80,14 @@ def ask(
     return granted(answer, name == "ask_approval", fields.get("bind", UNSET))
 
 
+def asking(core: Core, name: str, fields: Mapping[str, Any], options: CallOptions) -> Steps[Any]:
+    """An operation that may ask people: once its answer is here, the event that tells of their decision is done."""
+    answer = yield from core.operation(name, fields, options)
+    if name in ("policy_set", "email_send") and answer["request_id"] is not None:
+        yield from _confirm(core, answer)
+    return answer
+
+
 def _confirm(core: Core, answer: Mapping[str, Any]) -> Steps[None]:
     """Closes the event that tells of a person's decision. The caller has its answer, so nothing that goes wrong here matters."""
     # The event of a decision that the policy made at once is done from the start.
@@ -97,6 +105,11 @@ def decided(
 ) -> Steps[Union[Approved, Answered]]:
     """The answer to a request."""
     record = yield from _decided(core, request_id, _deadline(core, seconds))
+    if record["status"] != "pending":
+        # Another key may have asked, and then the event is for that one.
+        own = yield from core.operation("whoami", {}, {"timeout": CONFIRM_SECONDS})
+        if own["key"]["id"] == record["requested_by"]["key_id"]:
+            yield from _confirm(core, record)
     bind = UNSET if record.get("bind") is None else record["bind"]
     return granted(record, record["kind"] != "question", bind)
 

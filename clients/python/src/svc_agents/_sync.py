@@ -71,6 +71,16 @@ class Request(_api.Request):
         return self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))
 
 
+class Policy(_api.Policy):
+    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
+        return self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
+
+
+class Email(_api.Email):
+    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
+        return self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
+
+
 class Kv(_api.Kv):
     def update(
         self, key: str, change: Callable[[Any], Any], *, ttl_seconds: Optional[int] = None
@@ -172,11 +182,11 @@ class Svc(_api.Methods):
         self.ask = Ask(self)
         self.request = Request(self)
         self.channel = _api.Channel(self)
-        self.policy = _api.Policy(self)
+        self.policy = Policy(self)
         self.kv = Kv(self)
         self.state = _api.State(self)
         self.file = File(self)
-        self.email = _api.Email(self)
+        self.email = Email(self)
         self.ledger = _api.Ledger(self)
 
     @overload

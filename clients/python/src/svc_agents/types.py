@@ -66,6 +66,8 @@ class WhoamiAnswerServer(TypedDict):
     version: str
     #: How people can be reached.
     channels: List[str]
+    #: `kept`: no mail server is set, so mail stays on this server. One of: sent, kept.
+    mail: str
 
 
 class WhoamiAnswer(TypedDict):

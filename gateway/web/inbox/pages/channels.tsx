@@ -160,11 +160,16 @@ async function add(
         copy: { label: 'Link for the person (works once)', value: link },
       }
     : {
-        text: 'We emailed a link to this address. The person has 24 hours to confirm. Then we ask the owner to let them in.',
+        text: `${mailedText(context)} The person has 24 hours to confirm. Then we ask the owner to let them in.`,
       };
   return {
     to: `${context.at('channels', channel.id)}?told=${sealFlash(context, channel.id, flash)}`,
   };
+}
+
+function mailedText({ inbox: { mailReadBy } }: PageContext): string {
+  if (mailReadBy === null) return 'We emailed a link to this address.';
+  return `The link wasn’t emailed, because no mail server is set. On the server, ${mailReadBy} shows it.`;
 }
 
 async function detail(context: PageContext, channel: Channel): Promise<Detail> {

@@ -29,9 +29,10 @@ import { changeProject, mayChangeProject, showProject } from './project.tsx';
 
 const ADDRESS_MAX_CHARS = 320;
 
+const GOOD_FOR = 'It’s good for 7 days.';
+
 const FLASHES = {
   done: { text: 'Saved.' },
-  sent: { text: 'We emailed an invitation. It’s good for 7 days.' },
   asked: {
     text: 'An owner is asked first: see Requests. Nothing changes until they approve.',
   },
@@ -156,6 +157,13 @@ function Welcome({ context }: { readonly context: PageContext }): JSX.Element {
   );
 }
 
+function invited({ inbox: { mailReadBy } }: PageContext): Flash {
+  if (mailReadBy === null) return { text: `We emailed an invitation. ${GOOD_FOR}` };
+  return {
+    text: `The invitation wasn’t emailed, because no mail server is set. On the server, ${mailReadBy} shows its link. ${GOOD_FOR}`,
+  };
+}
+
 function inviteForm(context: PageContext): FormPage {
   return {
     title: 'Invite a person',
@@ -186,7 +194,7 @@ function inviteForm(context: PageContext): FormPage {
       const input = { email: value('email') ?? '', role: value('role') ?? '' };
       const answer = await context.call(memberInvite, input);
       const { id } = (answer as { member: Member }).member;
-      const flash = sealFlash(context, id, isAsked(answer) ? FLASHES.asked : FLASHES.sent);
+      const flash = sealFlash(context, id, isAsked(answer) ? FLASHES.asked : invited(context));
       return { to: `${context.at('members', id)}?told=${flash}` };
     },
   };

@@ -98,6 +98,7 @@ describe('a mail that is not handed over in time', () => {
       projectsOf: async () => [],
       onTrouble: (reason) => troubles.push(reason),
       mailDomain: null,
+      keepsMail: false,
       mailDeadlineMs: 5,
     });
     const start = () =>

@@ -50,14 +50,14 @@ describe('a person', () => {
     const path = `${list}/${id}`;
     expect([status, location?.startsWith(`${path}?told=`)]).toEqual([303, true]);
     const added = await owner.get(location ?? '');
-    expect(added.html).toContain('We emailed a link to');
+    expect(added.html).toContain('The link wasn’t emailed');
     expect(added.html).toContain('b***@example.com');
     expect(added.html).not.toContain('bob@example.com');
     expect((await owner.get(list)).html).toContain('Not confirmed');
 
     await gateway.gateway.approvals.verifyEmail(await people.confirmLink(links));
     expect((await owner.get(path)).html).toContain('Waiting for the owner');
-    expect((await owner.get(location ?? '')).html).not.toContain('We emailed a link to');
+    expect((await owner.get(location ?? '')).html).not.toContain('The link wasn’t emailed');
     await people.decide(await people.askedToLetIn(), { verb: 'approve' });
     expect((await owner.get(path)).html).toContain('Gets requests and can decide them.');
 
@@ -118,7 +118,7 @@ describe('what came of a form', () => {
     const other = await WebVisitor.asOwner(gateway, OWNER);
     const { status, html } = await other.get(location ?? '');
     expect(status).toBe(200);
-    expect(html).not.toContain('We emailed a link to');
+    expect(html).not.toContain('The link wasn’t emailed');
   });
 });
 

@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium())('the pages of an owner in a browser', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Bob');
     await page.getByLabel('Email address').fill(`bob${scripts ? 1 : 2}@example.com`);
     await page.getByRole('button', { name: 'Email them a link' }).click();
-    await page.getByText('We emailed a link to').waitFor();
+    await page.getByText('The link wasn’t emailed').waitFor();
     await page.getByRole('link', { name: 'Remove…' }).click();
     await page.getByRole('button', { name: 'Yes, remove them' }).click();
     await page.getByRole('heading', { name: 'Channels' }).waitFor();
