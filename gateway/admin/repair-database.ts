@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isoTime } from '../../shared/lib/clock.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
 import { ControlStore } from '../store/control-store.ts';
@@ -42,10 +43,14 @@ export async function putDatabase(
   const stamp = isoTime(now).replaceAll(/[:.]/g, '-');
   const kept = join(folder, `damaged-${stamp}`);
   await mkdir(kept, { mode: 0o700 });
-  for (const name of await readdir(folder)) {
-    const isOfIt = project === null ? name.startsWith('control.db') : !STAYS.test(name);
-    if (isOfIt && !name.endsWith(NEW)) await rename(join(folder, name), join(kept, name));
-  }
+  const isOfIt = (name: string): boolean =>
+    (project === null ? name.startsWith('control.db') : !STAYS.test(name)) && !name.endsWith(NEW);
+  // The database goes first. If this is cut short, nothing starts without it, and the next check misses it; without its
+  // log or its sums, it would pass for a good one.
+  const own = basename(path);
+  const names = (await readdir(folder)).filter((name) => isOfIt(name) && name !== own);
+  if (existsSync(path)) await rename(path, join(kept, own));
+  for (const name of names) await rename(join(folder, name), join(kept, name));
   await rename(path + NEW, path);
   await syncFile(kept);
   await syncFile(folder);
