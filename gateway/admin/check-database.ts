@@ -42,12 +42,12 @@ export async function* databaseDamage(
     yield { ...damaged, problem: 'is empty' };
     return;
   }
-  for await (const step of checkDatabase(path, owner)) {
-    if (!('what' in step)) continue;
-    const file = join(owner.dataFolder, step.file);
-    yield { file, what: step.what, problem: "doesn't match its sum", isFatal: false };
-  }
   try {
+    for await (const step of checkDatabase(path, owner)) {
+      if (!('what' in step)) continue;
+      const file = join(owner.dataFolder, step.file);
+      yield { file, what: step.what, problem: "doesn't match its sum", isFatal: false };
+    }
     const [problem] = structureProblems(path);
     if (problem === undefined) return;
     yield { ...damaged, problem: `has a broken structure: ${problem}`, isFatal: false };

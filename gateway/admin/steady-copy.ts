@@ -37,7 +37,7 @@ export class BlobTroubles {
   note({ digest }: StoredBlob, trouble: AdminError): void {
     const isMissing = trouble instanceof BlobMissing;
     if (isMissing && !this.#suspects.has(digest)) this.#missing.push(trouble);
-    this.#found.set(digest, isMissing ? 'is missing' : "doesn't match its digest");
+    this.#found.set(digest, problemOf(trouble));
   }
 
   /** Throws a `BlobMissing` if a newer snapshot may do without a blob that is missing. */
@@ -47,6 +47,14 @@ export class BlobTroubles {
     if (first) throw first;
   }
 }
+
+function problemOf(trouble: AdminError): string {
+  if (trouble instanceof BlobMissing) return 'is missing';
+  return trouble instanceof BlobUnreadable ? "can't be read" : "doesn't match its digest";
+}
+
+/** The disk can't read a blob. */
+class BlobUnreadable extends AdminError {}
 
 /** A blob that a copy needs is missing. */
 class BlobMissing extends AdminError {
@@ -130,6 +138,9 @@ async function copyBlob(
     return null;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return new BlobMissing(blob.digest, error);
+    if (errorCode(error) === 'EIO') {
+      return new BlobUnreadable(`The blob ${blob.digest} can't be read.`, { cause: error });
+    }
     if (error instanceof AdminError) return error;
     throw error;
   }

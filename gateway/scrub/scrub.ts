@@ -10,6 +10,8 @@ import { readScrubState, writeScrubState, type ScrubState } from './scrub-state.
 const DIGEST = /^[0-9a-f]{64}$/;
 /** How often the state is written: a scrub that was cut short goes on from there. */
 const NOTED_BYTES = 256 * 1024 * 1024;
+/** What is damaged of a database that the disk can't read. */
+const UNREADABLE = 'its content';
 
 export interface ScrubOptions {
   readonly dataFolder: string;
@@ -41,6 +43,8 @@ class Scrub {
   #blobs = 0;
   #bytes = 0;
   #notedBytes = 0;
+  /** The first file that couldn't be looked at. */
+  #trouble: Error | null = null;
 
   constructor(options: ScrubOptions) {
     const { dataFolder, now } = options;
@@ -67,6 +71,7 @@ class Scrub {
       }
     }
     this.#note({ ...this.#state, finishedAt: now(), file: null, doneBytes: 0 });
+    if (this.#trouble !== null) throw this.#trouble;
     return { databases: this.#databases, blobs: this.#blobs, bytes: this.#bytes };
   }
 
@@ -95,8 +100,9 @@ class Scrub {
         done = step.doneBytes;
       }
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error;
-      return;
+      if (errorCode(error) !== 'EIO') return this.#goOn(error);
+      found.add(`${file}\n${UNREADABLE}`);
+      this.#register.report({ project, file, what: UNREADABLE });
     }
     this.#databases += 1;
     if (fromByte === 0) this.#forget(file, found);
@@ -105,7 +111,8 @@ class Scrub {
   /** What an earlier look found and this one didn't was written anew since. */
   #forget(file: string, found: ReadonlySet<string>): void {
     for (const damage of this.#register.list()) {
-      const isOurs = damage.file === file && /^(page \d+|its length)$/.test(damage.what);
+      const isOurs =
+        damage.file === file && /^(page \d+|its length|its content)$/.test(damage.what);
       const isBeside = damage.file === `${file}-sums` || damage.file === `${file}-wal`;
       if (!isOurs && !isBeside) continue;
       if (!found.has(`${damage.file}\n${damage.what}`)) {
@@ -124,13 +131,18 @@ class Scrub {
         await this.#read(file, (chunk as Buffer).length, 0);
       }
     } catch (error) {
-      // It was deleted meanwhile.
-      if (errorCode(error) === 'ENOENT') return;
-      throw error;
+      if (errorCode(error) !== 'EIO') return this.#goOn(error);
+      return this.#register.report({ project, file, what: 'blob' });
     }
     this.#blobs += 1;
     if (hash.digest('hex') === digest) this.#register.resolve(file, 'blob');
     else this.#register.report({ project, file, what: 'blob' });
+  }
+
+  /** One file that can't be opened doesn't keep the others from being looked at. A missing one was deleted meanwhile. */
+  #goOn(error: unknown): void {
+    if (errorCode(error) === 'ENOENT' || !(error instanceof Error)) return;
+    this.#trouble ??= error;
   }
 
   async #read(file: string, bytes: number, doneBytes: number): Promise<void> {

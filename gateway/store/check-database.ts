@@ -123,16 +123,35 @@ async function* pageDamage(
   }
 }
 
-/** Null stands for a page that the file hasn't got. */
+/** Null stands for a page that the file hasn't got, or that the disk can't read. */
 type Page = Buffer | null;
 
 async function readPages(file: FileHandle, from: number, count: number): Promise<Page[]> {
   const bytes = Buffer.alloc(count * PAGE_BYTES);
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, (from - 1) * PAGE_BYTES);
-  return Array.from({ length: count }, (_, index) => {
-    const end = (index + 1) * PAGE_BYTES;
-    return end <= bytesRead ? bytes.subarray(end - PAGE_BYTES, end) : null;
-  });
+  const bytesRead = await readInto(bytes, file, from);
+  if (bytesRead !== null) {
+    return Array.from({ length: count }, (_, index) => {
+      const end = (index + 1) * PAGE_BYTES;
+      return end <= bytesRead ? bytes.subarray(end - PAGE_BYTES, end) : null;
+    });
+  }
+  if (count === 1) return [null];
+  // One bad place makes the whole read fail.
+  const half = Math.floor(count / 2);
+  return [
+    ...(await readPages(file, from, half)),
+    ...(await readPages(file, from + half, count - half)),
+  ];
+}
+
+/** Returns how many bytes there were; null if the disk can't read all of them. */
+async function readInto(bytes: Buffer, file: FileHandle, from: number): Promise<number | null> {
+  try {
+    return (await file.read(bytes, 0, bytes.length, (from - 1) * PAGE_BYTES)).bytesRead;
+  } catch (error) {
+    if (errorCode(error) === 'EIO') return null;
+    throw error;
+  }
 }
 
 function suspectsIn(pages: readonly Page[], from: number, sums: PageSums | null): number[] {

@@ -9,7 +9,7 @@ const [data = '', backup = '', time = ''] = process.argv.slice(2);
 const { readdir, rename } = files;
 // A folder has no order: here the database is the last.
 files.readdir = (async (folder: string) =>
-  (await readdir(folder)).sort().reverse()) as typeof readdir;
+  (await readdir(folder)).toSorted().toReversed()) as typeof readdir;
 let moves = 0;
 files.rename = async (from, to) => {
   moves += 1;

@@ -1,11 +1,24 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scrub } from '../../../gateway/scrub/scrub.ts';
+import { readScrubState } from '../../../gateway/scrub/scrub-state.ts';
 import { DamageRegister } from '../../../shared/store/damage.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
+
+/** Reading this file fails as on a bad disk: EIO. */
+const UNREADABLE = '/proc/self/mem';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let gateway: TestGateway;
@@ -253,6 +266,40 @@ describe('a scrub', () => {
     flip(join(folder.path, blob), 'hello');
     await scrubOnce();
     expect(damage()).toEqual([`${blob} blob`]);
+  });
+
+  it('names what the disk can’t read, and looks at everything after it', async () => {
+    await KINDS[4].write();
+    await gateway.stop({ keepFolder: true });
+    const [first, last] = ['0'.repeat(64), 'f'.repeat(64)] as const;
+    const place = (digest: string): string =>
+      `projects/${gateway.projectId}/blobs/${digest.slice(0, 2)}/${digest}`;
+    for (const digest of [first, last]) mkdirSync(dirname(join(folder.path, place(digest))));
+    symlinkSync(UNREADABLE, join(folder.path, place(first)));
+    writeFileSync(join(folder.path, place(last)), 'something else');
+    const database = databasePath();
+    renameSync(database, `${database}.good`);
+    symlinkSync(UNREADABLE, database);
+    await scrubOnce();
+    const [page] = damage();
+    expect(page).toMatch(/project\.db /);
+    expect(damage().slice(-2)).toEqual([`${place(first)} blob`, `${place(last)} blob`]);
+    rmSync(database);
+    renameSync(`${database}.good`, database);
+    for (const digest of [first, last]) rmSync(join(folder.path, place(digest)));
+    await restart();
+  });
+
+  it('looks at everything after a file that it can’t open, and says so at the end', async () => {
+    await gateway.stop({ keepFolder: true });
+    const blobs = join(folder.path, 'projects', gateway.projectId, 'blobs');
+    mkdirSync(join(blobs, '00', '0'.repeat(64)), { recursive: true });
+    mkdirSync(join(blobs, 'ff'));
+    writeFileSync(join(blobs, 'ff', 'f'.repeat(64)), 'something else');
+    await expect(scrubOnce()).rejects.toThrow('EISDIR');
+    expect(damage()).toHaveLength(1);
+    expect(readScrubState(folder.path)?.finishedAt).toBeGreaterThan(0);
+    await restart();
   });
 });
 
