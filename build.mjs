@@ -9,6 +9,9 @@ import { buildClient } from './clients/typescript/build.mjs';
 
 rmSync('dist', { recursive: true, force: true });
 
+const { writeClientFiles } = await tsImport('./cli/shapes/client-files.ts', import.meta.url);
+writeClientFiles();
+
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const THIRD_PARTY = 'dist/third-party.txt';

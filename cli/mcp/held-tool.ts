@@ -3,7 +3,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { leastOf } from '../../shared/lib/held-call.ts';
 import { WAIT_DEFAULT_SECONDS } from '../../shared/lib/limits.ts';
 import type { Place } from '../../clients/typescript/call/place.ts';
-import { PLACES } from '../../clients/typescript/places.ts';
+import { PLACES } from '../../clients/typescript/generated/places.ts';
 
 /** A tool call whose answer the server may hold. */
 export interface HeldTool {

@@ -2,8 +2,8 @@ import type { CallOptions, Place, RunOperation } from './call/place.ts';
 import type { Clock } from './core/clock.ts';
 import { mayHaveArrived } from './core/errors.ts';
 import { RetryingCalls } from './core/retrying-calls.ts';
-import { PLACES } from './places.ts';
-import type { AskApprovalInput, AskAnswer, AskHumanInput } from './types.ts';
+import { PLACES } from './generated/places.ts';
+import type { AskApprovalInput, AskAnswer, AskHumanInput } from './generated/types.ts';
 
 /** What every answer has, whatever became of the question. */
 interface Answered {

@@ -1,7 +1,7 @@
 import type { CallOptions, RunOperation } from './call/place.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './places.ts';
-import type { FileGetAnswer, FilePutAnswer } from './types.ts';
+import { PLACES } from './generated/places.ts';
+import type { FileGetAnswer, FilePutAnswer } from './generated/types.ts';
 
 /** Larger files go to an upload address of their own. */
 const INLINE_MAX_BYTES = 1_048_576;

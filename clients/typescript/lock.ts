@@ -1,8 +1,8 @@
 import type { CallOptions, RunOperation } from './call/place.ts';
 import type { Clock } from './core/clock.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './places.ts';
-import type { KvSetAnswer } from './types.ts';
+import { PLACES } from './generated/places.ts';
+import type { KvSetAnswer } from './generated/types.ts';
 
 const LOOK_EVERY_MS = 1000;
 

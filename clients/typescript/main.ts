@@ -23,4 +23,4 @@ export type { LockOptions } from './lock.ts';
 export type { WorkContext, WorkEvent } from './work/context.ts';
 export type { Finished, Handler, WorkOptions } from './work/worker.ts';
 export type * from './ask.ts';
-export type * from './types.ts';
+export type * from './generated/types.ts';

@@ -1,8 +1,8 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CallOptions, RunOperation } from './call/place.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './places.ts';
-import type { KvGetAnswer } from './types.ts';
+import { PLACES } from './generated/places.ts';
+import type { KvGetAnswer } from './generated/types.ts';
 
 /** 30 days, as long as an event's payload is kept. */
 const KEPT_SECONDS = 2_592_000;

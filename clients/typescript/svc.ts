@@ -9,10 +9,10 @@ import { errorOf } from './errors.ts';
 import { EventFeed, type EventFilter } from './core/event-feed.ts';
 import { fileOrNull, readFile, writeFile, type SaveOptions } from './files.ts';
 import { whileLocked, type LockOptions } from './lock.ts';
-import { Methods } from './methods.ts';
+import { Methods } from './generated/methods.ts';
 import { keptOnce } from './once.ts';
 import { noteToConsole } from './note.ts';
-import { PLACES } from './places.ts';
+import { PLACES } from './generated/places.ts';
 import type {
   EmailSendInput,
   FileGetInput,
@@ -21,7 +21,7 @@ import type {
   InboxWaitInput,
   InboxWaitAnswer,
   PolicySetInput,
-} from './types.ts';
+} from './generated/types.ts';
 import { refuseUnknown } from './work/filter.ts';
 import type { PayloadSchema } from './work/payload.ts';
 import { work, type Handler, type WorkOptions } from './work/worker.ts';

@@ -21,10 +21,10 @@ describe('the Python client', () => {
     for (const [path, text] of pythonFiles()) expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it.each(['_api.py', '_async_api.py'])(
+  it.each(['api.py', 'async_api.py'])(
     '%s has a method for each operation, and no other',
     (name) => {
-      const methods = methodsOf(readFileSync(`${CLIENT}/${name}`, 'utf8'));
+      const methods = methodsOf(readFileSync(`${CLIENT}/_generated/${name}`, 'utf8'));
       expect(methods.toSorted()).toEqual(operations.map((one) => one.name).toSorted());
     },
   );

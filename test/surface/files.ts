@@ -1,7 +1,7 @@
 import { allPages } from '../../cli/view/help.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { toolList } from '../../shared/api/mcp/tools.ts';
-import { atOnce } from '../helpers/at-once.ts';
+import { atOnce } from '../../cli/shapes/at-once.ts';
 import { openApiDocument } from '../../shared/api/openapi/document.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { SCOPES } from '../../shared/lib/scopes.ts';

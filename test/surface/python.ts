@@ -36,7 +36,7 @@ interface Flavour {
   readonly async: boolean;
 }
 
-const FOLDER = 'clients/python/src/svc_agents';
+const FOLDER = 'clients/python/src/svc_agents/_generated';
 const HEAD = '# Written by `npm run surface` from the operations. Do not edit.\n';
 /** Groups with methods of their own: each client declares them. */
 const BY_HAND = new Set(['inbox', 'ask', 'request', 'kv', 'file']);
@@ -56,9 +56,9 @@ export function pythonFiles(): Map<string, string> {
   const sync = api(types, { list: 'Pages', async: false });
   const async = api(types, { list: 'AsyncPages', async: true });
   return new Map([
-    [`${FOLDER}/_operations.py`, tableText()],
-    [`${FOLDER}/_api.py`, sync],
-    [`${FOLDER}/_async_api.py`, async],
+    [`${FOLDER}/operations.py`, tableText()],
+    [`${FOLDER}/api.py`, sync],
+    [`${FOLDER}/async_api.py`, async],
     [`${FOLDER}/types.py`, types.text()],
   ]);
 }
@@ -243,7 +243,7 @@ function tableText(): string {
 
 from typing import Dict
 
-from ._operation import Operation
+from .._operation import Operation
 
 OPERATIONS: Dict[str, Operation] = {
 ${rows.join('')}}
@@ -283,10 +283,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
+from .._operation import UNSET, CallOptions, ${flavour.async ? 'AsyncGroup as Group' : 'Group'}
+from .._pages import ${flavour.list}
+from ..answers import Answered, Approved
 from . import types as t
-from ._operation import UNSET, CallOptions, ${flavour.async ? 'AsyncGroup as Group' : 'Group'}
-from ._pages import ${flavour.list}
-from .answers import Answered, Approved
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

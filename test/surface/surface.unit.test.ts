@@ -1,31 +1,34 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Svc } from '../../clients/typescript/svc.ts';
 import { operationShapes } from '../../cli/shapes/operations.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { helpText, openApiText, toolsText } from './files.ts';
-import { methodsText, placesText, typesText } from './typescript.ts';
+import { helpText, toolsText } from './files.ts';
+import { PINS, pinned, surface } from './pin.ts';
 
 // When one of these fails because the interface was meant to change: npm run surface.
 
-function pinned(name: string): string {
-  return readFileSync(join('test/surface', name), 'utf8');
-}
+const { pins, document, help } = surface();
 
-/** The same JSON whatever its layout, a line for each member; their order counts. */
-function lines(json: string): string {
-  return JSON.stringify(JSON.parse(json), null, 1);
-}
-
-/** Code without what a formatter moves or changes. */
-function bare(code: string): string {
-  return code.replace(/[\s|;,()'"]+/g, '');
+/** JSON with a line for each member; their order counts. */
+function lines(value: unknown): string {
+  return JSON.stringify(value, null, 1);
 }
 
 describe('what callers see', () => {
-  it('the help pages are the pinned ones', () => {
-    expect(helpText()).toBe(pinned('help.txt'));
+  it.each(pins.map((pin) => [pin.name, pin] as const))('%s is the pinned one', (name, pin) => {
+    expect(lines(pin)).toBe(lines(pinned(name)));
+  });
+
+  it('no other operations are pinned', () => {
+    const files = readdirSync(PINS).map((file) => file.replace('.json', ''));
+    expect(files.toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
+  });
+
+  it('what belongs to no operation is the pinned one', () => {
+    const file = readFileSync('test/surface/document.json', 'utf8');
+    expect(lines(document)).toBe(lines(JSON.parse(file)));
+    expect(help).toBe(readFileSync('test/surface/help.txt', 'utf8'));
   });
 
   it('help names commands and flags, where the interface has tools and fields', () => {
@@ -52,18 +55,9 @@ describe('what callers see', () => {
     expect(wide).toEqual([]);
   });
 
-  it('the tools are the pinned ones, and cost an agent at most 48 KB', () => {
-    expect(lines(toolsText())).toBe(lines(pinned('tools.json')));
+  it('the tools cost an agent at most 48 KB', () => {
     const sent = JSON.stringify(JSON.parse(toolsText()));
     expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(48 * 1024);
-  });
-
-  it.each([
-    ['types', typesText],
-    ['places', placesText],
-    ['methods', methodsText],
-  ])('the %s of the TypeScript client are written from the operations', (name, text) => {
-    expect(bare(readFileSync(`clients/typescript/${name}.ts`, 'utf8'))).toBe(bare(text()));
   });
 
   it('the TypeScript client has a method for every operation', () => {
@@ -80,9 +74,5 @@ describe('what callers see', () => {
       );
     });
     expect(missing.map(({ name }) => name)).toEqual([]);
-  });
-
-  it('the OpenAPI document is the pinned one', () => {
-    expect(lines(openApiText())).toBe(lines(pinned('openapi.json')));
   });
 });

@@ -1,13 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { helpText, openApiText, toolsText } from './files.ts';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { PINS, surface } from './pin.ts';
 import { pythonFiles } from './python.ts';
-import { methodsText, placesText, typesText } from './typescript.ts';
 
-// Rewrites the pins that callers can see, and the types of the client.
-writeFileSync('test/surface/help.txt', helpText());
-writeFileSync('test/surface/openapi.json', openApiText());
-writeFileSync('test/surface/tools.json', toolsText());
+// Rewrites what callers can see, a file for each operation, and the Python client.
+const { pins, document, help } = surface();
+rmSync(PINS, { recursive: true, force: true });
+mkdirSync(PINS);
+for (const pin of pins) writeFileSync(`${PINS}/${pin.name}.json`, JSON.stringify(pin, null, 2));
+writeFileSync('test/surface/document.json', JSON.stringify(document, null, 2));
+writeFileSync('test/surface/help.txt', help);
 for (const [path, text] of pythonFiles()) writeFileSync(path, text);
-writeFileSync('clients/typescript/types.ts', typesText());
-writeFileSync('clients/typescript/places.ts', placesText());
-writeFileSync('clients/typescript/methods.ts', methodsText());

@@ -3,8 +3,13 @@ import type { ApprovalFields, HumanAnswer, HumanFields } from '../ask.ts';
 import type { CallOptions, RunOperation } from '../call/place.ts';
 import type { Lease } from '../core/lease.ts';
 import { keptOnce } from '../once.ts';
-import { PLACES } from '../places.ts';
-import type { AskAnswer, ClaimedEvent, InboxNackAnswer, StateLoadAnswer } from '../types.ts';
+import { PLACES } from '../generated/places.ts';
+import type {
+  AskAnswer,
+  ClaimedEvent,
+  InboxNackAnswer,
+  StateLoadAnswer,
+} from '../generated/types.ts';
 import { Parked } from './parked.ts';
 
 /** A claimed event. Outsiders wrote its payload; its type is known if the worker checks it. */

@@ -1,5 +1,6 @@
 """A client for svc, the back end that software agents share."""
 
+from ._generated.types import ClaimedEvent, WorkEvent
 from ._async import AsyncSvc
 from ._contexts import AsyncContext, Context
 from ._effects import Clock
@@ -38,7 +39,6 @@ from .errors import (
     UntrustedError,
     ValidationError,
 )
-from .types import ClaimedEvent, WorkEvent
 
 __all__ = [
     "Answer",

@@ -17,9 +17,10 @@ from typing import (
     overload,
 )
 
-from . import _async_api as _api
 from . import _helpers
 from . import types as t
+from ._generated import async_api as api
+from ._generated.types import WorkEvent
 from ._async_work import AsyncWorker, OnFinished, stopping
 from ._contexts import AsyncContext
 from ._core import MAX_RETRIES, TIMEOUT, Core
@@ -30,7 +31,6 @@ from ._progress import Progress
 from ._transport import AsyncTransport
 from ._working import settings_of
 from .answers import Answered, Approved
-from .types import WorkEvent
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -52,7 +52,7 @@ class WorkOptions(TypedDict, total=False):
     log: Optional[Callable[[str], None]]
 
 
-class Inbox(_api.Inbox):
+class Inbox(api.Inbox):
     async def wait(  # type: ignore[override]
         self,
         *,
@@ -68,14 +68,14 @@ class Inbox(_api.Inbox):
         return await self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))
 
 
-class Ask(_api.Ask):
+class Ask(api.Ask):
     async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         """Asks, and waits for the answer: until it's there, or for `wait_seconds`."""
         seconds = fields.get("wait_seconds")
         return await self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))
 
 
-class Request(_api.Request):
+class Request(api.Request):
     async def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Union[Approved, Answered]:
         """
         A yes or an answer, however long that takes. Raises `NotApproved` or `NotAnswered` otherwise; with
@@ -84,17 +84,17 @@ class Request(_api.Request):
         return await self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))
 
 
-class Policy(_api.Policy):
+class Policy(api.Policy):
     async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         return await self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
 
 
-class Email(_api.Email):
+class Email(api.Email):
     async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         return await self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
 
 
-class Kv(_api.Kv):
+class Kv(api.Kv):
     async def update(
         self, key: str, change: Callable[[Any], Union[Any, Awaitable[Any]]], *, ttl_seconds: Optional[int] = None
     ) -> Any:
@@ -102,7 +102,7 @@ class Kv(_api.Kv):
         return await self._svc._run(_helpers.update(self._svc._core, key, change, ttl_seconds))
 
 
-class File(_api.File):
+class File(api.File):
     async def get(  # type: ignore[override]
         self, path: str, **call: Any
     ) -> Optional[t.FileGetAnswer]:
@@ -147,7 +147,7 @@ class AsyncLock:
         await self._svc._run(self._core.give_back())
 
 
-class AsyncSvc(_api.Methods):
+class AsyncSvc(api.Methods):
     """
     A client. Without arguments it finds the key and the server as the `svc` command does: `SVC_API_KEY` and
     `SVC_GATEWAY`, or else the stored profile and this machine's daemon. Use it in one event loop.
@@ -184,20 +184,20 @@ class AsyncSvc(_api.Methods):
             clock=clock,
         )
         self._transport = transport or AsyncTransport(lambda: self._core.connection)
-        self.session = _api.Session(self)
-        self.key = _api.Key(self)
-        self.source = _api.Source(self)
+        self.session = api.Session(self)
+        self.key = api.Key(self)
+        self.source = api.Source(self)
         self.inbox = Inbox(self)
-        self.route = _api.Route(self)
+        self.route = api.Route(self)
         self.ask = Ask(self)
         self.request = Request(self)
-        self.channel = _api.Channel(self)
+        self.channel = api.Channel(self)
         self.policy = Policy(self)
         self.kv = Kv(self)
-        self.state = _api.State(self)
+        self.state = api.State(self)
         self.file = File(self)
         self.email = Email(self)
-        self.ledger = _api.Ledger(self)
+        self.ledger = api.Ledger(self)
 
     @overload
     async def work(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Awaitable, Callable, Dict, NoReturn, Optional, Sequence, TypeVar, Union, overload
 
+from ._generated.types import ClaimedEvent, Resumed
 from ._effects import Steps
 from ._lost import Lost
 from ._operation import UNSET
 from ._working import Work
 from .answers import Answered, Approved
-from .types import ClaimedEvent, Resumed
 
 Run = Callable[[Steps[Any]], Any]
 T = TypeVar("T")

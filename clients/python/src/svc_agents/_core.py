@@ -13,7 +13,7 @@ from ._connection import Connection, resolve_connection
 from ._effects import Backoff, Clock, Send, Sleep, Steps, Stop, Stopped
 from ._http import Request, Response
 from ._operation import UNSET, CallOptions, Operation, Prepared, prepare
-from ._operations import OPERATIONS
+from ._generated.operations import OPERATIONS
 from ._version import VERSION
 from .errors import SvcError, answered_error, in_front
 

@@ -16,7 +16,7 @@ from ._core import GRACE, Core
 from ._effects import Call, Send, Sleep, Steps, Stop
 from ._http import Request, Response
 from ._operation import UNSET, CallOptions, Prepared, prepare
-from ._operations import OPERATIONS
+from ._generated.operations import OPERATIONS
 from ._working import STEP_NAME, sat_out
 from .answers import Answered, Approved, granted
 from .errors import LockBusyError, LostAnswerError, NotFoundError, PreconditionFailedError, SvcError, answered_error

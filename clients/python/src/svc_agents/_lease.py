@@ -10,7 +10,7 @@ from typing import Any, Dict, Mapping, Optional
 from ._core import Core
 from ._effects import Backoff, Sleep, Steps, Stop, Stopped
 from ._operation import prepare
-from ._operations import OPERATIONS
+from ._generated.operations import OPERATIONS
 from .errors import LeaseLostError, SvcError
 
 log = logging.getLogger("svc_agents")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, TypedDict, TypeVar, Union, overload
 
-from . import _api, _helpers
+from . import _helpers
 from . import types as t
+from ._generated import api
+from ._generated.types import WorkEvent
 from ._contexts import Context
 from ._core import MAX_RETRIES, TIMEOUT, Core
 from ._effects import Clock, Send, Sleep, Steps, Stop
@@ -17,7 +19,6 @@ from ._sync_work import OnFinished, Worker, stopping
 from ._transport import SocketTransport
 from ._working import settings_of
 from .answers import Answered, Approved
-from .types import WorkEvent
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,7 +40,7 @@ class WorkOptions(TypedDict, total=False):
     log: Optional[Callable[[str], None]]
 
 
-class Inbox(_api.Inbox):
+class Inbox(api.Inbox):
     def wait(  # type: ignore[override]
         self,
         *,
@@ -55,14 +56,14 @@ class Inbox(_api.Inbox):
         return self._svc._run(_helpers.wait_event(self._svc._core, fields, timeout_seconds))
 
 
-class Ask(_api.Ask):
+class Ask(api.Ask):
     def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         """Asks, and waits for the answer: until it's there, or for `wait_seconds`."""
         seconds = fields.get("wait_seconds")
         return self._svc._run(_helpers.ask(self._svc._core, name, fields, seconds, options))
 
 
-class Request(_api.Request):
+class Request(api.Request):
     def wait(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> Union[Approved, Answered]:
         """
         A yes or an answer, however long that takes. Raises `NotApproved` or `NotAnswered` otherwise; with
@@ -71,17 +72,17 @@ class Request(_api.Request):
         return self._svc._run(_helpers.decided(self._svc._core, request_id, timeout_seconds))
 
 
-class Policy(_api.Policy):
+class Policy(api.Policy):
     def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         return self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
 
 
-class Email(_api.Email):
+class Email(api.Email):
     def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
         return self._svc._run(_helpers.asking(self._svc._core, name, fields, options))
 
 
-class Kv(_api.Kv):
+class Kv(api.Kv):
     def update(
         self, key: str, change: Callable[[Any], Any], *, ttl_seconds: Optional[int] = None
     ) -> Any:
@@ -89,7 +90,7 @@ class Kv(_api.Kv):
         return self._svc._run(_helpers.update(self._svc._core, key, change, ttl_seconds))
 
 
-class File(_api.File):
+class File(api.File):
     def get(  # type: ignore[override]
         self, path: str, **call: Any
     ) -> Optional[t.FileGetAnswer]:
@@ -137,7 +138,7 @@ class Lock:
         self._svc._run(self._core.give_back())
 
 
-class Svc(_api.Methods):
+class Svc(api.Methods):
     """
     A client. Without arguments it finds the key and the server as the `svc` command does: `SVC_API_KEY` and
     `SVC_GATEWAY`, or else the stored profile and this machine's daemon. Threads may share it.
@@ -174,20 +175,20 @@ class Svc(_api.Methods):
             clock=clock,
         )
         self._transport = transport or SocketTransport(lambda: self._core.connection)
-        self.session = _api.Session(self)
-        self.key = _api.Key(self)
-        self.source = _api.Source(self)
+        self.session = api.Session(self)
+        self.key = api.Key(self)
+        self.source = api.Source(self)
         self.inbox = Inbox(self)
-        self.route = _api.Route(self)
+        self.route = api.Route(self)
         self.ask = Ask(self)
         self.request = Request(self)
-        self.channel = _api.Channel(self)
+        self.channel = api.Channel(self)
         self.policy = Policy(self)
         self.kv = Kv(self)
-        self.state = _api.State(self)
+        self.state = api.State(self)
         self.file = File(self)
         self.email = Email(self)
-        self.ledger = _api.Ledger(self)
+        self.ledger = api.Ledger(self)
 
     @overload
     def work(

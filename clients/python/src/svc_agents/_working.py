@@ -16,10 +16,10 @@ from ._core import HELD, Core, to_json
 from ._effects import Backoff, Call, Sleep, Steps, Stop, Stopped
 from ._lease import DRIFT, Closed, Lease, Verdict
 from ._operation import UNSET, Prepared, prepare
-from ._operations import OPERATIONS
+from ._generated.operations import OPERATIONS
+from ._generated.types import ClaimedEvent
 from .answers import Answered, Approved, granted, no_in
 from .errors import Parked, PayloadInvalid, Permanent, SvcError
-from .types import ClaimedEvent
 
 log = logging.getLogger("svc_agents")
 

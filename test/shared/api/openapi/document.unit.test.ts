@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { httpApp } from '../../../../gateway/http/app.ts';
-import { atOnce } from '../../../helpers/at-once.ts';
+import { atOnce } from '../../../../cli/shapes/at-once.ts';
 import { openApiDocument } from '../../../../shared/api/openapi/document.ts';
 import { operations } from '../../../../shared/operations/index.ts';
 import type { Operation } from '../../../../shared/kernel/operation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../../../helpers/at-once.ts';
+import { atOnce } from '../../../../cli/shapes/at-once.ts';
 import { openApiDocument } from '../../../../shared/api/openapi/document.ts';
 import { Schemas } from '../../../../shared/api/openapi/schemas.ts';
 import type { Operation } from '../../../../shared/kernel/operation.ts';

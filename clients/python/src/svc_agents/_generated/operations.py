@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Dict
 
-from ._operation import Operation
+from .._operation import Operation
 
 OPERATIONS: Dict[str, Operation] = {
     "whoami": Operation("GET", "/v1/whoami"),

@@ -1,8 +1,11 @@
-import { placeOf } from '../../cli/shapes/shape-of.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { jsonSchema } from '../../shared/api/fields.ts';
+import { openApiDocument } from '../../shared/api/openapi/document.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
+import { atOnce } from './at-once.ts';
+import { VERSION } from '../../shared/lib/version.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { openApiText } from './files.ts';
+import { placeOf } from './shape-of.ts';
 
 interface Schema {
   readonly $ref?: string;
@@ -38,11 +41,32 @@ const BY_HAND: ReadonlySet<string> = new Set([
   'inbox_wait',
 ]);
 
-const HEAD = '// Written by `npm run surface` from the operations. Do not edit.\n\n';
+const FOLDER = 'clients/typescript/generated';
+const HEAD = '// Written by the build, and by `npm run generate`, from the operations.\n\n';
+const SERVER = { version: VERSION, urls: { api: '', mcp: '', hooks: '' } };
 
-/** `clients/typescript/types.ts`: what every operation takes and answers. */
-export function typesText(): string {
-  const document = JSON.parse(openApiText()) as Document;
+/** Writes the types, places and methods of the TypeScript client, which the tree doesn't have. */
+export function writeClientFiles(): void {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const [name, text] of clientFiles()) writeFileSync(`${FOLDER}/${name}.ts`, text);
+}
+
+function clientFiles(): [name: string, text: string][] {
+  const document = documentOf();
+  return [
+    ['types', typesText(document)],
+    ['places', placesText()],
+    ['methods', methodsText(document)],
+  ];
+}
+
+function documentOf(): Document {
+  const made = atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true }));
+  return JSON.parse(JSON.stringify(made)) as Document;
+}
+
+/** What every operation takes and answers. */
+function typesText(document: Document): string {
   // An input of the client also has the fields that stand in the path or in the query.
   const inputs = new Set(operations.map(({ name }) => `${typeName(name)}Input`));
   const parts = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
@@ -57,19 +81,18 @@ export function typesText(): string {
   return HEAD + parts.join('\n');
 }
 
-/** `clients/typescript/places.ts`: where each operation is called. */
-export function placesText(): string {
+/** Where each operation is called. */
+function placesText(): string {
   const table = operations.map((one) => `${one.name}: ${JSON.stringify(placeOf(one))},`);
-  return `${HEAD}import type { Place } from './call/place.ts';
+  return `${HEAD}import type { Place } from '../call/place.ts';
 
 /** Where each operation is called. */
 export const PLACES = {\n${table.join('\n')}\n} satisfies Record<string, Place>;
 `;
 }
 
-/** `clients/typescript/methods.ts`: a method for each operation. */
-export function methodsText(): string {
-  const document = JSON.parse(openApiText()) as Document;
+/** A method for each operation. */
+function methodsText(document: Document): string {
   const nouns = new Map<string, Operation[]>();
   for (const operation of operations.filter(({ name }) => !BY_HAND.has(name))) {
     const noun = /^([a-z]+)_/.exec(operation.name)?.[1] ?? '';
@@ -80,8 +103,8 @@ export function methodsText(): string {
       ? own.map((one) => `${method(document, one, one.name, ' = ')};`).join('\n\n')
       : `readonly ${noun} = {\n${own.map((one) => `${method(document, one, verbOf(one), ': ')},`).join('\n')}\n};`,
   );
-  return `${HEAD}import type { CallOptions, RunOperation } from './call/place.ts';
-import { List } from './call/list.ts';
+  return `${HEAD}import type { CallOptions, RunOperation } from '../call/place.ts';
+import { List } from '../call/list.ts';
 import { PLACES } from './places.ts';
 import type * as T from './types.ts';
 

@@ -1,0 +1,3 @@
+import { writeClientFiles } from './client-files.ts';
+
+writeClientFiles();

@@ -1,0 +1,1 @@
+"""Written from the operations by `npm run surface`."""
