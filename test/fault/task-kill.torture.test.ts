@@ -22,7 +22,6 @@ let project: TeamProject;
 let ada: Member;
 let bob: Member;
 let listen = '';
-let hook = '';
 let bridge: McpProcess;
 
 beforeAll(async () => {
@@ -34,8 +33,6 @@ beforeAll(async () => {
   [ada, bob] = [member('ada'), member('bob')];
   await Promise.all([ada.up(), bob.up()]);
   bridge = new McpProcess(join(folder.path, 'ada'));
-  const added = await ada.call('POST', '/v1/sources', { type: 'webhook', name: 'open' });
-  hook = String(added.body['url']);
   await bridge.send('tools/call', {
     name: 'file_put',
     arguments: { path: 'may.txt', content_base64: 'TWF5' },
@@ -66,25 +63,33 @@ async function kill(victim: (typeof VICTIMS)[number]): Promise<void> {
 const INPUTS: Readonly<Record<(typeof KINDS)[number], (round: number) => [string, object]>> = {
   approval: (round) => ['ask_approval', { action: 'pr.merge', summary: `Merge #${round}` }],
   link: (round) => ['file_url', { path: 'may.txt', expires_in: 3600 + round }],
-  claim: (round) => ['inbox_wait', { claim: true, type: `round.${round}` }],
-  wait: (round) => ['inbox_wait', { type: `round.${round}` }],
+  claim: (round) => ['inbox_wait', { claim: true, source: `round-${round}` }],
+  wait: (round) => ['inbox_wait', { source: `round-${round}` }],
 };
 
-async function begun(kind: (typeof KINDS)[number], round: number): Promise<string> {
-  const [name, given] = INPUTS[kind](round);
-  const { result, error } = await bridge.send('tools/call', { name, arguments: given });
-  if (result?.['resultType'] !== 'task') throw new Error(JSON.stringify(result ?? error));
-  return String(result['taskId']);
+interface Begun {
+  readonly id: string;
+  /** Where its event is sent, for a wait. */
+  readonly hook: string | null;
 }
 
-async function answered(kind: (typeof KINDS)[number], round: number, links: number): Promise<void> {
-  if (kind === 'approval' || kind === 'link') {
+async function begun(kind: (typeof KINDS)[number], round: number): Promise<Begun> {
+  const [name, given] = INPUTS[kind](round);
+  const isWait = name === 'inbox_wait';
+  const source = { type: 'webhook', name: `round-${round}` };
+  const added = isWait ? await ada.call('POST', '/v1/sources', source) : null;
+  const { result, error } = await bridge.send('tools/call', { name, arguments: given });
+  if (result?.['resultType'] !== 'task') throw new Error(JSON.stringify(result ?? error));
+  return { id: String(result['taskId']), hook: added && String(added.body['url']) };
+}
+
+async function answered({ hook }: Begun, links: number): Promise<void> {
+  if (hook === null) {
     const token = await linkToken(dataFolder, 'a', links + 1);
     await visit(`${gateway.url}/a/${token}`, { button: 'Approve' });
     return;
   }
-  const body = JSON.stringify({ type: `round.${round}` });
-  const sent = await fetch(hook, { method: 'POST', body });
+  const sent = await fetch(hook, { method: 'POST', body: '{}' });
   expect(sent.status).toBe(200);
 }
 
@@ -101,12 +106,13 @@ describe(`${ROUNDS} tasks of which each has its gateway, daemon or svc mcp kille
       const kind = KINDS[round % KINDS.length] ?? 'approval';
       const victim = VICTIMS[Math.floor(round / KINDS.length) % VICTIMS.length] ?? 'gateway';
       const links = tokensOf(dataFolder, 'a').length;
-      const id = await begun(kind, round);
+      const task = await begun(kind, round);
+      const { id } = task;
       // One reads while it dies, and nobody while it is decided.
       const held = bridge.send('tasks/get', { taskId: id });
       await kill(victim);
       await held;
-      await answered(kind, round, links);
+      await answered(task, links);
       const first = await settled(id, () => bridge);
       await kill(VICTIMS[(round + 1) % VICTIMS.length] ?? 'daemon');
       for (const reader of readers()) expect(await settled(id, () => reader)).toBe(first);

@@ -94,6 +94,11 @@ export const TASKS: readonly Task[] = [
     ...tests('test/fault/gateways.torture.test.ts'),
   },
   {
+    name: 'tasks',
+    what: 'gateways, daemons and svc mcp that are killed while a task waits for a person or an event',
+    ...tests('test/fault/task-kill.torture.test.ts', 'test/fault/task-gateways.torture.test.ts'),
+  },
+  {
     name: 'mail',
     what: 'processes that are killed while they send mail',
     ...tests(
