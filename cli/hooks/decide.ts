@@ -1,8 +1,8 @@
-import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
+import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
 import { undecided, type Verdict } from './tool-call.ts';
 
@@ -38,32 +38,49 @@ export async function decide(asking: Asking): Promise<Verdict> {
 }
 
 async function decided({ client, question, waitMs, signal }: Asking): Promise<Verdict> {
-  const until = AbortSignal.any([signal, deadline(waitMs)]);
   const dueAt = performance.now() + waitMs;
-  const key = crypto.randomUUID();
-  const ask = async (seconds: number, ends: AbortSignal): Promise<Record<string, unknown>> => {
-    const body = { ...question, wait_seconds: seconds, expires_in: spanFor(waitMs) };
-    const headers = { 'idempotency-key': key };
-    const timeoutMs = seconds * 1000 + MARGIN_MS;
-    const answer = await client.call('POST', '/v1/requests', {
-      body,
-      headers,
-      timeoutMs,
-      signal: ends,
-    });
-    if (isObject(answer)) return answer;
-    throw new Error("The answer isn't a decision.");
-  };
+  const idempotencyKey = crypto.randomUUID();
+  const request = requestFor({ ...question, expires_in: spanFor(waitMs) });
   // Nothing can be taken back before the request's id is known, so this call isn't cut short.
-  let answer = await ask(0, deadline(FIRST_MS));
-  const calls = new RetryingCalls({ signal: until, trouble: () => undefined });
-  while (answer['status'] === 'pending' && !until.aborted) {
-    const left = Math.max(1, Math.ceil((dueAt - performance.now()) / 1000));
-    // The same key: this goes on waiting and asks nobody again.
-    answer = (await calls.answer(() => ask(Math.min(HELD_SECONDS, left), until))) ?? answer;
+  const { method, path, options } = request(0);
+  const headers = { 'idempotency-key': idempotencyKey };
+  const first = { ...options, headers, signal: deadline(FIRST_MS) };
+  const asked = await client.call(method, path, first);
+  if (!isObject(asked)) throw new Error("The answer isn't a decision.");
+  if (!isPending(asked)) return verdictOf(asked);
+  const seconds = Math.ceil((dueAt - performance.now()) / 1000);
+  let answer: unknown = asked;
+  try {
+    answer = await reconnectingAnswer({
+      client,
+      idempotencyKey,
+      request: { ...request(seconds), again: request },
+      known: asked,
+      isPatient: true,
+      signal,
+      isPending,
+      onAway: () => undefined,
+    });
+  } catch (error) {
+    // An answer that the client no longer wants is as good as none.
+    if (!signal.aborted) throw error;
   }
-  if (answer['status'] !== 'pending') return verdictOf(answer);
-  return takenBack(client, String(answer['request_id']), signal.aborted);
+  if (isObject(answer) && !isPending(answer)) return verdictOf(answer);
+  return takenBack(client, String(asked['request_id']), signal.aborted);
+}
+
+/** The same question, held for at most these seconds at a time. */
+function requestFor(question: object) {
+  return (seconds: number) => {
+    const held = Math.min(seconds, HELD_SECONDS);
+    const body = { ...question, wait_seconds: held };
+    const options = { body, timeoutMs: held * 1000 + MARGIN_MS };
+    return { method: 'POST', path: '/v1/requests', options, seconds };
+  };
+}
+
+function isPending(answer: unknown): boolean {
+  return isObject(answer) && answer['status'] === 'pending';
 }
 
 /** The request shouldn't outlive whoever waits for it by much, even if they end without a word. */

@@ -15,10 +15,20 @@ const EARLY_MS = 500;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
 
+/** A request that the server holds until a person decides, or for these seconds. */
+interface HeldRequest extends Pick<
+  OperationCall,
+  'method' | 'path' | 'options' | 'seconds'
+> {
+  readonly again: (seconds: number) => Omit<HeldRequest, 'again'>;
+}
+
 interface LongCall {
   readonly client: Client;
   readonly idempotencyKey: string;
-  readonly request: Pick<OperationCall, 'again' | 'method' | 'path' | 'options' | 'seconds'>;
+  readonly request: HeldRequest;
+  /** The pending answer of an earlier call with the same key: the request exists, and only the wait goes on. */
+  readonly known?: unknown;
   /** Whether to go on after the time until it's known that the request exists. */
   readonly isPatient: boolean;
   readonly signal: AbortSignal;
@@ -41,11 +51,12 @@ class ReconnectingCall {
   readonly #call: LongCall;
   readonly #dueAt: number;
   /** The newest pending answer. */
-  #known: unknown = null;
+  #known: unknown;
   #isAway = false;
 
   constructor(call: LongCall) {
     this.#call = call;
+    this.#known = call.known ?? null;
     this.#dueAt = performance.now() + call.request.seconds * 1000;
   }
 
@@ -72,7 +83,8 @@ class ReconnectingCall {
     const { client, idempotencyKey, request, signal } = this.#call;
     // The server should hold a retry for the rest of the time only.
     const left = Math.max(0, Math.ceil(this.#leftMs() / 1000));
-    const { method, path, options } = tries === 0 ? request : request.again(left);
+    const isFirst = tries === 0 && this.#known === null;
+    const { method, path, options } = isFirst ? request : request.again(left);
     const enough = this.#known === null ? signal : deadline(Math.max(1, Math.ceil(this.#leftMs())));
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
     try {
@@ -80,18 +92,18 @@ class ReconnectingCall {
       return await client.call(method, path, { ...options, headers, signal: until });
     } catch (error) {
       if (signal.aborted) throw new Error('Interrupted.', { cause: error });
-      if (!enough.aborted) this.#sitOut(error, tries, left);
+      if (!enough.aborted) this.#sitOut(error, isFirst, left);
       return null;
     }
   }
 
   /** Throws errors that a retry can't fix. */
-  #sitOut(error: unknown, tries: number, left: number): void {
+  #sitOut(error: unknown, isFirst: boolean, left: number): void {
     // A first call that was never sent, or was refused, didn't ask anyone.
-    if (tries === 0 && !mayHaveArrived(error)) throw error;
+    if (isFirst && !mayHaveArrived(error)) throw error;
     if (!mayPass(error)) throw error;
     // A call that waits for nothing has one more try all the same.
-    const isOver = !this.#call.isPatient && tries > 0 && left === 0;
+    const isOver = !this.#call.isPatient && !isFirst && left === 0;
     if (this.#known === null && isOver) throw notKnown(error);
     if (!this.#isAway) this.#call.onAway(error);
     this.#isAway = true;

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { visit } from '../helpers/page-visitor.ts';
 import { Harness } from '../surface/harness.ts';
-import { fieldsOf, parsedLine } from './tools/fakes.ts';
-
-const PATIENCE = { timeout: 60_000 };
+import { linkAbout } from './approvals/outbox-link.ts';
+import { parsedLine } from './tools/fakes.ts';
+import { start } from './tools/processes.ts';
 
 let daemon: Harness;
 let hook: string;
@@ -37,26 +35,8 @@ function handler(): string {
 async function work(notes: string) {
   const args = [daemon.bundle, 'inbox', 'work', '--exec', handler(), '--max', '1'];
   const env = { ...daemon.env, NOTES: notes };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString('utf8');
-  });
-  await once(child, 'close');
+  const { out } = await start(process.execPath, args, { env, input: '' }).ended;
   return parsedLine(out);
-}
-
-/** The link of the message about it, as the owner finds it. */
-async function linkAbout(summary: string): Promise<string> {
-  const find = async (): Promise<string> => {
-    const items: unknown = parsedLine((await daemon.svc('outbox', 'list')).out)['items'];
-    const messages = (Array.isArray(items) ? items : []).map(fieldsOf);
-    const { id = '' } = fieldsOf(messages.find((one) => String(one['subject']).includes(summary)));
-    return String(id);
-  };
-  await expect.poll(find, PATIENCE).not.toBe('');
-  const text = String(parsedLine((await daemon.svc('outbox', 'show', await find())).out)['text']);
-  return /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '';
 }
 
 it.each([
@@ -72,7 +52,7 @@ it.each([
   expect(first).toMatchObject({ outcome: 'parked', exit_code: 6 });
   const status = parsedLine((await daemon.svc('status')).out);
   expect(status['waiting']).toMatchObject({ events: 1, people: 1 });
-  await visit(await linkAbout(id), { button });
+  await visit(await linkAbout(daemon, id), { button });
   expect(await work(notes)).toMatchObject({
     event_id: id,
     outcome: 'acked',

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { visit } from '../../helpers/page-visitor.ts';
 import { Harness } from '../../surface/harness.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
+import { start } from '../tools/processes.ts';
+import { linkAbout } from './outbox-link.ts';
 
 const PATIENCE = { timeout: 60_000 };
 
@@ -13,22 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => daemon.stop());
 
-/** A process of the executable, or of a shell that knows it as `svc`, with what it wrote. */
-function start(program: string, args: readonly string[]) {
-  const child = spawn(program, args, { env: daemon.env });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString('utf8');
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString('utf8');
-  });
-  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, out, err }));
-  return { child, ended, said: () => err };
-}
-
 function svc(...args: readonly string[]) {
-  return start(process.execPath, [daemon.bundle, ...args]);
+  return start(process.execPath, [daemon.bundle, ...args], daemon);
 }
 
 /** Asks for an approval and waits in the background. */
@@ -36,25 +22,11 @@ function ask(summary: string, ...flags: readonly string[]) {
   return svc('ask', 'approval', 'deploy.production', summary, '--wait-seconds', '60', ...flags);
 }
 
-/** The link of the message about it, as the owner finds it. */
-async function linkAbout(summary: string): Promise<string> {
-  const find = async (): Promise<string | null> => {
-    const items: unknown = parsedLine((await daemon.svc('outbox', 'list')).out)['items'];
-    const messages = (Array.isArray(items) ? items : []).map(fieldsOf);
-    const message = messages.find(({ subject }) => String(subject).includes(summary));
-    return message ? String(message['id']) : null;
-  };
-  await expect.poll(find, PATIENCE).not.toBeNull();
-  const { out } = await daemon.svc('outbox', 'show', (await find()) ?? '');
-  const text = String(parsedLine(out)['text']);
-  return /^https?:\/\/\S+$/m.exec(text)?.[0] ?? '';
-}
-
 describe('svc ask approval', () => {
   it('ends with 0 when the owner approves on the page of the message, so that the work goes on', async () => {
     const script = `"$0" "$1" ask approval deploy.production "Deploy 1.0" --wait-seconds 60 && echo DEPLOYED`;
-    const { ended, said } = start('sh', ['-c', script, process.execPath, daemon.bundle]);
-    const link = await linkAbout('Deploy 1.0');
+    const { ended, said } = start('sh', ['-c', script, process.execPath, daemon.bundle], daemon);
+    const link = await linkAbout(daemon, 'Deploy 1.0');
     // Whoever is as quick as this program need not be told where to look.
     await expect.poll(said, PATIENCE).toContain('svc outbox open\n');
     const page = await visit(link, { button: 'Approve', typed: { comment: 'go ahead' } });
@@ -71,7 +43,10 @@ describe('svc ask approval', () => {
 
   it('ends with 5 when the owner denies', async () => {
     const { ended } = ask('Deploy 2.0', '--risk', 'high', '--details', 'No tests yet.');
-    await visit(await linkAbout('Deploy 2.0'), { button: 'Deny', typed: { comment: 'not today' } });
+    await visit(await linkAbout(daemon, 'Deploy 2.0'), {
+      button: 'Deny',
+      typed: { comment: 'not today' },
+    });
     const { code, out } = await ended;
     expect(code).toBe(5);
     expect(parsedLine(out)).toMatchObject({ status: 'denied', comment: 'not today' });
@@ -80,7 +55,7 @@ describe('svc ask approval', () => {
   it('asks a second time where the risk is high, and takes a choice', async () => {
     const flags = ['--risk', 'high', '--details', 'All tests pass.', '--options', 'at night'];
     const { ended } = ask('Deploy 3.0', ...flags);
-    await visit(await linkAbout('Deploy 3.0'), { button: 'at night' });
+    await visit(await linkAbout(daemon, 'Deploy 3.0'), { button: 'at night' });
     const { code, out } = await ended;
     expect(code).toBe(0);
     expect(parsedLine(out)).toMatchObject({ status: 'modified', decision: 'at night' });
@@ -94,14 +69,14 @@ describe('svc ask approval', () => {
     expect(err).toContain(`Still pending. Next: svc request watch ${id}\n`);
     expect((await daemon.svc('request', 'status', id)).code).toBe(6);
     const { ended } = svc('request', 'watch', id);
-    await visit(await linkAbout('Deploy 4.0'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'Deploy 4.0'), { button: 'Approve' });
     expect((await ended).code).toBe(0);
     expect((await daemon.svc('request', 'status', id)).code).toBe(0);
   });
 
   it('leaves the request open at Ctrl-C, and says how to pick it up', async () => {
     const { child, ended, said } = ask('Deploy 5.0');
-    await linkAbout('Deploy 5.0');
+    await linkAbout(daemon, 'Deploy 5.0');
     // It has found its request by then.
     await expect.poll(said, PATIENCE).toContain('svc outbox open\n');
     child.kill('SIGINT');
@@ -112,13 +87,13 @@ describe('svc ask approval', () => {
     const { out: status } = await daemon.svc('request', 'status', id);
     expect(parsedLine(status)).toMatchObject({ status: 'pending', summary: 'Deploy 5.0' });
     const repeated = ask('Deploy 5.0', key);
-    await visit(await linkAbout('Deploy 5.0'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'Deploy 5.0'), { button: 'Approve' });
     expect(parsedLine((await repeated.ended).out)).toMatchObject({ request_id: id });
   });
 
   it('ends at its time, and says how to find the request, when the daemon is killed and stays away', async () => {
     const asking = svc('ask', 'approval', 'deploy', 'Deploy 6.0', '--wait', '10s');
-    await linkAbout('Deploy 6.0');
+    await linkAbout(daemon, 'Deploy 6.0');
     process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
     const { code, out, err } = await asking.ended;
     expect([code, out]).toEqual([7, '']);
@@ -133,7 +108,7 @@ describe('svc ask approval', () => {
   it.each(['down', 'kill -9'])('waits on over a restart of the daemon after %s', async (how) => {
     const summary = `Deploy after ${how}`;
     const { ended, said } = ask(summary);
-    const link = await linkAbout(summary);
+    const link = await linkAbout(daemon, summary);
     if (how === 'down') await daemon.svc('down');
     else process.kill(Number(parsedLine((await daemon.svc('status')).out)['pid']), 'SIGKILL');
     // One that is back too soon is not missed.
@@ -159,12 +134,12 @@ describe('people', () => {
   it('answer a question, let another one in and change the policy', async () => {
     const asking = svc('ask', 'human', 'Which region?', '--wait-seconds', '20');
     const answer = { button: 'Send this answer', typed: { text: 'eu-west' } };
-    await visit(await linkAbout('Which region?'), answer);
+    await visit(await linkAbout(daemon, 'Which region?'), answer);
     expect(parsedLine((await asking.ended).out)).toMatchObject({ decision: 'eu-west' });
 
     await daemon.svc('channel', 'add', 'email', 'ana@example.com', '--label', 'ana');
-    await visit(await linkAbout('onfirm'), { button: 'Confirm' });
-    await visit(await linkAbout('Let ana decide'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'onfirm'), { button: 'Confirm' });
+    await visit(await linkAbout(daemon, 'Let ana decide'), { button: 'Approve' });
     const { items } = parsedLine((await daemon.svc('channel', 'list')).out);
     expect(items).toMatchObject([{ owner: true }, { label: 'ana', status: 'active' }]);
     const status = parsedLine((await daemon.svc('status')).out);
@@ -172,7 +147,7 @@ describe('people', () => {
 
     const rules = [{ id: 'small', effect: 'auto_approve', action: 'payment.*', amount_lte: 100 }];
     const proposing = svc('policy', 'set', JSON.stringify({ rules }), '--wait-seconds', '20');
-    await visit(await linkAbout('Replace policy version 0'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'Replace policy version 0'), { button: 'Approve' });
     expect((await proposing.ended).code).toBe(0);
     const small = ['ask', 'approval', 'payment.refund', 'Refund', '--amount', '10'];
     const { code, out } = await daemon.svc(...small);

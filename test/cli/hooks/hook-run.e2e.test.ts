@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import { Harness } from '../../surface/harness.ts';
+import { linkAbout } from '../approvals/outbox-link.ts';
 import { fieldsOf, parsedLine } from '../tools/fakes.ts';
+import { start } from '../tools/processes.ts';
 import { claudeCode, codex, cursorMcp, cursorShell, gemini } from './payloads.ts';
 
 const PATIENCE = { timeout: 60_000 };
@@ -24,17 +24,7 @@ afterAll(async () => {
 /** A hook as a client starts it, with the payload on its standard input. */
 function hook(client: string, payload: object, flags: readonly string[] = []) {
   const args = [daemon.bundle, 'hook', 'run', client, ...flags];
-  const child = spawn(process.execPath, args, { env: daemon.env });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString('utf8');
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString('utf8');
-  });
-  child.stdin.end(JSON.stringify(payload));
-  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, out, err }));
-  return { child, ended };
+  return start(process.execPath, args, { env: daemon.env, input: JSON.stringify(payload) });
 }
 
 async function answerOf(client: string, payload: object): Promise<unknown> {
@@ -53,19 +43,6 @@ async function requestAbout(text: string): Promise<Record<string, unknown>> {
     (await requests()).find(({ details }) => String(details).includes(text)) ?? null;
   await expect.poll(find, PATIENCE).not.toBeNull();
   return fieldsOf(await find());
-}
-
-/** The link of the message about it, as the owner finds it. */
-async function linkAbout(summary: string): Promise<string> {
-  const find = async (): Promise<string | null> => {
-    const items: unknown = parsedLine((await daemon.svc('outbox', 'list')).out)['items'];
-    const messages = (Array.isArray(items) ? items : []).map(fieldsOf);
-    const message = messages.find(({ subject }) => String(subject).includes(summary));
-    return message ? String(message['id']) : null;
-  };
-  await expect.poll(find, PATIENCE).not.toBeNull();
-  const { out } = await daemon.svc('outbox', 'show', (await find()) ?? '');
-  return /^https?:\/\/\S+$/m.exec(String(parsedLine(out)['text']))?.[0] ?? '';
 }
 
 const ALLOWED = {
@@ -87,7 +64,7 @@ describe('svc hook run', () => {
     expect(details).toContain(
       `${command}\n\nFolder: /home/ana/shop\nClient: Claude Code, session 03`,
     );
-    await visit(await linkAbout('echo approved'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'echo approved'), { button: 'Approve' });
     const { code, out, err } = await ended;
     expect([code, err]).toEqual([0, '']);
     expect(JSON.parse(out)).toEqual(ALLOWED);
@@ -96,7 +73,7 @@ describe('svc hook run', () => {
   it('stops the tool when a person denies, and tells the agent why', async () => {
     const { ended } = hook('claude-code', claudeCode('echo denied'));
     const typed = { comment: 'use the staging copy' };
-    await visit(await linkAbout('echo denied'), { button: 'Deny', typed });
+    await visit(await linkAbout(daemon, 'echo denied'), { button: 'Deny', typed });
     const message = 'A person denied this: use the staging copy';
     const decision = { behavior: 'deny', message };
     expect(JSON.parse((await ended).out)).toEqual({
@@ -160,7 +137,7 @@ describe('svc hook run', () => {
       ],
     };
     const set = daemon.svc('policy', 'set', JSON.stringify(policy), '--wait-seconds', '60');
-    await visit(await linkAbout('policy'), { button: 'Approve' });
+    await visit(await linkAbout(daemon, 'policy'), { button: 'Approve' });
     expect((await set).code).toBe(0);
     expect(await answerOf('claude-code', claudeCode('npm test && git status'))).toEqual(ALLOWED);
     expect(await answerOf('codex', codex('npm test'))).toEqual(ALLOWED);
@@ -238,13 +215,9 @@ describe('without an answer', () => {
     mkdirSync(empty, { mode: 0o700 });
     const said = async (payload: string, home = empty): Promise<unknown> => {
       const env = { ...daemon.env, SVC_HOME: home };
-      const child = spawn(process.execPath, [daemon.bundle, 'hook', 'run', client], { env });
-      let out = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        out += chunk.toString('utf8');
-      });
-      child.stdin.end(payload);
-      expect(await once(child, 'close')).toEqual([0, null]);
+      const args = [daemon.bundle, 'hook', 'run', client];
+      const { code, out } = await start(process.execPath, args, { env, input: payload }).ended;
+      expect(code).toBe(0);
       return JSON.parse(out);
     };
     const undecided = UNDECIDED[client] ?? (() => ({}));

@@ -48,11 +48,13 @@ function ask(
   seconds: number,
   signal = new AbortController().signal,
   isPatient = false,
+  known?: unknown,
 ): Promise<unknown> {
   return reconnectingAnswer({
     client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
     idempotencyKey: 'the one of all tries',
     request: requestOf(seconds),
+    known,
     isPatient,
     signal,
     isPending: (value) => isObject(value) && value['status'] === 'pending',
@@ -98,6 +100,16 @@ describe('a call that waits for a person', () => {
     expect(daemon.seen.length).toBeGreaterThan(3);
     expect(keysOf(daemon.seen).size).toBe(1);
     expect(away).toBe(1);
+  });
+
+  it('goes on where the request is known, though nobody answers at first', async () => {
+    daemon.close();
+    daemon = new FakeDaemon((_, response) => json(response, APPROVED));
+    const { signal } = new AbortController();
+    const asked = ask(PATIENT, signal, true, answer());
+    await expect.poll(() => away, { timeout: 60_000 }).toBe(1);
+    await daemon.listen();
+    expect(await asked).toEqual(APPROVED);
   });
 
   it('sits out who is busy with it, or starting', async () => {
