@@ -13,7 +13,12 @@ import { comparableDomain, domainProblem } from '../../shared/rules/policy/domai
 import { explainPolicy } from '../../shared/rules/policy/explain.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
 import type { PolicySubject } from '../../shared/rules/policy/subject.ts';
-import { subject, writtenPolicy } from '../shared/rules/policy/arbitraries.ts';
+import {
+  subject,
+  toolPolicy,
+  toolSubject,
+  writtenPolicy,
+} from '../shared/rules/policy/arbitraries.ts';
 import { corpus } from './corpus.ts';
 import { hostileText, hostileValue, mutated } from './hostile.ts';
 import { each, fuzz, unmet, HUNG_MS } from './runs.ts';
@@ -43,7 +48,8 @@ const hostileSubject: fc.Arbitrary<PolicySubject> = fc.record({
   risk: fc.option(fc.constantFrom('low', 'medium', 'high')),
   recipientDomains: fc.option(fc.array(hostileText, { maxLength: 4 })),
 });
-const anySubject = fc.oneof(subject, hostileSubject);
+const anySubject = fc.oneof(subject, hostileSubject, toolSubject);
+const anyPolicy = fc.oneof(writtenPolicy, toolPolicy);
 const SUBJECTS = fc.sample(anySubject, { numRuns: 8, seed: 1 });
 
 /** The faults in how a document is read, and in its decisions. */
@@ -101,7 +107,7 @@ describe('a policy', () => {
   it(
     'that holds decides about any call',
     async () => {
-      const both = fc.tuple(writtenPolicy, fc.array(anySubject, { maxLength: 5 }));
+      const both = fc.tuple(anyPolicy, fc.array(anySubject, { maxLength: 5 }));
       expect(await fuzz(both, 300, ([one, calls]) => faultsOf(one, calls))).toBeNull();
     },
     HUNG_MS,
@@ -118,7 +124,7 @@ describe('a policy', () => {
         'approvers',
       );
       const changed = fc
-        .tuple(writtenPolicy, field, hostileText, fc.boolean())
+        .tuple(anyPolicy, field, hostileText, fc.boolean())
         .map(([{ rules }, name, text, isListed]) => ({
           rules: [{ effect: 'deny', [name]: isListed ? [text] : text }, ...rules],
         }));
@@ -134,7 +140,10 @@ describe('a policy', () => {
         fc.constantFrom('id', 'effect', 'action', 'tool', 'amount_lte', 'risk', '__proto__', 'x'),
         hostileValue,
       );
-      const rules = fc.array(fc.oneof(rule, hostileValue), { maxLength: 3 });
+      const test = fc.dictionary(fc.constantFrom('command', 'under', 'in', 'x'), hostileValue);
+      const bind = fc.dictionary(fc.oneof(fc.constantFrom('/command', ''), hostileText), test);
+      const binding = fc.record({ effect: fc.constantFrom('deny', 'allow'), bind });
+      const rules = fc.array(fc.oneof(rule, binding, hostileValue), { maxLength: 3 });
       const value = fc.oneof(
         hostileValue,
         fc.record({ rules }),
@@ -150,7 +159,7 @@ describe('a policy', () => {
     async () => {
       const texts = fc
         .oneof(
-          writtenPolicy.map((one) => Buffer.from(JSON.stringify(one))),
+          anyPolicy.map((one) => Buffer.from(JSON.stringify(one))),
           fc.constantFrom(...corpus('policy').map(({ bytes }) => bytes)),
         )
         .chain((bytes) => mutated(bytes, TOKENS));

@@ -48,13 +48,80 @@ const writtenRule = fc
     ),
   );
 
-/** A document that holds. */
-export const writtenPolicy = fc.record({
-  rules: fc.uniqueArray(writtenRule, {
+const rulesOf = (rule: fc.Arbitrary<Readonly<Record<string, unknown>>>) =>
+  fc.uniqueArray(rule, {
     maxLength: 8,
     // Rules without an id are all different.
     comparator: (a, b) => a['id'] !== undefined && a['id'] === b['id'],
-  }),
+  });
+
+/** A document that holds. */
+export const writtenPolicy = fc.record({ rules: rulesOf(writtenRule) });
+
+const COMMANDS = ['npm test', 'git status', 'git log *', 'git *', 'rm *', 'rm', "'a b' c"];
+const FOLDERS = ['/', '/home/ana', '/home/ana/shop', '/etc'];
+const TOOLS = ['tool.Bash', 'tool.Edit', 'tool.*'];
+
+const bindTest = fc.oneof(
+  fc.record({ command: oneOrSome(COMMANDS) }),
+  fc.record({ under: oneOrSome(FOLDERS) }),
+  fc.record({ command: some(COMMANDS), prefix: fc.constantFrom('npm', 'git ') }),
+  oneOrSome(['npm test', '/home/ana/shop/a.ts', 'EUR']),
+  fc.record({ lte: fc.constantFrom(...AMOUNTS) }),
+);
+const bindTests = fc.dictionary(fc.constantFrom('/command', '/file_path', '/x/0'), bindTest, {
+  minKeys: 1,
+  maxKeys: 2,
+});
+
+/** A document of which some rules test what tools of coding agents get. */
+export const toolPolicy = fc.record({
+  rules: rulesOf(
+    fc.oneof(
+      writtenRule,
+      fc.tuple(writtenRule, bindTests, fc.option(oneOrSome(TOOLS))).map(([rule, bind, tools]) => {
+        const { effect, id } = rule;
+        return { effect, ...(id !== undefined && { id }), ...(tools && { action: tools }), bind };
+      }),
+    ),
+  ),
+});
+
+const line = fc.oneof(
+  fc.constantFrom(
+    'npm test',
+    'npm test && git status',
+    'git log -p; npm test',
+    'sudo rm -rf /',
+    'git log $(rm x)',
+    'rm x > y',
+    "'a b' c",
+    'npm test\nrm x',
+    '',
+  ),
+  fc
+    .array(fc.constantFrom(...COMMANDS, '&&', ';', '|', '&', '$x', '`', '"', '>', '\n', '#'))
+    .map((words) => words.join(' ')),
+  fc.string(),
+);
+const path = fc.oneof(
+  fc.constantFrom('/home/ana/shop/a.ts', '/home/ana/../etc/x', '/ETC/x', 'a.ts', '/', '//etc/x'),
+  fc.string(),
+);
+
+/** A call for a tool of a coding agent. */
+export const toolSubject: fc.Arbitrary<PolicySubject> = fc.record({
+  tool: fc.constant('ask_approval'),
+  action: fc.constantFrom('tool.Bash', 'tool.Edit', 'tool.x', 'pay'),
+  amount: fc.constant(null),
+  risk: fc.constantFrom(...RISKS),
+  recipientDomains: fc.constant(null),
+  bind: fc.oneof(
+    fc.record({ command: line }),
+    fc.record({ file_path: path }),
+    fc.record({ command: line, file_path: path, x: fc.array(fc.oneof(line, fc.double())) }),
+    fc.jsonValue(),
+  ),
 });
 
 const risk = fc.option(fc.constantFrom(...RISKS));

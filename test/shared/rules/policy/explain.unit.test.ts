@@ -4,7 +4,7 @@ import { compilePolicy, decidePolicy } from '../../../../shared/rules/policy/dec
 import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { parsePolicy } from '../../../../shared/rules/policy/document.ts';
 import { explainPolicy } from '../../../../shared/rules/policy/explain.ts';
-import { subject as anySubject, writtenPolicy } from './arbitraries.ts';
+import { subject as anySubject, toolPolicy, toolSubject, writtenPolicy } from './arbitraries.ts';
 
 const asking: PolicySubject = {
   tool: 'ask_approval',
@@ -141,5 +141,21 @@ describe('explainPolicy', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('agrees with the decision about what tools of coding agents get', () => {
+    const effects = new Set<string>();
+    fc.assert(
+      fc.property(toolPolicy, toolSubject, (written, call) => {
+        const document = parsePolicy(written);
+        const { effect, rule, doubt } = explainPolicy(document, call);
+        expect({ effect, rule, doubt }).toEqual(decidePolicy(compilePolicy(document), call));
+        effects.add(rule?.bind === undefined ? 'none' : effect).add(doubt ? 'doubt' : 'sure');
+      }),
+      { numRuns: 1000 },
+    );
+    expect(effects).toContain('doubt');
+    expect(effects.has('allow') || effects.has('auto_approve')).toBe(true);
+    expect(effects).toContain('deny');
   });
 });

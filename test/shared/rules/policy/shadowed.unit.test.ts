@@ -8,7 +8,7 @@ import {
 import type { PolicySubject } from '../../../../shared/rules/policy/subject.ts';
 import { parsePolicy } from '../../../../shared/rules/policy/document.ts';
 import { shadowedRules } from '../../../../shared/rules/policy/shadowed.ts';
-import { subject as anySubject, writtenPolicy } from './arbitraries.ts';
+import { subject, toolPolicy, toolSubject, writtenPolicy } from './arbitraries.ts';
 
 /** The rules that never decide, as `rule < by`. */
 const idle = (...rules: object[]) =>
@@ -107,9 +107,11 @@ describe('shadowedRules', () => {
   });
 
   it('is right: a rule it lists never decides', () => {
+    const anyPolicy = fc.oneof(writtenPolicy, toolPolicy);
+    const anySubject = fc.oneof(subject, toolSubject);
     let listed = 0;
     fc.assert(
-      fc.property(writtenPolicy, fc.array(anySubject, { maxLength: 20 }), (written, calls) => {
+      fc.property(anyPolicy, fc.array(anySubject, { maxLength: 20 }), (written, calls) => {
         const policy = compilePolicy(parsePolicy(written));
         const idleIds = shadowedRules(policy).map(({ rule }) => rule);
         listed += idleIds.length;
