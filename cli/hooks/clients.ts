@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parseExact } from '../../shared/lib/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Paths } from '../mcp/clients.ts';
+import { ruleSuggested } from './suggestions.ts';
 import type { ToolCall, Verdict } from './tool-call.ts';
 
 /** The clients whose prompts `svc hook` can answer. */
@@ -63,6 +64,7 @@ function readCommon(payload: Payload): ToolCall | null {
     cwd: text(payload['cwd']),
     session: text(payload['session_id']),
     transcript: null,
+    suggestedRule: null,
     said: remark === null ? [] : [["The agent's remark", remark]],
   };
 }
@@ -70,7 +72,13 @@ function readCommon(payload: Payload): ToolCall | null {
 /** Its prompt is on the screen while the hook runs, and only the transcript says that it was answered there. */
 function readClaudeCode(payload: Payload): ToolCall | null {
   const call = readCommon(payload);
-  return call && { ...call, transcript: text(payload['transcript_path']) };
+  if (call === null) return null;
+  const transcript = text(payload['transcript_path']);
+  return {
+    ...call,
+    transcript,
+    suggestedRule: ruleSuggested(payload['permission_suggestions'], call),
+  };
 }
 
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'run_shell_command']);
@@ -83,6 +91,7 @@ function readCursor(payload: Payload): ToolCall | null {
     cwd: text(payload['cwd']) ?? root,
     session: text(payload['conversation_id']),
     transcript: null,
+    suggestedRule: null,
   };
   const command = text(payload['command']);
   if (payload['hook_event_name'] !== 'beforeMCPExecution') {
@@ -108,15 +117,24 @@ function cursorInput(given: unknown): unknown {
   }
 }
 
-/** Claude Code's answer, which Codex reads as well. */
-function permission(verdict: Verdict): object | null {
+/** Claude Code goes on with something else after a denial, unless it's interrupted. */
+function claudeCodeAnswer(verdict: Verdict): object | null {
+  return permission(verdict, { interrupt: true });
+}
+
+/** Codex takes an interruption for a broken hook. */
+function codexAnswer(verdict: Verdict): object | null {
+  return permission(verdict, {});
+}
+
+function permission(verdict: Verdict, stop: object): object | null {
   if (verdict.kind === 'undecided') {
     return verdict.note === null ? null : { systemMessage: verdict.note };
   }
   const decision =
     verdict.kind === 'allow'
       ? { behavior: 'allow' }
-      : { behavior: 'deny', message: verdict.message };
+      : { behavior: 'deny', message: verdict.message, ...(verdict.isStop && stop) };
   return { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } };
 }
 
@@ -140,7 +158,7 @@ export const HOOK_CLIENTS: Readonly<Record<HookClientName, HookClient>> = {
   'claude-code': {
     title: 'Claude Code',
     read: readClaudeCode,
-    answer: permission,
+    answer: claudeCodeAnswer,
     // Its prompt stays on the screen meanwhile, so nobody is kept waiting.
     waitSeconds: 24 * HOUR,
     file: {
@@ -160,7 +178,7 @@ export const HOOK_CLIENTS: Readonly<Record<HookClientName, HookClient>> = {
   codex: {
     title: 'Codex',
     read: readCommon,
-    answer: permission,
+    answer: codexAnswer,
     waitSeconds: 5 * MINUTE,
     file: {
       user: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'hooks.json'),

@@ -1,6 +1,7 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
+import { isStopped } from '../../shared/rules/request-state.ts';
 import type { Client } from '../client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
@@ -100,22 +101,26 @@ async function takenBack(client: Client, id: string, isUnwanted: boolean): Promi
 }
 
 function verdictOf(answer: Readonly<Record<string, unknown>>): Verdict {
-  const { status, comment, decided_by: by } = answer;
+  const { status, comment, hint, decided_by: by } = answer;
   const said = typeof comment === 'string' && comment !== '' ? `: ${comment}` : '.';
   const [, rule] = /^policy:(.*)$/s.exec(typeof by === 'string' ? by : '') ?? [];
   switch (status) {
     case 'approved':
       return { kind: 'allow' };
-    case 'denied':
-      return {
-        kind: 'deny',
-        message:
-          rule === undefined
-            ? `A person denied this${said}`
-            : `The policy denies this (rule ${rule}).`,
-      };
-    case 'needs_context':
-      return { kind: 'deny', message: `A person wants to know more first${said}` };
+    case 'denied': {
+      if (isStopped(hint)) {
+        return { kind: 'deny', message: `A person stopped this session${said}`, isStop: true };
+      }
+      const who =
+        rule === undefined
+          ? `A person denied this${said}`
+          : `The policy denies this (rule ${rule}).`;
+      return { kind: 'deny', message: who, isStop: false };
+    }
+    case 'needs_context': {
+      const message = `A person wants to know more first${said}`;
+      return { kind: 'deny', message, isStop: false };
+    }
     default:
       return undecided(null);
   }

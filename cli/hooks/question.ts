@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { stringifyExact } from '../../shared/lib/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
@@ -16,6 +17,9 @@ export interface Question {
   readonly details: string;
   readonly risk: 'medium' | 'high';
   readonly bind: unknown;
+  /** The session as people know it: `shop on laptop, session 0242ac120002`. */
+  readonly thread?: string;
+  readonly suggested_rule?: object;
 }
 
 /** A name that a policy can match and a person can read. */
@@ -45,7 +49,21 @@ export function questionAbout(call: ToolCall, client: string): Question | string
     details: `${cut(body, room)}\n\n${facts}`,
     risk: isUnconfined(call.input) ? 'high' : 'medium',
     bind: bindable(call.input),
+    ...threadOf(call),
+    ...(call.suggestedRule !== null && { suggested_rule: call.suggestedRule }),
   };
+}
+
+/** The end of an id tells sessions apart; in some the start is a time. */
+const SESSION_CHARS = 12;
+const SHOWN_HOST_CHARS = 40;
+
+function threadOf({ session, cwd }: ToolCall): Pick<Question, 'thread'> {
+  if (session === null) return {};
+  const folder = cwd === null ? 'a folder' : shown(basename(cwd), SHOWN_NAME_CHARS);
+  const host = shown(hostname().split('.')[0] ?? '', SHOWN_HOST_CHARS);
+  const id = shown(session.slice(-SESSION_CHARS), SESSION_CHARS);
+  return { thread: `${folder} on ${host}, session ${id}` };
 }
 
 /** Whether the agent wants to leave the client's sandbox. */

@@ -12,6 +12,8 @@ export interface ToolCall {
   readonly session: string | null;
   /** Where the client writes down what becomes of its calls, while its prompt is on the screen; null if it doesn't. */
   readonly transcript: string | null;
+  /** A policy's rule by which the client wouldn't ask again; null if it suggests none. */
+  readonly suggestedRule: object | null;
   /** What else people should see, as the client says it: a server's address, the agent's remark. */
   readonly said: readonly (readonly [name: string, text: string])[];
 }
@@ -19,7 +21,8 @@ export interface ToolCall {
 /** How a prompt ends. Only `allow` lets the tool run; `undecided` leaves it to the client's own prompt. */
 export type Verdict =
   | { readonly kind: 'allow' }
-  | { readonly kind: 'deny'; readonly message: string }
+  /** `isStop`: the agent should not go on with anything else. */
+  | { readonly kind: 'deny'; readonly message: string; readonly isStop: boolean }
   | { readonly kind: 'undecided'; readonly note: string | null };
 
 /** Leaves a prompt to the client, and tells the user why. */

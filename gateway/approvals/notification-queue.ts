@@ -270,7 +270,14 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
   async #ask(store: Repositories, opened: Opened, notice: NoticeRow): Promise<Notification> {
     const earlier = (await asksTo(store, opened)).find(({ message_id }) => message_id !== null);
     const remindsOf = earlier?.message_id;
-    return { kind: 'ask', opened, token: this.#tokenOf(notice), ...(remindsOf && { remindsOf }) };
+    const follows = await firstOfThread(store, opened);
+    return {
+      kind: 'ask',
+      opened,
+      token: this.#tokenOf(notice),
+      ...(remindsOf && { remindsOf }),
+      ...(follows !== null && { follows }),
+    };
   }
 
   async #over(
@@ -327,6 +334,15 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 async function asksTo(store: Repositories, { request, channel }: Opened): Promise<ChannelNotice[]> {
   const notices = await store.notices.ofRequest(request.id);
   return notices.filter(({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id);
+}
+
+/** The channel's first message about the request's thread; null if there's none. */
+async function firstOfThread(
+  { threads }: Repositories,
+  { request, channel }: Opened,
+): Promise<string | null> {
+  const { thread, keyId } = request;
+  return thread && threads.firstMessage(channel.id, { keyId, thread: thread.name });
 }
 
 /** Removes addresses and long tokens, because rows travel to replicas, and a mail server's reply may quote the mail. */

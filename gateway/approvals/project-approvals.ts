@@ -79,6 +79,13 @@ export class ProjectApprovals implements ApprovalService {
     return this.#opened(held);
   }
 
+  async endLasting(token: string, place: PersonPlace = 'link'): Promise<Opened | null> {
+    const held = await this.#hold(token);
+    if (!held) return null;
+    const end = { tokenHash: hash('sha256', token), place, now: this.#deps.clock.now() };
+    return (await held.project.writes.run('endLasting', end)) ? this.#opened(held) : null;
+  }
+
   async openChannel(token: string): Promise<ChannelView | null> {
     const project = await this.#projectOf(token);
     if (!project) return null;

@@ -9,11 +9,13 @@ import { amountWarnings } from '../../shared/operations/request/amount-warnings.
 import { texts } from '../../shared/operations/request/record.ts';
 import { boundValues } from '../lib/bound-values.ts';
 import { outcomeOf } from '../../shared/rules/outcome.ts';
-import { diffPolicies } from '../../shared/rules/policy/diff.ts';
+import { describeRule, diffPolicies } from '../../shared/rules/policy/diff.ts';
 import { shadowedRules } from '../../shared/rules/policy/shadowed.ts';
+import { likeCalls } from '../../shared/rules/lasting.ts';
 import { isMuted } from '../../shared/rules/notice-budget.ts';
 import { effective } from '../../shared/rules/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
+import { suggestedRuleOf } from '../../shared/rules/suggested-rule.ts';
 import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/request-state.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
 import type { MemberRow } from '../../shared/store/members.ts';
@@ -128,6 +130,10 @@ async function requestView(
     approvals: { needed: row.approvals, given },
     withdrawn: withdrawnBecause(row.hint),
     ...(await aboutEvent(store, row, now)),
+    thread: await threadOf(store, row),
+    like: likeCalls(row)?.words ?? null,
+    suggestedRule: suggestedLine(row),
+    lastsUntil: row.lasts_until,
   };
 }
 
@@ -158,6 +164,18 @@ async function aboutEvent(
   const remarks = await store.events.remarksOf(row.seq);
   const ended = { status, attempts, finishedAt: row.finished_at, ...remarks };
   return { event, outcome: outcomeOf(ended, at, now) };
+}
+
+function suggestedLine(row: RequestRow): string | null {
+  const rule = suggestedRuleOf(row);
+  return rule && describeRule(rule);
+}
+
+async function threadOf(
+  { threads }: Repositories,
+  { key_id: keyId, thread }: RequestRow,
+): Promise<RequestView['thread']> {
+  return thread === null ? null : { name: thread, ...(await threads.counts({ keyId, thread })) };
 }
 
 /** Our own findings about a request. */
@@ -204,8 +222,12 @@ function fingerprintOf({ id, kind, subject }: RequestRow): string {
 async function deciderOf(store: Repositories, decidedBy: string | null): Promise<string | null> {
   if (decidedBy === null) return null;
   const [by = '', name = ''] = decidedBy.split(/:(.*)/s);
-  if (by !== 'channel') return `policy rule ${name}`;
-  return labelOf(store, name);
+  if (by === 'channel') return labelOf(store, name);
+  const [, kind, id = ''] = /^(hour|stop):(req_\w+)$/.exec(name) ?? [];
+  if (kind === undefined) return `policy rule ${name}`;
+  const earlier = (await store.requests.find(id))?.decided_by ?? '';
+  const label = await labelOf(store, earlier.replace(/^channel:/, ''));
+  return kind === 'hour' ? `${label}, who allowed it for an hour` : `${label}, who stopped it`;
 }
 
 async function labelOf(store: Repositories, channelId: string): Promise<string> {

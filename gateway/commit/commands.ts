@@ -21,6 +21,7 @@ import {
   recordNotifications,
   setOwner,
 } from './notifications.ts';
+import { endLasting } from './lasting.ts';
 import { admitNotice, muteKey } from './notice-budget.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
 import { foundProject, signInKey } from './sign-in.ts';
@@ -79,6 +80,7 @@ export const commands = {
   mailDelivery,
   mailReports,
   moveOverdue,
+  endLasting,
   muteKey,
   noteUse,
   endKeys,

@@ -5,11 +5,11 @@ import { comparableAddress, maskedAddress } from '../../shared/rules/mail-addres
 import { actorNamed, OPERATOR, SERVICE, type PersonPlace } from '../../shared/rules/actor.ts';
 import {
   effectiveRequestStatus,
-  resolutionOf,
+  isStopped,
   type Choice,
   type RequestKind,
 } from '../../shared/rules/request-state.ts';
-import { mayDecide } from '../../shared/rules/roles.ts';
+import { lastingResolution } from '../../shared/rules/lasting.ts';
 import { removeChannel } from '../../shared/operations/channel/removal.ts';
 import { addressHashText, channelAad, telegramText } from '../../shared/operations/channel/view.ts';
 import { withdrawChannel } from '../../shared/operations/channel/withdrawal.ts';
@@ -21,12 +21,13 @@ import { askOwners } from '../../shared/operations/member/ask-owners.ts';
 import type { ApprovalContext } from '../../shared/kernel/context.ts';
 import { resolveRequest } from '../../shared/operations/request/resolve.ts';
 import type { ChannelRow } from '../../shared/store/channels.ts';
-import type { RequestRow } from '../../shared/store/requests.ts';
 import type { MemberRow } from '../../shared/store/members.ts';
 import type { TelegramChat } from '../lib/approvals.ts';
 import { approvalContext } from './approval-context.ts';
+import { askedBy, stopThread } from './lasting.ts';
 import type { Sent } from '../lib/approvals.ts';
 import type { Deletion, Job, Portion, Command } from './job.ts';
+import { askToApply, proposalWith } from './propose.ts';
 import { counted } from './vote.ts';
 
 interface Decision {
@@ -53,31 +54,23 @@ export const decide: Command<Decision, DecisionOutcome> = {
     const { request, channel } = asked;
     const kind = request.kind as RequestKind;
     if (effectiveRequestStatus(request, now) !== 'pending') return { outcome: 'late' };
-    const resolution = resolutionOf({ kind, options: texts(request.options) }, choice);
+    const shown = { ...request, kind, options: texts(request.options) };
+    const resolution = lastingResolution(shown, choice, now);
     if ('problem' in resolution) return { outcome: 'refused', problem: resolution.problem };
-    await store.channels.touch(channel.id, isoTime(now));
     const { id: channelId } = channel;
     const context = approvalContext(job, now, actorNamed(channelId, place));
+    const proposal = await proposalWith(context, request, choice);
+    if (proposal && 'problem' in proposal) return { outcome: 'refused', problem: proposal.problem };
+    await store.channels.touch(channelId, isoTime(now));
     const decided = { ...resolution, decidedBy: `channel:${channelId}` };
     const how = await counted(context, request, { channelId, how: decided });
     if (how === null) return { outcome: 'counted' };
-    const taken = await resolveRequest(context, request, how);
-    return { outcome: taken ? 'taken' : 'late' };
+    if (!(await resolveRequest(context, request, how))) return { outcome: 'late' };
+    if (proposal) await askToApply(context, request, proposal);
+    if (isStopped(how.hint)) await stopThread(context, request, how.hint ?? '');
+    return { outcome: 'taken' };
   },
 };
-
-/** The request and the channel behind a link, if that channel may decide it. */
-async function askedBy(
-  { notices, requests, channels, members }: Job['store'],
-  tokenHash: string,
-): Promise<{ readonly request: RequestRow; readonly channel: ChannelRow } | null> {
-  const notice = await notices.findByToken(tokenHash);
-  const request = notice && (await requests.find(notice.request_id ?? ''));
-  const channel = notice && (await channels.find(notice.channel_id));
-  if (!request || channel?.status !== 'active') return null;
-  const role = (await members.findByChannel(channel.id))?.role ?? null;
-  return mayDecide(role, request.kind as RequestKind) ? { request, channel } : null;
-}
 
 /** Records requests that expired without a decision; returns how many. */
 export const expireRequests: Command<Portion, number> = {

@@ -56,6 +56,18 @@ export interface RequestView {
   readonly withdrawn: string | null;
   /** What became of the event after a person decided. */
   readonly outcome: Outcome | null;
+  /** What it belongs to, as the agent says, and how many requests of that were asked and allowed so far. */
+  readonly thread: {
+    readonly name: string;
+    readonly asked: number;
+    readonly allowed: number;
+  } | null;
+  /** What else a person may approve with it for an hour, such as `this very command`; null if nothing. */
+  readonly like: string | null;
+  /** The rule that a person may propose with their approval, in one line; null if none was suggested. */
+  readonly suggestedRule: string | null;
+  /** Until when the answer holds for others in the thread; null if it's only for this request. */
+  readonly lastsUntil: number | null;
 }
 
 /** A request seen through the link or button of one channel. */
@@ -106,6 +118,8 @@ export interface ApprovalService {
   decide(token: string, choice: Choice, place?: PersonPlace): Promise<Decided | null>;
   /** Mutes the request's key for this channel, for an hour from now, or ends that. */
   mute(token: string, isOn: boolean): Promise<Opened | null>;
+  /** An answer that holds for others in its thread holds for its own request alone from now on. */
+  endLasting(token: string, place?: PersonPlace): Promise<Opened | null>;
   openChannel(token: string): Promise<ChannelView | null>;
   /** Confirms the address of an email channel. */
   verifyEmail(token: string): Promise<ChannelView | null>;
@@ -159,6 +173,8 @@ export type Notification =
       readonly token: string;
       /** The message that asked the same person before. */
       readonly remindsOf?: string;
+      /** The first message to the person about the same thread. */
+      readonly follows?: string;
     }
   /** Tells a person that a policy rule approved something. No buttons. */
   | { readonly kind: 'tell'; readonly opened: Opened }

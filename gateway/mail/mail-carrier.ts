@@ -60,8 +60,10 @@ export class MailCarrier implements Carrier {
   #textOf(notification: Exclude<Notification, { kind: 'over' | 'voted' }>): MessageText {
     switch (notification.kind) {
       case 'ask': {
-        const { opened, token, remindsOf } = notification;
-        return askMessage(opened, this.#link('a', token), remindsOf !== undefined);
+        const { opened, token, remindsOf, follows } = notification;
+        const isReminder = remindsOf !== undefined;
+        const isReply = isReminder || follows !== undefined;
+        return askMessage(opened, this.#link('a', token), { isReminder, isReply });
       }
       case 'tell':
         return tellMessage(notification.opened);
@@ -97,5 +99,6 @@ export class MailCarrier implements Carrier {
 /** The Message-ID of the mail that this one follows in its thread. */
 function earlierMail(notification: Notification): string | null {
   if (notification.kind === 'outcome') return notification.messageId;
-  return notification.kind === 'ask' ? (notification.remindsOf ?? null) : null;
+  if (notification.kind !== 'ask') return null;
+  return notification.remindsOf ?? notification.follows ?? null;
 }

@@ -14,6 +14,7 @@ import type {
   RequestView,
 } from '../lib/approvals.ts';
 import { approvedText } from '../lib/quorum.ts';
+import { threadCounts } from '../lib/thread-text.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** The text of a mail to a person. */
@@ -51,12 +52,12 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
 export function askMessage(
   { request, channel }: Opened,
   url: string,
-  isReminder = false,
+  { isReminder = false, isReply = false } = {},
 ): MessageText {
   const [, line] = ASKS[request.kind];
   const words = request.kind === 'question' ? QUESTION_WORDS : APPROVAL_WORDS;
   return {
-    subject: (isReminder ? 'Re: ' : '') + askSubject(request),
+    subject: (isReply ? 'Re: ' : '') + askSubject(request),
     text: messageBody([
       [`${isReminder ? 'Reminder, still undecided. ' : ''}${line} In its words:`],
       summaryLines(request),
@@ -65,6 +66,7 @@ export function askMessage(
         ['Expires', `${timeText(request.expiresAt)}${words.expiry}`],
       ]),
       quorumLines(request),
+      threadLines(request),
       ...boundPiece(request),
       remarkLines(request),
       [`${words.next} on this page. It shows the same fingerprint:`],
@@ -73,16 +75,27 @@ export function askMessage(
         'Opening the page decides nothing; its buttons do. Anyone with the link can',
         "decide in your name, so don't forward this email. We don't read replies.",
       ],
-      [...words.unexpected, `To stop the agent, revoke its key ${nameText(request.keyName)}.`],
+      [...words.unexpected, stopLine(request)],
       [reachedBy(channel.label, request.project)],
       ...agentsWords(request),
     ]),
   };
 }
 
-/** All mails about a request share a subject, so mail programs show them together. */
-function askSubject({ kind, project, summary }: RequestView): string {
-  return subjectOf(project, `${ASKS[kind][0]} ${summary}`);
+/** All mails about a request or a thread share a subject, so mail programs show them together. */
+function askSubject({ kind, project, summary, thread }: RequestView): string {
+  return subjectOf(project, `${ASKS[kind][0]} ${thread?.name ?? summary}`);
+}
+
+/** A session is stopped on its page; its key may be the one of all sessions. */
+function stopLine({ thread, keyName }: RequestView): string {
+  return thread === null
+    ? `To stop the agent, revoke its key ${nameText(keyName)}.`
+    : 'To stop the agent, open "Stop this agent" on the page.';
+}
+
+function threadLines({ thread }: RequestView): string[] {
+  return thread === null ? [] : [`${nameText(thread.name)}: ${threadCounts(thread)}.`];
 }
 
 const APPROVAL_WORDS = {

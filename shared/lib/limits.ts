@@ -114,6 +114,7 @@ export const OPTION_MAX_CHARS = 40;
 export const DETAILS_MAX_CHARS = 4000;
 export const ACTION_MAX_CHARS = 200;
 export const SUMMARY_MAX_CHARS = 300;
+export const THREAD_MAX_CHARS = 150;
 export const QUESTION_MAX_CHARS = 2000;
 export const STATE_REF_MAX_CHARS = 500;
 export const POLICY_NOTE_MAX_CHARS = 500;

@@ -1,3 +1,5 @@
+import { isoTime } from '../lib/clock.ts';
+
 /**
  * What a request asks for. Only owners decide the last two: `channel` lets a new channel decide, `member` changes who has
  * power in the project.
@@ -28,8 +30,16 @@ export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
 /** A person's response to a request. */
 export type Choice =
-  | { readonly verb: 'approve'; readonly comment?: string }
-  | { readonly verb: 'deny'; readonly comment?: string }
+  /** `lasts`: it also holds for calls like it in the same thread, for a while. */
+  | {
+      readonly verb: 'approve';
+      readonly comment?: string;
+      readonly lasts?: true;
+      /** The rule that was suggested is proposed, too. */
+      readonly proposes?: true;
+    }
+  /** `lasts`: the thread is stopped. */
+  | { readonly verb: 'deny'; readonly comment?: string; readonly lasts?: true }
   /** Chooses an option by its index from 0: approves as modified, or answers a question. */
   | { readonly verb: 'option'; readonly index: number; readonly comment?: string }
   /** Answers a question in free text. */
@@ -66,6 +76,17 @@ export function withdrawnHint(reason: string): string {
 /** Why a request was taken back, as its hint says; null if it wasn't. */
 export function withdrawnBecause(hint: string | null): string | null {
   return hint?.startsWith(WITHDRAWN) ? hint.slice(WITHDRAWN.length) : null;
+}
+
+const STOPPED = 'stopped: ';
+
+/** What the agent of a stopped thread reads. */
+export function stoppedHint(until: number): string {
+  return `${STOPPED}a person stopped this session. Whatever it asks until ${isoTime(until)} is denied.`;
+}
+
+export function isStopped(hint: unknown): boolean {
+  return typeof hint === 'string' && hint.startsWith(STOPPED);
 }
 
 /** Why a person can't make this choice, as a sentence. */

@@ -35,6 +35,7 @@ import { RouteRepository } from './routes.ts';
 import { SourceUseRepository } from './source-use.ts';
 import { SourceRepository } from './sources.ts';
 import { StateVersionRepository } from './state-versions.ts';
+import { ThreadRepository } from './threads.ts';
 import { UploadRepository } from './uploads.ts';
 import { VoteRepository } from './votes.ts';
 import type { Tx } from './driver.ts';
@@ -68,6 +69,7 @@ export class Repositories {
   #fileLinks: FileLinkRepository | undefined;
   #requests: RequestRepository | undefined;
   #requestSearch: RequestSearchRepository | undefined;
+  #threads: ThreadRepository | undefined;
   #channels: ChannelRepository | undefined;
   #notices: NoticeRepository | undefined;
   #noticeBudgets: NoticeBudgetRepository | undefined;
@@ -180,6 +182,10 @@ export class Repositories {
 
   get requests(): RequestRepository {
     return (this.#requests ??= new RequestRepository(this.#tx));
+  }
+
+  get threads(): ThreadRepository {
+    return (this.#threads ??= new ThreadRepository(this.#tx));
   }
 
   get requestSearch(): RequestSearchRepository {

@@ -49,6 +49,10 @@ export interface RequestRow extends Row {
   identity: string | null;
   /** How many people must approve it. */
   approvals: number;
+  /** What it belongs to, such as an agent's session, in the agent's words. */
+  thread: string | null;
+  /** Until when the answer holds for others in the thread. Unix time in milliseconds. */
+  lasts_until: number | null;
 }
 
 const NAMES = [
@@ -86,19 +90,23 @@ const NAMES = [
   'identity',
   'approvals',
 ] as const;
-export const REQUEST_COLUMNS = `${NAMES.join(', ')}, sum`;
+/** A sum covers these only where one of them is set, so that sums of earlier releases hold. */
+const LATER_NAMES = ['thread', 'lasts_until'] as const;
+const ALL_NAMES = [...NAMES, ...LATER_NAMES];
+export const REQUEST_COLUMNS = `${ALL_NAMES.join(', ')}, sum`;
 const COLUMNS = REQUEST_COLUMNS;
-const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${NAMES.map(() => '?').join(', ')}, ?)`;
+const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${ALL_NAMES.map(() => '?').join(', ')}, ?)`;
 
 /** A request as it's stored. */
 export type StoredRequest = RequestRow & Summed;
 
-/** The fields that a request's sum covers: all. */
+/** The fields that a request's sum covers: all that are set, and those that were there from the start. */
 export function requestFields(row: RequestRow) {
-  return NAMES.map((name) => row[name] ?? null);
+  const hasLater = LATER_NAMES.some((name) => (row[name] ?? null) !== null);
+  return (hasLater ? ALL_NAMES : NAMES).map((name) => row[name] ?? null);
 }
 
-function isWhole(row: StoredRequest): boolean {
+export function isWhole(row: StoredRequest): boolean {
   return isSound(row.sum, requestFields(row));
 }
 
@@ -145,6 +153,7 @@ export interface RequestEnd {
   readonly comment: string | null;
   readonly hint: string | null;
   readonly decidedBy: string | null;
+  readonly lastsUntil: number | null;
   readonly at: number;
 }
 
@@ -294,18 +303,25 @@ export class RequestRepository {
   }
 
   async insert(row: RequestRow): Promise<void> {
-    const values = requestFields(row);
-    await this.#tx.put(INSERT, [...values, contentSum(values)]);
+    const values = ALL_NAMES.map((name) => row[name] ?? null);
+    await this.#tx.put(INSERT, [...values, contentSum(requestFields(row))]);
   }
 
   /** Only the first decision counts: returns false if there was one already or the request has expired. */
   async end(id: string, end: RequestEnd): Promise<boolean> {
-    const { at, decidedBy, ...rest } = end;
+    const { at, decidedBy, lastsUntil, ...rest } = end;
     const row = await this.find(id);
     if (row?.status !== 'pending' || (row.expires_at <= at && end.status !== 'expired'))
       return false;
-    await this.#change(row, { ...rest, decided_by: decidedBy, decided_at: at });
+    const decided = { decided_by: decidedBy, decided_at: at, lasts_until: lastsUntil };
+    await this.#change(row, { ...rest, ...decided });
     return true;
+  }
+
+  /** From `now` on the answer holds for its own request alone. */
+  async endLasting(id: string, now: number): Promise<void> {
+    const row = await this.find(id);
+    if (row) await this.#change(row, { lasts_until: now });
   }
 
   async setApprovers(id: string, approvers: readonly string[]): Promise<void> {

@@ -148,7 +148,7 @@ CREATE INDEX telegram_chat_hash ON telegram_chat (chat_hash);
 
 CREATE INDEX ui_link_rate ON ui_link (rate_hash, created_at) WHERE rate_hash IS NOT NULL;
 
--- project, schema 34
+-- project, schema 35
 
 CREATE TABLE activity (
   step_ms INTEGER NOT NULL,
@@ -541,7 +541,7 @@ CREATE TABLE "request" (
   expires_at INTEGER NOT NULL,
   decided_at INTEGER,
   redeemed_at INTEGER
-, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT, approvals INTEGER NOT NULL DEFAULT 1, sum INTEGER) STRICT, WITHOUT ROWID;
+, event_id TEXT, bind TEXT, identity TEXT, spent_by TEXT, approvals INTEGER NOT NULL DEFAULT 1, sum INTEGER, thread TEXT, lasts_until INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE route (
   id TEXT PRIMARY KEY,
@@ -758,6 +758,8 @@ CREATE INDEX request_expiry ON request (expires_at) WHERE status = 'pending';
 CREATE INDEX request_pending ON request (key_id, kind, subject) WHERE status = 'pending';
 
 CREATE INDEX request_status ON request (status, id);
+
+CREATE INDEX request_thread ON request (key_id, thread) WHERE thread IS NOT NULL;
 
 CREATE INDEX request_unsummed ON request (id) WHERE sum IS NULL;
 

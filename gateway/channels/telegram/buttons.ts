@@ -8,18 +8,25 @@ export type GoAhead =
   | { readonly verb: 'approve'; readonly sure: boolean }
   | { readonly verb: 'option'; readonly index: number; readonly sure: boolean };
 
+/** A tap that asks for a second one. */
+export type Unsure = GoAhead | { readonly verb: 'stop'; readonly sure: boolean };
+
 /** The meaning of a tap on a button. */
 export type Tap =
-  | GoAhead
+  | Unsure
+  | { readonly verb: 'hour' }
   | { readonly verb: 'deny' }
   | { readonly verb: 'needs_context' }
   | { readonly verb: 'answer' }
   | { readonly verb: 'back' };
 
+/** A longer one would be cut on a phone. */
+const HOUR_MAX_CHARS = 64;
+
 export type Keyboard = readonly (readonly InlineKeyboardButton[])[];
 
 /** The verb takes at most three of the 64 bytes that Telegram allows for a button. */
-const DATA = /^(a|A|d|n|r|x|[oO]\d):([\w-]{1,61})$/;
+const DATA = /^(a|A|d|h|n|r|s|S|x|[oO]\d):([\w-]{1,61})$/;
 
 /** Second taps have capitals, so two taps on the same button never count as first and second. */
 export function tapData(tap: Tap, token: string): string {
@@ -32,6 +39,10 @@ function verbOf(tap: Tap): string {
       return tap.sure ? 'A' : 'a';
     case 'option':
       return `${tap.sure ? 'O' : 'o'}${tap.index}`;
+    case 'stop':
+      return tap.sure ? 'S' : 's';
+    case 'hour':
+      return 'h';
     case 'deny':
       return 'd';
     case 'needs_context':
@@ -47,6 +58,9 @@ const PLAIN_TAPS: Readonly<Record<string, Tap>> = {
   a: { verb: 'approve', sure: false },
   A: { verb: 'approve', sure: true },
   d: { verb: 'deny' },
+  h: { verb: 'hour' },
+  s: { verb: 'stop', sure: false },
+  S: { verb: 'stop', sure: true },
   n: { verb: 'needs_context' },
   r: { verb: 'answer' },
   x: { verb: 'back' },
@@ -76,14 +90,17 @@ export function confirmButtons(
   request: RequestView,
   token: string,
   page: PageLink,
-  tap: GoAhead,
+  tap: Unsure,
 ): Keyboard {
   const sure = button(`⚠️ ${confirmText(request, tap)}`, { ...tap, sure: true }, token);
   const back = button('↩️ Back', { verb: 'back' }, token);
-  return [...choices(request, token), [back, sure], ...pageRow(page)];
+  // The second button of the row before is the one that stops, or none.
+  const row = tap.verb === 'stop' ? [sure, back] : [back, sure];
+  return [...choices(request, token), row, ...pageRow(page)];
 }
 
-function confirmText(request: RequestView, tap: Tap): string {
+function confirmText(request: RequestView, tap: Unsure): string {
+  if (tap.verb === 'stop') return 'Really stop the session?';
   if (tap.verb !== 'option') return 'Really approve?';
   return `Really approve as ${optionText(request.options, tap.index)}?`;
 }
@@ -100,12 +117,20 @@ function choices(request: RequestView, token: string): InlineKeyboardButton[][] 
     const label = isQuestion ? text : `✅ Approve as ${text}`;
     return [button(label, { verb: 'option', index, sure: false }, token)];
   });
-  return isQuestion ? options : [decide, ...options];
+  return isQuestion ? options : [decide, ...hour(request, token), ...options];
+}
+
+/** Nobody taps what isn't all there. */
+function hour({ like }: RequestView, token: string): InlineKeyboardButton[][] {
+  const text = `✅ Approve, and for an hour also ${shownLine(like ?? '')}`;
+  const isWhole = like !== null && fitText(text, HOUR_MAX_CHARS) === text;
+  return isWhole ? [[button(text, { verb: 'hour' }, token)]] : [];
 }
 
 function lastChoices(request: RequestView, token: string): InlineKeyboardButton[] {
   const context = button('❓ Needs context', { verb: 'needs_context' }, token);
-  if (request.kind !== 'question') return [context];
+  const stop = button('🛑 Stop the session', { verb: 'stop', sure: false }, token);
+  if (request.kind !== 'question') return request.thread === null ? [context] : [context, stop];
   return [button('✏️ Answer', { verb: 'answer' }, token), context];
 }
 

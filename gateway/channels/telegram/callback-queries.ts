@@ -6,6 +6,7 @@ import {
   type GoAhead,
   type Keyboard,
   type Tap,
+  type Unsure,
 } from './buttons.ts';
 import { pageLink, type PageLink } from './page-link.ts';
 import type { ChatRef, Chat } from './chat.ts';
@@ -15,6 +16,7 @@ import type { CallbackQuery } from './update.ts';
 const UNKNOWN = 'This button is unknown here.';
 const NOT_YOURS = "This button no longer works, or it isn't yours to use.";
 const SURE = 'High risk. Read it once more, then tap "Really approve" below.';
+const STOP = 'This denies it, and for 24 hours whatever the session asks. Tap "Really stop" below.';
 const SORRY = "That didn't work. Please tap again.";
 
 const PROMPTS = {
@@ -69,6 +71,10 @@ export class CallbackQueries {
         if (good.opened.votedAt !== null) return this.#counted(good, good.opened);
         if (good.opened.request.risk === 'high' && !tap.sure) return this.#askAgain(tap, good);
         return this.#decide(choiceOf(tap), good);
+      case 'hour':
+        return this.#decide({ verb: 'approve', lasts: true }, good);
+      case 'stop':
+        return this.#stop(tap, good);
       case 'deny':
         return this.#decide({ verb: 'deny' }, good);
       case 'answer':
@@ -77,6 +83,11 @@ export class CallbackQueries {
       case 'back':
         return this.#putBack(good);
     }
+  }
+
+  async #stop(tap: Unsure, good: AllowedTap): Promise<void> {
+    if (!tap.sure) return this.#askAgain(tap, good);
+    return this.#decide({ verb: 'deny', lasts: true }, good);
   }
 
   async #decide(choice: Choice, good: AllowedTap): Promise<void> {
@@ -101,8 +112,8 @@ export class CallbackQueries {
     this.#chat.showOver(asked, opened);
   }
 
-  #askAgain(tap: GoAhead, good: AllowedTap): void {
-    this.#toast(good.query, SURE);
+  #askAgain(tap: Unsure, good: AllowedTap): void {
+    this.#toast(good.query, tap.verb === 'stop' ? STOP : SURE);
     const { token, opened, asked } = good;
     this.#setButtons(asked, confirmButtons(opened.request, token, this.#page(token), tap));
   }

@@ -31,14 +31,8 @@ async function deliver(
   chatId: number,
 ): Promise<Sent> {
   switch (notification.kind) {
-    case 'ask': {
-      const { opened, token, remindsOf } = notification;
-      const page = pageLink(publicUrl, token);
-      const markup = askButtons(opened, token, page);
-      return sent(
-        await api.send(chatId, askHtml(opened, page, remindsOf !== undefined), { markup }),
-      );
-    }
+    case 'ask':
+      return ask(api, publicUrl, notification, chatId);
     case 'tell':
       return sent(await api.send(chatId, tellHtml(notification.opened)));
     case 'over': {
@@ -66,6 +60,21 @@ async function deliver(
     default:
       return { outcome: 'refused', reason: 'The owner gets this by email.' };
   }
+}
+
+async function ask(
+  api: BotApi,
+  publicUrl: string,
+  { opened, token, remindsOf, follows }: Extract<Notification, { kind: 'ask' }>,
+  chatId: number,
+): Promise<Sent> {
+  const page = pageLink(publicUrl, token);
+  const replyTo = follows === undefined ? null : parseId(follows);
+  const options = {
+    markup: askButtons(opened, token, page),
+    ...(replyTo !== null && { replyTo }),
+  };
+  return sent(await api.send(chatId, askHtml(opened, page, remindsOf !== undefined), options));
 }
 
 /** Succeeds too if the message already says so or is gone. */

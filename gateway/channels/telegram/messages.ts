@@ -1,6 +1,7 @@
 import { boundLines } from '../../lib/bound-values.ts';
 import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
 import { approvedText } from '../../lib/quorum.ts';
+import { threadCounts } from '../../lib/thread-text.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 import { MessageHtml } from './message-html.ts';
@@ -87,6 +88,7 @@ export function askHtml(opened: Opened, page: PageLink, isReminder = false): str
     origin(message, request);
     message.line(meaning);
     quorum(message, opened);
+    thread(message, request);
     message.gap();
     substance(message, request);
     const left = request.expiresAt - now;
@@ -95,6 +97,11 @@ export function askHtml(opened: Opened, page: PageLink, isReminder = false): str
     options(message, request);
     longTexts(message, request);
   });
+}
+
+/** `shop on laptop: 3 asked, 2 allowed` */
+function thread(message: MessageHtml, { thread: of }: RequestView): void {
+  if (of !== null) message.field('Session:', `${of.name}: ${threadCounts(of)}`);
 }
 
 /** `Needs 2 approvals; ana approved at 14:02 UTC` */

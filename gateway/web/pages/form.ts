@@ -39,6 +39,11 @@ export function readMute({ verb }: Form): boolean | null {
   return verb === 'mute' || verb === 'unmute' ? verb === 'mute' : null;
 }
 
+/** Whether a form ends what an answer holds for others. */
+export function endsLasting({ verb }: Form): boolean {
+  return verb === 'end_lasting';
+}
+
 /** The choice in a form. A button can send only one field, so an index without a verb means an option. */
 export function readChoice(form: Form): ReadChoice {
   const { index } = form;
@@ -51,13 +56,23 @@ export function readChoice(form: Form): ReadChoice {
   return READERS.get(verb)?.(form) ?? problem('No button was pressed.');
 }
 
-const READERS: ReadonlyMap<string, (form: Form) => ReadChoice> = new Map([
+const READERS = new Map<string, (form: Form) => ReadChoice>([
   ['approve', ({ comment }) => ({ choice: { verb: 'approve', ...said(comment) } })],
+  ['approve_hour', ({ comment }) => lasting('approve', comment)],
+  [
+    'approve_propose',
+    ({ comment }) => ({ choice: { verb: 'approve', proposes: true, ...said(comment) } }),
+  ],
   ['deny', ({ comment }) => ({ choice: { verb: 'deny', ...said(comment) } })],
+  ['stop', ({ comment }) => lasting('deny', comment)],
   ['option', readOption],
   ['answer', readAnswer],
   ['needs_context', readNeed],
 ]);
+
+function lasting(verb: 'approve' | 'deny', comment: string | undefined): ReadChoice {
+  return { choice: { verb, lasts: true, ...said(comment) } };
+}
 
 function readOption({ index = '', comment }: Form): ReadChoice {
   if (!/^\d$/.test(index)) return problem('There is no such option.');

@@ -6,7 +6,7 @@ import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
 import { Icon } from './icons.tsx';
 import { QuorumLine } from './quorum.tsx';
-import { About, ExpiryLine, Subject } from './subject.tsx';
+import { About, ExpiryLine, Subject, ThreadLine } from './subject.tsx';
 import { AgentText, Time } from './request-copy.tsx';
 import { KINDS } from './copy.ts';
 
@@ -52,10 +52,12 @@ export function RequestProps(asked: Asked): JSX.Element {
           <h2 id="decide">{request.kind === 'question' ? 'Your answer' : 'Your decision'}</h2>
           <QuorumLine opened={asked.opened} />
           <ExpiryLine opened={asked.opened} />
+          <ThreadLine request={request} />
         </div>
         {request.kind === 'question' ? <Answers {...asked} /> : <Decisions {...asked} />}
         <NeedsContext {...asked} />
         <Mute {...asked} />
+        <Stop {...asked} />
       </section>
       <About opened={asked.opened} keyHref={asked.keyHref ?? null} />
     </>
@@ -116,6 +118,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
           </button>
         )}
       </div>
+      <More request={opened.request} />
       {options.length > 0 && (
         <fieldset class={isChannel ? 'stack' : undefined}>
           <legend>
@@ -137,6 +140,26 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
         </fieldset>
       )}
     </form>
+  );
+}
+
+/** Approvals of more than this call. */
+function More({ request: { like, suggestedRule } }: Pick<Opened, 'request'>): JSX.Element {
+  return (
+    <>
+      {like !== null && (
+        <button class="btn way" name="verb" value="approve_hour">
+          <small>Approve, and for an hour in this session also:</small>
+          <AgentText text={like} reading="line" />
+        </button>
+      )}
+      {suggestedRule !== null && (
+        <button class="btn way" name="verb" value="approve_propose">
+          <small>Approve, and propose this rule, on which a person then decides:</small>
+          <AgentText text={suggestedRule} reading="code" />
+        </button>
+      )}
+    </>
   );
 }
 
@@ -237,6 +260,37 @@ function Mute({ opened, csrf }: Asked): JSX.Element {
           {isOn ? 'Unmute this key' : 'Mute this key for an hour'}
         </button>
       </form>
+    </details>
+  );
+}
+
+/** Ends what the agent may do: all that its session asks, or, where it named none, its key. */
+function Stop({ opened, csrf, keyHref = null }: Asked): JSX.Element | null {
+  const { thread, keyName } = opened.request;
+  if (thread === null && keyHref === null) return null;
+  return (
+    <details class="more">
+      <summary>Stop this agent</summary>
+      {thread === null ? (
+        <p>
+          <a href={`${keyHref ?? ''}?step=revoke`}>
+            Revoke its key <AgentText text={keyName} reading="line" class="mono" />
+          </a>
+          . First you see what the key made and what ends with it.
+        </p>
+      ) : (
+        <form method="post" class="stack">
+          <input type="hidden" name="csrf" value={csrf} />
+          <p>
+            Denies this, and for 24 hours whatever <AgentText text={thread.name} reading="line" />{' '}
+            asks, even what the policy approves. What its own settings allow without asking still
+            runs: to end the program, close it on its machine.
+          </p>
+          <button class="btn no" name="verb" value="stop">
+            Stop this session
+          </button>
+        </form>
+      )}
     </details>
   );
 }

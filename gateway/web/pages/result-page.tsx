@@ -5,7 +5,7 @@ import { Icon } from './icons.tsx';
 import { OutcomeNote } from './outcome.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { About, Subject } from './subject.tsx';
-import { AgentText, Ago } from './request-copy.tsx';
+import { AgentText, Ago, Time } from './request-copy.tsx';
 import { endOf, lateSentence } from './copy.ts';
 
 interface Ended {
@@ -13,6 +13,8 @@ interface Ended {
   readonly status: Exclude<RequestStatus, 'pending'>;
   /** The person's choice that came too late; null if they only looked, or made the decision. */
   readonly late: Choice['verb'] | null;
+  /** For the form that ends what the answer holds for others; null for a visitor who may not. */
+  readonly csrf: string | null;
 }
 
 /** A request that is over: how it ended, by whom and when, and its content. */
@@ -26,7 +28,7 @@ export function ResultPage(ended: Ended): JSX.Element {
 }
 
 /** The same content for use within another page. */
-export function ResultProps({ opened, status, late }: Ended): JSX.Element {
+export function ResultProps({ opened, status, late, csrf }: Ended): JSX.Element {
   const { request } = opened;
   const words = endOf(request, status);
   const showsDecision = status === 'modified' || status === 'answered';
@@ -62,12 +64,41 @@ export function ResultProps({ opened, status, late }: Ended): JSX.Element {
             </p>
           )}
           <QuorumLine opened={opened} />
+          <Lasting opened={opened} csrf={csrf} />
         </div>
       </div>
       <OutcomeNote opened={opened} />
       <p class="soft">This is final. You can close this page. Here is the request.</p>
       <Subject request={request} />
       <About opened={opened} />
+    </>
+  );
+}
+
+/** Until when the answer holds for others in the session. */
+function Lasting({ opened, csrf }: Pick<Ended, 'opened' | 'csrf'>): JSX.Element | null {
+  const { request, now } = opened;
+  const { lastsUntil, like, status } = request;
+  if (lastsUntil === null || lastsUntil <= now) return null;
+  const until = <Time at={lastsUntil} now={now} />;
+  return (
+    <>
+      {status === 'denied' ? (
+        <p>Whatever this session asks until {until} is denied.</p>
+      ) : (
+        <p>
+          Until {until} this is approved in this session without asking:{' '}
+          <AgentText text={like ?? ''} reading="line" />. A new policy ends that.
+        </p>
+      )}
+      {csrf !== null && (
+        <form method="post">
+          <input type="hidden" name="csrf" value={csrf} />
+          <button class="btn" name="verb" value="end_lasting">
+            {status === 'denied' ? 'Let it ask again' : 'End this now'}
+          </button>
+        </form>
+      )}
     </>
   );
 }

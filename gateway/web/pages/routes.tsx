@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
 import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
+import { besideDecision } from './beside.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
 import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
-import { afterChoice, readChoice, readForm, readMute, type Form, type ReadChoice } from './form.ts';
+import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from './form.ts';
 import { DeadLinkPage } from './message-page.tsx';
 import {
   bodyOf,
@@ -78,10 +79,10 @@ interface PageResult {
 function show(pages: Pages, c: Ctx, shown: PageResult): Promise<Response> {
   const { token, opened, late = null, status = 200, problem = null } = shown;
   const current = statusAt(opened.request, opened.now);
-  if (current !== 'pending') {
-    return page(c, status, <ResultPage opened={opened} status={current} late={late} />);
-  }
   const csrf = pages.forms.make(decisionText(token, opened));
+  if (current !== 'pending') {
+    return page(c, status, <ResultPage {...{ opened, late, csrf }} status={current} />);
+  }
   const { form = NO_FORM, recorded = false } = shown;
   return page(c, status, <RequestPage {...{ opened, csrf, problem, form, recorded }} />);
 }
@@ -100,23 +101,14 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
   }
   const refused = formProblem(pages, decisionText(token, opened), form.csrf);
   if (refused !== null) return show(pages, c, { token, opened, form, ...refused });
-  const isMuting = readMute(form);
-  if (isMuting !== null) return mute(pages, c, { token, isOn: isMuting });
+  const done = await besideDecision(pages.approvals, token, { form, place: 'link' });
+  if (done !== undefined) return done ? seeOther(c, token) : page(c, 404, <DeadLinkPage />);
   const read =
     form.confirm === undefined ? readChoice(form) : confirmed(pages, token, opened, form);
   if (read.choice === null) {
     return show(pages, c, { token, opened, status: 400, problem: read.problem, form });
   }
   return take(pages, c, { token, opened, form, choice: read.choice });
-}
-
-async function mute(
-  pages: Pages,
-  c: Ctx,
-  { token, isOn }: { readonly token: string; readonly isOn: boolean },
-): Promise<Response> {
-  const opened = await pages.approvals.mute(token, isOn);
-  return opened === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
 }
 
 /** The choice of the first step, as the second step's page showed it. */

@@ -13,6 +13,7 @@ import {
   Time,
   WrittenBy,
 } from './request-copy.tsx';
+import { threadCounts } from '../../lib/thread-text.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;
@@ -293,6 +294,20 @@ export function ExpiryLine({ opened }: { readonly opened: Opened }): JSX.Element
   );
 }
 
+/** Such as `shop on laptop: 3 asked, 2 allowed`. */
+export function ThreadLine({
+  request: { thread },
+}: {
+  readonly request: RequestView;
+}): JSX.Element | null {
+  if (thread === null) return null;
+  return (
+    <p class="soft">
+      <AgentText text={thread.name} reading="line" />: {threadCounts(thread)}
+    </p>
+  );
+}
+
 function textsOf(request: RequestView): (readonly [string, Reading])[] {
   const texts: (readonly [string | null, Reading])[] = [
     [request.summary, request.kind === 'question' ? 'prose' : 'line'],
@@ -300,6 +315,9 @@ function textsOf(request: RequestView): (readonly [string, Reading])[] {
     [request.details, 'prose'],
     [request.note, 'prose'],
     [request.agent.label, 'line'],
+    [request.thread?.name ?? null, 'line'],
+    [request.like, 'line'],
+    [request.suggestedRule, 'code'],
     ...boundTexts(request),
     ...request.options.map((option) => [option, 'line'] as const),
     ...request.diff.map((line) => [line, 'code'] as const),

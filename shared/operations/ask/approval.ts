@@ -1,10 +1,18 @@
 import * as z from 'zod';
 import { ServiceError } from '../../lib/errors.ts';
-import { ACTION_MAX_CHARS, DETAILS_MAX_CHARS, SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
+import {
+  ACTION_MAX_CHARS,
+  DETAILS_MAX_CHARS,
+  SUMMARY_MAX_CHARS,
+  THREAD_MAX_CHARS,
+} from '../../lib/limits.ts';
 import { parseExact } from '../../lib/exact-json.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
+import type { PolicyRisk } from '../../rules/policy/document.ts';
+import type { PolicySubject } from '../../rules/policy/subject.ts';
+import { readSuggestedRule } from '../../rules/suggested-rule.ts';
 import { label } from '../fields.ts';
 import { warningsAsText } from '../json-as-text.ts';
 import {
@@ -15,7 +23,7 @@ import {
   options,
   optionalProse,
 } from '../request/fields.ts';
-import { judge } from '../request/open.ts';
+import { judgeInThread } from '../request/lasting.ts';
 import { answerInTime, askAnswer, askQuestion, eventFields } from '../request/question.ts';
 
 export const askApproval = defineOperation({
@@ -38,6 +46,13 @@ export const askApproval = defineOperation({
     bind: boundValues,
     ...askingFields,
     approvals,
+    thread: label(THREAD_MAX_CHARS)
+      .optional()
+      .describe('What it belongs to, such as a session: people see its requests together.'),
+    suggested_rule: z
+      .unknown()
+      .optional()
+      .describe('A policy rule that would approve this from now on: people may propose it.'),
     ...eventFields,
   }),
   output: askAnswer,
@@ -48,6 +63,7 @@ export const askApproval = defineOperation({
     'TOO_MANY_PENDING_REQUESTS',
     'CALLBACK_SECRET_MISSING',
     'CALLBACK_URL_REJECTED',
+    'POLICY_INVALID',
   ],
   effect: 'write',
   exact: ['bind', 'state'],
@@ -67,12 +83,16 @@ export const askApproval = defineOperation({
   subject: (_input, output) => output.request_id,
   example: { action: 'deploy.staging', summary: 'Deploy v2.1 to staging', wait_seconds: 0 },
 }).write({
-  prepare: async ({ callbacks }, { risk, details = '', callback_url }) => {
+  prepare: async ({ callbacks }, input) => {
+    const { risk, details = '', callback_url, suggested_rule: suggested } = input;
     if (risk === 'high' && details.trim() === '') throw new ServiceError('DETAILS_REQUIRED');
     if (callback_url !== undefined) await callbacks.check(callback_url);
+    return {
+      suggested: suggested === undefined ? null : readSuggestedRule(suggested, subjectOf(input)),
+    };
   },
-  commit: (context, input) => {
-    const { action, summary, details, amount, risk, bind, options: choices } = input;
+  commit: (context, input, { suggested }) => {
+    const { action, summary, details, amount, risk, bind, options: choices, thread } = input;
     const asked = { action, summary, details, amount, risk };
     const draft = {
       kind: 'approval',
@@ -81,17 +101,12 @@ export const askApproval = defineOperation({
       bind,
       options: choices,
       approvals: input.approvals,
+      thread,
+      ...(suggested !== null && { proposal: { suggested } }),
       ...addresseesOf(input),
     } as const;
     return askQuestion(context, input, draft, () =>
-      judge(context, {
-        tool: 'ask_approval',
-        action,
-        amount: amount ?? null,
-        ...(bind !== undefined && { bind: parseExact(bind) }),
-        risk,
-        recipientDomains: null,
-      }),
+      judgeInThread(context, subjectOf(input), { thread, isAnyones: isAnyones(input) }),
     );
   },
   wait: async (context, input, asked) => ({
@@ -99,3 +114,37 @@ export const askApproval = defineOperation({
     ...warningsAsText({ bind: input.bind, state: input.state }),
   }),
 });
+
+function subjectOf({
+  action,
+  amount,
+  bind,
+  risk,
+}: {
+  readonly action: string;
+  readonly amount?: number | undefined;
+  readonly bind?: string | undefined;
+  readonly risk: PolicyRisk;
+}): PolicySubject {
+  return {
+    tool: 'ask_approval',
+    action,
+    amount: amount ?? null,
+    ...(bind !== undefined && { bind: parseExact(bind) }),
+    risk,
+    recipientDomains: null,
+  };
+}
+
+/** Whether any one of the people who are asked by default may approve it. */
+function isAnyones({
+  approvals: needed,
+  approvers,
+  then: later,
+}: {
+  readonly approvals: number;
+  readonly approvers?: readonly string[] | undefined;
+  readonly then?: readonly string[] | undefined;
+}): boolean {
+  return needed === 1 && approvers === undefined && later === undefined;
+}

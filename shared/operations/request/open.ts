@@ -12,6 +12,7 @@ import type { RequestKind } from '../../rules/request-state.ts';
 import { mayDecide } from '../../rules/roles.ts';
 import type { ChannelRow } from '../../store/channels.ts';
 import type { RequestRow } from '../../store/requests.ts';
+import { activeDecider } from '../channel/decider.ts';
 import { People } from '../channel/people.ts';
 import { compiledPolicy } from '../policy/proposal.ts';
 import { notify } from './notify.ts';
@@ -47,11 +48,15 @@ export interface RequestDraft {
   /** The exact values that people are shown, as canonical JSON. */
   readonly bind?: string | undefined;
   readonly identity?: string | undefined;
+  /** What it belongs to. */
+  readonly thread?: string | undefined;
 }
 
 /** A verdict and the version of the policy that gave it. */
 export interface Judgement extends PolicyVerdict {
   readonly version: number;
+  /** What the agent reads with it. */
+  readonly hint?: string;
 }
 
 /** The policy's verdict on a call. If no rule matches, a person decides. */
@@ -203,6 +208,8 @@ function rowOf(context: WriteContext, draft: RequestDraft, judgement: Judgement)
       event_id: draft.eventId ?? null,
       bind: draft.bind ?? null,
       identity: draft.identity ?? null,
+      thread: draft.thread ?? null,
+      hint: judgement.hint ?? null,
       expires_at: now + (draft.expiresInMs ?? REQUEST_DEFAULT_MS),
     },
     now,
@@ -229,9 +236,7 @@ async function refuseUnknownApprovers(
   approvers: readonly string[],
 ): Promise<void> {
   for (const id of approvers) {
-    const channel = await store.channels.find(id);
-    const role = channel && (await store.members.findByChannel(id))?.role;
-    if (channel?.status !== 'active' || !mayDecide(role ?? null, kind)) {
+    if ((await activeDecider(store, id, kind)) === null) {
       throw new ServiceError('CHANNEL_NOT_VERIFIED', { details: { approver: id } });
     }
   }

@@ -67,6 +67,11 @@ export const requestRecord = named(
       state_ref: z.string().nullable().describe('As the agent gave it.'),
       callback_url: z.string().nullable().describe('Where `request.resolved` is sent.'),
       event_id: z.string().nullable().describe('The event it is about.'),
+      thread: z.string().nullable().describe('What it belongs to, such as a session.'),
+      lasts_until: z
+        .string()
+        .nullable()
+        .describe('Until when the answer holds for others like it in the thread.'),
       bind: z.unknown().describe('The exact values that were shown to people.'),
       spent_at: z.string().nullable().describe('When the approval was used.'),
       spent_by: z.string().nullable().describe('What used it.'),
@@ -131,6 +136,8 @@ export async function toRecord(
     state_ref: row.state_ref,
     callback_url: row.callback_url,
     event_id: row.event_id,
+    thread: row.thread,
+    lasts_until: row.lasts_until === null ? null : isoTime(row.lasts_until),
     bind: row.bind === null ? null : parseExact(row.bind),
     spent_at: row.redeemed_at === null ? null : isoTime(row.redeemed_at),
     spent_by: row.spent_by,

@@ -18,6 +18,8 @@ export interface Ending extends Resolution {
   /** `channel:<id>`; null if no person decided. */
   readonly decidedBy: string | null;
   readonly hint?: string;
+  /** Until when the answer holds for others in the thread; Unix time in milliseconds. */
+  readonly lastsUntil?: number;
   /** The agent, or the end of its event, took the question back. */
   readonly isWithdrawn?: boolean;
 }
@@ -42,13 +44,20 @@ export async function resolveRequest(
   const late = request.kind === 'policy' && how.status === 'approved';
   const end = late && (await isSuperseded(context, request)) ? { ...how, ...SUPERSEDED } : how;
   const { status, decision, comment, decidedBy, hint = null, isWithdrawn = false } = end;
+  const { lastsUntil = null } = end;
   const isExpiry = status === 'expired' && !isWithdrawn;
   // A request ends when it expires, even if we record that later.
   const at = isExpiry ? request.expires_at : now;
-  const ending = { status, decision, comment, hint, decidedBy, at };
+  const ending = { status, decision, comment, hint, decidedBy, lastsUntil, at };
   if (!(await store.requests.end(request.id, ending))) return false;
   const told = { decision, comment, hint, decided_by: decidedBy };
-  const ended: RequestRow = { ...request, status, ...told, decided_at: at };
+  const ended: RequestRow = {
+    ...request,
+    status,
+    ...told,
+    decided_at: at,
+    lasts_until: lastsUntil,
+  };
   await recordEnd(context, opOf(end), ended, isExpiry ? SERVICE : undefined);
   await applyDecision(context, ended);
   await closeNotices(context, ended);

@@ -43,6 +43,8 @@ export function pendingRequest(
     bind: null,
     identity: null,
     approvals: 1,
+    thread: null,
+    lasts_until: null,
     ...given,
   };
 }

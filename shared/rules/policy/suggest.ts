@@ -179,7 +179,7 @@ function subjectOf({ action, amount, risk, bind }: EndedApproval): PolicySubject
 const ID_CHARS_MAX = 50;
 
 /** `auto-pr-merge` for `pr.merge`, with a number if another rule has that id. */
-function newId({ rules }: PolicyDocument, action: string): string {
+export function newId({ rules }: PolicyDocument, action: string): string {
   const words = action.toLowerCase().match(/[a-z0-9_]+/g) ?? [];
   const id = ['auto', ...words].join('-').slice(0, ID_CHARS_MAX);
   const taken = new Set(rules.map((rule) => rule.id));

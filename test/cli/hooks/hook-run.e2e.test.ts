@@ -45,6 +45,8 @@ async function requestAbout(text: string): Promise<Record<string, unknown>> {
   return fieldsOf(await find());
 }
 
+const inSession = (command: string) => ({ ...claudeCode(command), session_id: 'stopped-one' });
+
 const ALLOWED = {
   hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
 };
@@ -78,6 +80,24 @@ describe('svc hook run', () => {
     const decision = { behavior: 'deny', message };
     expect(JSON.parse((await ended).out)).toEqual({
       hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
+    });
+  });
+
+  it('asks once where a person approves a command for an hour, and no more once they stop the session', async () => {
+    const asked = hook('claude-code', inSession('echo hourly'));
+    const page = await visit(await linkAbout(daemon, 'echo hourly'), { button: 'for an hour' });
+    expect(page).toContain('this is approved in this session without asking: this very command');
+    expect(JSON.parse((await asked.ended).out)).toEqual(ALLOWED);
+    expect(await answerOf('claude-code', inSession('echo hourly'))).toEqual(ALLOWED);
+    const other = hook('claude-code', inSession('echo other'));
+    await visit(await linkAbout(daemon, 'echo other'), { button: 'Stop this session' });
+    const message = 'A person stopped this session.';
+    const decision = { behavior: 'deny', message, interrupt: true };
+    const stopped = { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } };
+    expect(JSON.parse((await other.ended).out)).toEqual(stopped);
+    expect(await answerOf('claude-code', inSession('echo hourly'))).toEqual(stopped);
+    expect(await requestAbout('echo other')).toMatchObject({
+      thread: expect.stringMatching(/^shop on \S+, session stopped-one$/) as string,
     });
   });
 

@@ -135,6 +135,9 @@ describe('a gateway that is killed as soon as it has answered a rotation', () =>
 
 /** What the migrations since the fifth added goes. */
 const WITHOUT_LATER_RELEASES = `
+  DROP INDEX request_thread;
+  ALTER TABLE request DROP COLUMN thread;
+  ALTER TABLE request DROP COLUMN lasts_until;
   ALTER TABLE source_hour DROP COLUMN repeated;
   DROP INDEX email_batch_unsummed;
   DROP INDEX email_message_unsummed;

@@ -86,6 +86,7 @@ describe('a row', () => {
           comment: null,
           hint: null,
           decidedBy: null,
+          lastsUntil: null,
         }),
       );
     const now = clock.now();

@@ -2,16 +2,10 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../shared/operations/request/status.ts';
 import type { RequestRecord } from '../../../../shared/operations/request/record.ts';
+import { besideDecision } from '../../pages/beside.ts';
 import { ConfirmProps } from '../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../pages/fence.ts';
-import {
-  afterChoice,
-  readChoice,
-  readForm,
-  readMute,
-  type Form,
-  type ReadChoice,
-} from '../../pages/form.ts';
+import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from '../../pages/form.ts';
 import { FORM_PROBLEMS } from '../../pages/page-answers.tsx';
 import { QuorumLine } from '../../pages/quorum.tsx';
 import { RequestProps } from '../../pages/request-page.tsx';
@@ -55,18 +49,15 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
   }
   const form = readForm(body);
   if (form === null) return shown(context, seen, { status: 400, problem: FORM_PROBLEMS.unclear });
-  const mute = readMute(form);
-  if (mute !== null) {
-    await context.inbox.approvals.mute(seen.token, mute);
-    return { to: context.at('requests', context.id) };
-  }
+  const { vault, approvals } = context.inbox;
+  const here = context.at('requests', context.id);
+  const done = await besideDecision(approvals, seen.token, { form, place: 'web' });
+  if (done !== undefined) return { to: here };
   const read = form.confirm === undefined ? readChoice(form) : confirmed(context, seen, form);
   if (read.choice === null) {
     return shown(context, seen, { status: 400, problem: read.problem, form });
   }
-  const { vault, approvals } = context.inbox;
   const { choice } = read;
-  const here = context.at('requests', context.id);
   if (form.confirm === undefined && needsSecondStep(seen.opened, choice)) {
     const step = sealStep(vault, context.session.idHash, seen.opened, choice);
     return { to: `${here}?step=${step}` };
@@ -137,7 +128,12 @@ async function shown(
         All requests
       </UpLink>
       {current !== 'pending' && (
-        <ResultProps opened={opened} late={isVerb(verb) ? verb : null} status={current} />
+        <ResultProps
+          opened={opened}
+          late={isVerb(verb) ? verb : null}
+          status={current}
+          csrf={mayDecide(context, seen) ? context.csrf : null}
+        />
       )}
       {isPending && !mayDecide(context, seen) && undecidable(context, seen)}
       {isPending && mayDecide(context, seen) && (

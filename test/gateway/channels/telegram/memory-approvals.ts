@@ -71,6 +71,10 @@ export class MemoryApprovals implements ApprovalService {
       approvals: { needed: 1, given: [] },
       withdrawn: null,
       outcome: null,
+      thread: null,
+      like: null,
+      suggestedRule: null,
+      lastsUntil: null,
       options: [],
       note: null,
       diff: [],
@@ -118,6 +122,10 @@ export class MemoryApprovals implements ApprovalService {
   }
 
   mute(token: string): Promise<Opened | null> {
+    return this.open(token);
+  }
+
+  endLasting(token: string): Promise<Opened | null> {
     return this.open(token);
   }
 

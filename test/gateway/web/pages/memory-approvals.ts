@@ -31,6 +31,10 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
     approvals: { needed: 1, given: [] },
     withdrawn: null,
     outcome: null,
+    thread: null,
+    like: null,
+    suggestedRule: null,
+    lastsUntil: null,
     options: [],
     note: null,
     diff: [],
@@ -109,6 +113,13 @@ export class MemoryApprovals implements ApprovalService {
     return this.open(token);
   }
 
+  async endLasting(token: string): Promise<Opened | null> {
+    const opened = await this.open(token);
+    if (opened === null) return null;
+    this.#requests.set(opened.request.id, { ...opened.request, lastsUntil: opened.now });
+    return this.open(token);
+  }
+
   async decide(token: string, choice: Choice): Promise<Decided | null> {
     const opened = await this.open(token);
     if (opened === null) return null;
@@ -121,6 +132,7 @@ export class MemoryApprovals implements ApprovalService {
       ...request,
       ...outcomeOf(request, choice),
       comment: 'comment' in choice ? (choice.comment ?? null) : null,
+      lastsUntil: 'lasts' in choice ? now + HOUR : null,
       decidedAt: now,
       decidedBy: channel.label,
     });

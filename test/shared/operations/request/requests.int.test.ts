@@ -120,6 +120,8 @@ describe('ask_approval', () => {
       rule: null,
       callback_url: null,
       event_id: null,
+      thread: null,
+      lasts_until: null,
       bind: null,
       spent_at: null,
       spent_by: null,

@@ -495,6 +495,8 @@ class Ask(Group):
         state_ref: Optional[str] = None,
         callback_url: Optional[str] = None,
         approvals: Optional[int] = None,
+        thread: Optional[str] = None,
+        suggested_rule: Any = UNSET,
         event_id: Optional[str] = None,
         lease_id: Optional[str] = None,
         park: Optional[bool] = None,
@@ -505,7 +507,7 @@ class Ask(Group):
 
         Go ahead only on approved or modified (decision has the option they chose). The policy may decide at once. pending isn't a denial: save your state and call request_status later. On needs_context, ask again with fuller details. Keep wait_seconds at 45 or below unless your client allows longer calls.
         """
-        answer: Approved = await self._call("ask_approval", {"action": action, "summary": summary, "details": details, "risk": risk, "amount": amount, "options": options, "bind": bind, "wait_seconds": wait_seconds, "expires_in": expires_in, "approvers": approvers, "remind": remind, "then": then, "state_ref": state_ref, "callback_url": callback_url, "approvals": approvals, "event_id": event_id, "lease_id": lease_id, "park": park, "state": state}, call)
+        answer: Approved = await self._call("ask_approval", {"action": action, "summary": summary, "details": details, "risk": risk, "amount": amount, "options": options, "bind": bind, "wait_seconds": wait_seconds, "expires_in": expires_in, "approvers": approvers, "remind": remind, "then": then, "state_ref": state_ref, "callback_url": callback_url, "approvals": approvals, "thread": thread, "suggested_rule": suggested_rule, "event_id": event_id, "lease_id": lease_id, "park": park, "state": state}, call)
         return answer
 
     async def human(

@@ -1153,6 +1153,10 @@ class Request(TypedDict):
     callback_url: Optional[str]
     #: The event it is about.
     event_id: Optional[str]
+    #: What it belongs to, such as a session.
+    thread: Optional[str]
+    #: Until when the answer holds for others like it in the thread.
+    lasts_until: Optional[str]
     #: The exact values that were shown to people.
     bind: Any
     #: When the approval was used.
