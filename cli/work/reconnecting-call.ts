@@ -16,10 +16,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2000;
 
 /** A request that the server holds until a person decides, or for these seconds. */
-interface HeldRequest extends Pick<
-  OperationCall,
-  'method' | 'path' | 'options' | 'seconds'
-> {
+interface HeldRequest extends Pick<OperationCall, 'method' | 'path' | 'options' | 'seconds'> {
   readonly again: (seconds: number) => Omit<HeldRequest, 'again'>;
 }
 
