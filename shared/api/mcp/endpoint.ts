@@ -36,7 +36,7 @@ import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } fro
 import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';
 import type { McpOptions } from './routes.ts';
-import type { McpAddress } from '../../kernel/mcp-address.ts';
+import { isWhole, type McpAddress } from '../../kernel/mcp-address.ts';
 import type { CallableTool, McpTables } from './tables.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -142,8 +142,10 @@ export class Endpoint {
   }
 
   #tablesFor(address: McpAddress): McpTables {
-    const { tools, ...others } = this.#tables;
-    return { ...others, tools: tools.part?.(address) ?? tools };
+    if (isWhole(address)) return this.#tables;
+    const { tools: all, resources, ...others } = this.#tables;
+    const tools = all.part?.(address) ?? all;
+    return { ...others, tools, resources: resources.part?.(tools) ?? resources };
   }
 
   #cancel(c: Context<HttpEnv>, { method, params }: Message, caller: Caller): void {

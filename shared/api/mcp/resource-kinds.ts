@@ -30,6 +30,8 @@ type Contents = Omit<ResourceContents, 'uri'>;
 export interface ResourceKind {
   readonly scheme: string;
   readonly scope: Scope;
+  /** The operation that reads it. A connection without that tool has no such resources. */
+  readonly reader: Operation;
   readonly topic: Topic;
   readonly template: ResourceTemplate;
   list(
@@ -59,6 +61,7 @@ async function versionOf(
 const files: ResourceKind = {
   scheme: 'disk',
   scope: 'disk',
+  reader: fileGet,
   topic: 'disk',
   template: {
     uriTemplate: 'disk://{+path}',
@@ -111,6 +114,7 @@ function fileContents(path: string, mimeType: string, base64: string): Contents 
 const keys: ResourceKind = {
   scheme: 'kv',
   scope: 'disk',
+  reader: kvGet,
   topic: 'disk',
   template: {
     uriTemplate: 'kv://{+key}',
@@ -142,6 +146,7 @@ const keys: ResourceKind = {
 const events: ResourceKind = {
   scheme: 'inbox',
   scope: 'inbox:read',
+  reader: inboxGet,
   topic: 'inbox',
   template: {
     uriTemplate: 'inbox://{event_id}',

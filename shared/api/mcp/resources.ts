@@ -9,6 +9,7 @@ import type {
   ResourcePage,
   ResourceTable,
   ResourceTemplate,
+  ToolTable,
   Topic,
 } from './tables.ts';
 import { parseUri } from './uri.ts';
@@ -18,9 +19,20 @@ const NOTHING: Completion = { values: [], hasMore: false };
 
 /** The files, values and events of the caller's project. */
 export class ProjectResources implements ResourceTable {
+  readonly #kinds: readonly ResourceKind[];
+
+  constructor(kinds = RESOURCE_KINDS) {
+    this.#kinds = kinds;
+  }
+
+  part(tools: ToolTable): ResourceTable {
+    const isRead = ({ reader }: ResourceKind): boolean => tools.find(reader.name) !== undefined;
+    return new ProjectResources(this.#kinds.filter(isRead));
+  }
+
   /** Lists one kind after another; if a kind ends within a page, the next one fills it. */
   async list(cursor: string | undefined, site: CallSite): Promise<ResourcePage> {
-    const kinds = allowed(site.caller.scopes);
+    const kinds = this.#allowed(site.caller.scopes);
     let place = readCursor(cursor, kinds);
     const resources: Resource[] = [];
     for (const kind of kinds.slice(kinds.findIndex(({ scheme }) => scheme === place?.scheme))) {
@@ -36,23 +48,23 @@ export class ProjectResources implements ResourceTable {
   }
 
   templates(scopes: readonly Scope[]): readonly ResourceTemplate[] {
-    return allowed(scopes).map(({ template }) => template);
+    return this.#allowed(scopes).map(({ template }) => template);
   }
 
   async read(uri: string, site: CallSite): Promise<readonly ResourceContents[] | null> {
-    const found = find(uri);
+    const found = this.#find(uri);
     if (!found) return null;
     const contents = await orNothing(found.kind.read(found.name, site));
     return contents && [{ uri, ...contents }];
   }
 
   topicOf(uri: string, scopes: readonly Scope[]): Topic | null {
-    const kind = find(uri)?.kind;
+    const kind = this.#find(uri)?.kind;
     return kind && mayCall(scopes, kind.scope, 'read') ? kind.topic : null;
   }
 
   listTopics(scopes: readonly Scope[]): readonly Topic[] {
-    return allowed(scopes).map(({ topic }) => topic);
+    return this.#allowed(scopes).map(({ topic }) => topic);
   }
 
   async complete(
@@ -61,25 +73,27 @@ export class ProjectResources implements ResourceTable {
     value: string,
     site: CallSite,
   ): Promise<Completion | null> {
-    const kind = allowed(site.caller.scopes).find((one) => one.template.uriTemplate === template);
+    const kind = this.#allowed(site.caller.scopes).find(
+      (one) => one.template.uriTemplate === template,
+    );
     if (kind?.variable !== variable) return null;
     return (await orNothing(kind.complete(value, site))) ?? NOTHING;
   }
 
   async mark(uri: string, site: CallSite): Promise<string | null> {
-    const found = find(uri);
+    const found = this.#find(uri);
     return found && orNothing(found.kind.mark(found.name, site));
   }
-}
 
-function allowed(scopes: readonly Scope[]): readonly ResourceKind[] {
-  return RESOURCE_KINDS.filter(({ scope }) => mayCall(scopes, scope, 'read'));
-}
+  #allowed(scopes: readonly Scope[]): readonly ResourceKind[] {
+    return this.#kinds.filter(({ scope }) => mayCall(scopes, scope, 'read'));
+  }
 
-function find(uri: string): { readonly kind: ResourceKind; readonly name: string } | null {
-  const parsed = parseUri(uri);
-  const kind = RESOURCE_KINDS.find(({ scheme }) => scheme === parsed?.scheme);
-  return parsed && kind ? { kind, name: parsed.name } : null;
+  #find(uri: string): { readonly kind: ResourceKind; readonly name: string } | null {
+    const parsed = parseUri(uri);
+    const kind = this.#kinds.find(({ scheme }) => scheme === parsed?.scheme);
+    return parsed && kind ? { kind, name: parsed.name } : null;
+  }
 }
 
 interface ListPosition {

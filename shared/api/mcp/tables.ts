@@ -157,6 +157,8 @@ export interface ResourceTable {
     value: string,
     site: CallSite,
   ): Promise<Completion | null>;
+  /** The kinds of resources that one of these tools reads, too. */
+  part?(tools: ToolTable): ResourceTable;
 }
 
 /** A prompt as `prompts/list` shows it. */

@@ -152,7 +152,10 @@ export class RawApp {
   }
 
   call(token: unknown, path = '/mcp'): Promise<Answer> {
-    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    return this.message(token, path, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+  }
+
+  message(token: unknown, path: string, body: string): Promise<Answer> {
     const headers = typeof token === 'string' && { authorization: `Bearer ${token}` };
     return this.#post(path, body, 'application/json', { ...headers });
   }

@@ -5,11 +5,12 @@ import { ANA, RawApp } from './app.ts';
 import { Browser } from './browser.ts';
 
 let gateway: TestGateway;
+let key: string;
 let browser: Browser;
 let app: RawApp;
 beforeAll(async () => {
   gateway = await TestGateway.start({ signIn: true });
-  await new Person(gateway, ANA).project({ name: 'Acme' });
+  key = (await new Person(gateway, ANA).project({ name: 'Acme' })).api_key;
   browser = await Browser.signedIn(gateway, ANA);
   app = await RawApp.registered(gateway);
 });
@@ -24,6 +25,11 @@ async function tokensFor(path: string): Promise<Record<string, unknown>> {
 
 const opens = async (token: unknown, path: string): Promise<number> =>
   (await app.call(token, path)).status;
+
+async function ask(token: unknown, path: string, method: string, params: object): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return JSON.stringify((await app.message(token, path, body)).body);
+}
 
 async function atRest(token: unknown, method = 'GET', path = '/v1/whoami'): Promise<number> {
   const body = method === 'POST' ? { body: {} } : {};
@@ -64,6 +70,32 @@ describe('a token that was asked for an address with fewer tools', () => {
       key: String(token),
     });
     expect(refused.body.error.hint).toContain(`${gateway.url}/mcp?tools=whoami only`);
+  });
+
+  it('lists, reads, completes and follows nothing that no tool there reads', async () => {
+    await gateway.call('PUT', '/v1/kv/plan', { key, body: { value: 'secret plan' } });
+    const kinds = ['disk://{+path}', 'kv://{+key}', 'inbox://{event_id}'];
+    for (const [tools, seen] of [
+      ['whoami', []],
+      ['ask', []],
+      ['kv_list', []],
+      ['kv_get', ['kv://{+key}']],
+      ['inbox', ['inbox://{event_id}']],
+    ] as const) {
+      const path = `/mcp?tools=${tools}`;
+      const { access_token: token } = await tokensFor(path);
+      const templates = await ask(token, path, 'resources/templates/list', {});
+      expect([tools, kinds.filter((kind) => templates.includes(kind))]).toEqual([tools, seen]);
+      const isRead = tools === 'kv_get';
+      const listed = await ask(token, path, 'resources/list', {});
+      expect([tools, listed.includes('kv://plan')]).toEqual([tools, isRead]);
+      const read = await ask(token, path, 'resources/read', { uri: 'kv://plan' });
+      expect([tools, read.includes('secret plan')]).toEqual([tools, isRead]);
+      const ref = { type: 'ref/resource', uri: 'kv://{+key}' };
+      const argument = { name: 'key', value: 'p' };
+      const completed = await ask(token, path, 'completion/complete', { ref, argument });
+      expect([tools, completed.includes('plan')]).toEqual([tools, isRead]);
+    }
   });
 
   it('works where fewer of its tools are', async () => {
