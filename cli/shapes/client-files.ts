@@ -61,7 +61,7 @@ function clientFiles(): [name: string, text: string][] {
 }
 
 function documentOf(): Document {
-  const made = atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true }));
+  const made = atOnce(openApiDocument(operations, SERVER, { signIn: true }));
   return JSON.parse(JSON.stringify(made)) as Document;
 }
 

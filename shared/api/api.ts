@@ -87,18 +87,11 @@ export function mountApi(
     readonly isReplica?: boolean;
   },
 ): void {
-  const documentOf = (internal: boolean) =>
-    new ReadyDocument(
-      async () =>
-        JSON.stringify(
-          await inSteps(openApiDocument(operations, server, { signIn, oauth, internal })),
-        ),
-      { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' },
-    );
-  const [plain, whole] = [documentOf(false), documentOf(true)];
-  app.get('/v1/openapi.json', (c) =>
-    (c.req.query('internal') === 'true' ? whole : plain).answer(c),
+  const document = new ReadyDocument(
+    async () => JSON.stringify(await inSteps(openApiDocument(operations, server, { signIn }))),
+    { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' },
   );
+  app.get('/v1/openapi.json', (c) => document.answer(c));
   app.all('/v1/openapi.json', () => {
     throw methodNotAllowed(['GET']);
   });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { wholeOpenApiText } from '../surface/files.ts';
+import { wholeDocument } from '../surface/doors/document.ts';
 import { allPages } from './pages.ts';
 
 interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-const { paths } = JSON.parse(wholeOpenApiText()) as Described;
+const { paths } = wholeDocument() as Described;
 
 /** What the OpenAPI document has, with any word in place of a parameter. */
 const routes = Object.entries(paths).flatMap(([path, methods]) =>

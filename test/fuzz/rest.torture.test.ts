@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../shared/lib/errors.ts';
 import { Contract } from '../surface/contract.ts';
+import { wholeDocument } from '../surface/doors/document.ts';
 import { openApiText } from '../surface/files.ts';
 import { routesOf, type DescribedRoute } from './described.ts';
 import type { Known } from './from-schema.ts';
@@ -30,10 +31,10 @@ beforeAll(async () => {
   gateway = await FuzzedGateway.start();
   const document = await gateway.send({
     method: 'GET',
-    target: '/v1/openapi.json?internal=true',
+    target: '/v1/openapi.json',
     key: null,
   });
-  contract = new Contract(document.json);
+  contract = new Contract(wholeDocument(document.json));
   known = await filledProject(gateway);
 });
 afterAll(() => gateway.stop());

@@ -27,14 +27,7 @@ export function helpText(): string {
 
 /** The OpenAPI document. */
 export function openApiText(): string {
-  return json(atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true })));
-}
-
-/** The same with the plumbing, which clients don't need. */
-export function wholeOpenApiText(): string {
-  return json(
-    atOnce(openApiDocument(operations, SERVER, { signIn: true, oauth: true, internal: true })),
-  );
+  return json(atOnce(openApiDocument(operations, SERVER, { signIn: true })));
 }
 
 /** The tools that a key with every scope sees. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { Contract } from './contract.ts';
-import { wholeOpenApiText } from './files.ts';
+import { wholeDocument } from './doors/document.ts';
 import { operationNamed, requestFor, type Answer, type World } from './scenario.ts';
 
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 
 export type Input = Readonly<Record<string, unknown>>;
 

@@ -3,12 +3,12 @@ import { errorEntry, type ErrorCode } from '../../shared/lib/errors.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 import { Contract } from './contract.ts';
-import { wholeOpenApiText } from './files.ts';
+import { wholeDocument } from './doors/document.ts';
 import { REFUSALS } from './refusals.ts';
 import { World, type Answer } from './scenario.ts';
 import { Stage } from './stage.ts';
 
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 
 function expectRefusal(answer: Answer, code: ErrorCode, operation: string): void {
   const { status, message } = errorEntry(code);

@@ -4,14 +4,14 @@ import { TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';
 import { Contract } from './contract.ts';
 import { askingToken, decide } from './deciding.ts';
-import { wholeOpenApiText } from './files.ts';
+import { wholeDocument } from './doors/document.ts';
 import { startReceiver } from './receiver.ts';
 import { World } from './scenario.ts';
 import { readPage } from '../helpers/reading.ts';
 
 // What is no operation but stands in the document all the same: links, pages, tools, callbacks.
 
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 const MIB = 1024 * 1024;
 
 let gateway: TestGateway;
@@ -49,7 +49,7 @@ async function promised(name: string, url: string, init: RequestInit = {}): Prom
 }
 
 describe('every address of the document', () => {
-  const { paths } = JSON.parse(wholeOpenApiText()) as {
+  const { paths } = wholeDocument() as {
     paths: Record<string, Record<string, unknown>>;
   };
   const addresses = Object.keys(paths);

@@ -1,19 +1,13 @@
 import type { ServerInfo } from '../../kernel/context.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import {
-  internalPaths,
-  OTHER_TAGS,
-  OUTGOING_WEBHOOKS,
-  outgoingPathItems,
-  routePaths,
-} from './routes.ts';
+import { OTHER_TAGS, OUTGOING_WEBHOOKS, outgoingPathItems, routePaths } from './routes.ts';
 import { ANSWERS } from './examples.ts';
 import { inputParameters, REPLAYED_HEADERS, requestBody, type RequestBody } from './input.ts';
 import { COMMON_HEADERS, errorResponses, jsonResponse, RESPONSE_COMPONENTS } from './responses.ts';
 import { Schemas } from './schemas.ts';
 import { withRoutes } from '../names.ts';
-import { SIGN_IN_TAG, signInPages, signInPaths } from './sign-in.ts';
+import { SIGN_IN_TAG, signInPaths } from './sign-in.ts';
 
 type Json = Record<string, unknown>;
 
@@ -54,27 +48,15 @@ const TAGS: Readonly<Record<string, string>> = {
   ...OTHER_TAGS,
 };
 
-interface Wanted {
-  /** Whether this server has the sign-in routes. */
-  readonly signIn?: boolean;
-  /** Whether this server lets apps in by OAuth. */
-  readonly oauth?: boolean;
-  /**
-   * Whether to describe plumbing too. Generators make a method of every path and know no common mark to skip one, so the
-   * plain document leaves out what nobody calls by hand: MCP, pages for browsers, addresses with a token that answers
-   * hand out whole, and what daemons and `svc ui` call.
-   */
-  readonly internal?: boolean;
-}
-
 /**
- * The OpenAPI 3.1 description: the routes of the operations, of a sign-in and of webhooks, and plumbing if wanted. It takes
- * a tenth of a second, so it yields after each route.
+ * The OpenAPI 3.1 description: the routes of the operations, of webhooks, and of a sign-in if this server has it. It leaves
+ * out what only browsers, MCP clients and programs of this service call, because generators make a method of every path. It
+ * takes a tenth of a second, so it yields after each route.
  */
 export function* openApiDocument(
   operations: readonly Operation[],
   server: Pick<ServerInfo, 'urls' | 'contentUrl' | 'version'>,
-  { signIn = false, oauth = false, internal = false }: Wanted = {},
+  { signIn = false }: { readonly signIn?: boolean } = {},
 ): Generator<void, Json> {
   const called: Record<string, Json> = {};
   const schemas = new Schemas();
@@ -88,7 +70,6 @@ export function* openApiDocument(
     ...called,
     ...(signIn && signInPaths(schemas)),
     ...routePaths(server),
-    ...(internal && { ...internalPaths(server, oauth), ...(signIn && signInPages()) }),
   };
   const document = {
     openapi: '3.1.0',

@@ -7,7 +7,7 @@ import { Gateways } from '../../helpers/gateways.ts';
 import { findProgram } from '../../helpers/programs.ts';
 import { required } from '../../helpers/require.ts';
 import { Contract } from '../../surface/contract.ts';
-import { wholeOpenApiText } from '../../surface/files.ts';
+import { wholeDocument } from '../../surface/doors/document.ts';
 import { prepared } from '../../surface/preparations.ts';
 import { startReceiver } from '../../surface/receiver.ts';
 import { World } from '../../surface/scenario.ts';
@@ -15,7 +15,7 @@ import { unmarked } from '../../surface/unmarked.ts';
 import type { Receiver } from '../callbacks/callback-receiver.ts';
 
 const nginx = findProgram('nginx');
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 
 describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light'))(
   'two gateways that answer one project by turns',

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../shared/lib/ids.ts';
 import { TestGateway } from '../../helpers/gateway.ts';
 import { Contract } from '../../surface/contract.ts';
-import { wholeOpenApiText } from '../../surface/files.ts';
+import { wholeDocument } from '../../surface/doors/document.ts';
 
 const FRAME = 24 + 4096;
 const SCOPES = ['inbox:read', 'approvals', 'disk', 'ledger:read'];
 const JSON_TYPE = 'application/json';
 
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 let gateway: TestGateway;
 let epoch: string;
 let generation: number;

@@ -35,7 +35,6 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 describe.each([
   '/v1/openapi.json',
-  '/v1/openapi.json?internal=true',
   '/ui/style.css',
   '/ui/script.js',
   '/ui/push.js',

@@ -3,12 +3,12 @@ import { readMailConfig } from '../../../../gateway/mail/read-mail-config.ts';
 import { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { Contract } from '../../../surface/contract.ts';
-import { wholeOpenApiText } from '../../../surface/files.ts';
+import { wholeDocument } from '../../../surface/doors/document.ts';
 import { csrfOf, Person, post } from './person.ts';
 
 // What signing in answers is what the document promises of it.
 
-const contract = new Contract(JSON.parse(wholeOpenApiText()));
+const contract = new Contract(wholeDocument());
 const clock = new FakeClock();
 let gateway: TestGateway;
 let ana: Person;

@@ -74,16 +74,6 @@ describe('with an origin of its own, what strangers wrote', () => {
     });
   });
 
-  it('is named there by the OpenAPI document', async () => {
-    const { body } = await mail.gateway.call<{
-      paths: Record<string, { servers?: { url: string }[] }>;
-    }>('GET', '/v1/openapi.json?internal=true');
-    const there = Object.entries(body.paths).filter(
-      ([, { servers }]) => servers?.[0]?.url === `http://${content()}`,
-    );
-    expect(there.map(([path]) => path.slice(0, 3))).toEqual(['/f/', '/d/', '/l/', '/m/']);
-  });
-
   it('is served there as ever', async () => {
     const html = await ask(links.html, [content()]);
     expect(html).toMatchObject({ status: 200, text: HTML });

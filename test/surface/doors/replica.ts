@@ -1,5 +1,10 @@
-import type { ErrorCode } from '../../lib/errors.ts';
-import { COMMON_HEADERS, errorResponses, inPath, jsonResponse } from './responses.ts';
+import type { ErrorCode } from '../../../shared/lib/errors.ts';
+import {
+  COMMON_HEADERS,
+  errorResponses,
+  inPath,
+  jsonResponse,
+} from '../../../shared/api/openapi/responses.ts';
 
 type Json = Record<string, unknown>;
 

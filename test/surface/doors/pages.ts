@@ -1,4 +1,4 @@
-import { COMMON_HEADERS, inPath } from './responses.ts';
+import { COMMON_HEADERS, inPath } from '../../../shared/api/openapi/responses.ts';
 
 type Json = Record<string, unknown>;
 

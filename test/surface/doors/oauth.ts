@@ -1,5 +1,5 @@
 import { CSRF, formBody, pageResponses, REFUSED_FORMS } from './pages.ts';
-import { COMMON_HEADERS, jsonResponse } from './responses.ts';
+import { COMMON_HEADERS, jsonResponse } from '../../../shared/api/openapi/responses.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { GUIDE_FOLDERS, TOP_PAGES } from '../guide.ts';
-import { COMMON_HEADERS, errorResponses, inPath } from './responses.ts';
+import { GUIDE_FOLDERS, TOP_PAGES } from '../../../shared/api/guide.ts';
+import { COMMON_HEADERS, errorResponses, inPath } from '../../../shared/api/openapi/responses.ts';
 
 type Json = Record<string, unknown>;
 

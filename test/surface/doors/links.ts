@@ -1,23 +1,21 @@
-import { COMMON_HEADERS, errorResponses, inPath, jsonResponse, ANYWHERE } from './responses.ts';
+import {
+  COMMON_HEADERS,
+  errorResponses,
+  inPath,
+  jsonResponse,
+  ANYWHERE,
+} from '../../../shared/api/openapi/responses.ts';
 
 type Json = Record<string, unknown>;
 
-/**
- * The paths of links in answers, where the URL itself is the permission. `contentUrl`: the server for most of them, if
- * it is a separate one.
- */
-export function linkPaths(contentUrl: string | undefined): Record<string, Json> {
-  const content = contentUrl !== undefined && {
-    servers: [{ url: contentUrl, description: 'Content from outsiders' }],
-  };
+/** The paths of links in answers, where the URL itself is the permission. */
+export function linkPaths(): Record<string, Json> {
   return {
     '/u/{token}': { put: UPLOAD },
     '/f/{token}': {
-      ...content,
       ...downloads('file_link', 'A public link from file_url', ['token']),
     },
     '/d/{project}/{path}/{version}/{expires}/{signature}': {
-      ...content,
       ...downloads('file_download', 'The `download_url` of file_get', [
         'project',
         'path',
@@ -26,8 +24,8 @@ export function linkPaths(contentUrl: string | undefined): Record<string, Json> 
         'signature',
       ]),
     },
-    '/l/{project}/{event}/{expires}/{signature}': { ...content, get: PAYLOAD },
-    '/m/{project}/{event}/{expires}/{signature}': { ...content, get: MAIL_HTML },
+    '/l/{project}/{event}/{expires}/{signature}': { get: PAYLOAD },
+    '/m/{project}/{event}/{expires}/{signature}': { get: MAIL_HTML },
   };
 }
 
