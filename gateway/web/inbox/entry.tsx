@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import { UI_PAGE } from '../../../shared/api/ui-links.ts';
+import { UI_PAGE } from './ui-links.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import { domainOf, isMailAddress } from '../../../shared/rules/mail-address.ts';

@@ -10,7 +10,7 @@ import {
   type OnInternalError,
 } from '../../../shared/api/http.ts';
 import { readFields } from '../../../shared/api/rest/input.ts';
-import { uiLinkInput } from '../../../shared/api/ui-links.ts';
+import { uiLinkInput } from './ui-links.ts';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import { parseFields } from '../../../shared/kernel/operation.ts';
 import type { WebInbox } from './inbox.ts';

@@ -114,6 +114,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
     server: {
       version: '0.1.0',
       channels: ['email'],
+      mail: 'sent',
     },
   },
   key_list: {

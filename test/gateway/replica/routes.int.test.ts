@@ -128,6 +128,7 @@ describe('the place of a project', () => {
         urls: whoami['urls'],
         channels: (whoami['server'] as { channels: string[] }).channels,
         telegram_bot: null,
+        keeps_mail: true,
       },
     });
   });

@@ -57,11 +57,10 @@ const server = {
   mail: { domain: null, from: null },
 };
 
-/** With the doors that the published document leaves out, unless it's to be that one. */
+/** With the other doors, unless it's to be the published one. */
 function documentOf(list: readonly Operation[], isWhole = true): Document {
-  const published = atOnce(openApiDocument(list, server));
-  const whole = isWhole ? wholeDocument(published, { signsIn: false }) : published;
-  const document = whole as unknown as Document;
+  const published: unknown = atOnce(openApiDocument(list, server));
+  const document = (isWhole ? wholeDocument(published, { signsIn: false }) : published) as Document;
   return withoutRefs(document, document);
 }
 
