@@ -153,9 +153,8 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('says of the doors at which address they are', () => {
-    const { paths } = documentOf(operations);
-    const elsewhere = Object.entries(paths).flatMap(([path, { servers }]) =>
+  it('says of the ingress at which address it is', () => {
+    const elsewhere = Object.entries(documentOf(operations).paths).flatMap(([path, { servers }]) =>
       servers ? [[path, servers]] : [],
     );
     expect(elsewhere).toEqual([
