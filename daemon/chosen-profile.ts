@@ -1,6 +1,6 @@
 import { StartRefused } from '../shared/host/start-refused.ts';
 import { LOCAL_PROFILE, profileOf, readCredentials, type Profile } from './credentials.ts';
-import { isUrl } from '../shared/lib/urls.ts';
+import { parsedUrl } from '../shared/lib/urls.ts';
 
 /** A profile for a project at a gateway. */
 export interface GatewayProfile extends Profile {
@@ -38,5 +38,5 @@ function refused(message: string): StartRefused {
 }
 
 function isWebAddress(text: string): boolean {
-  return isUrl(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+  return ['http:', 'https:'].includes(parsedUrl(text)?.protocol ?? '');
 }

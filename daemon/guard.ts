@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isUrl } from '../shared/lib/urls.ts';
+import { parsedUrl } from '../shared/lib/urls.ts';
 
 /** The listener that received a request. */
 export type Access = { readonly kind: 'socket' } | { readonly kind: 'tcp'; readonly port: number };
@@ -85,7 +85,8 @@ function ownHosts(port: number): ReadonlySet<string> {
 
 /** True for an http address of this listener. `null`, the origin of a sandboxed page, isn't one. */
 function isOwn(address: string, hosts: ReadonlySet<string>): boolean {
-  if (!isUrl(address)) return false;
-  const { protocol, host } = new URL(address);
+  const url = parsedUrl(address);
+  if (!url) return false;
+  const { protocol, host } = url;
   return protocol === 'http:' && hosts.has(host);
 }

@@ -10,7 +10,7 @@ import { answeredFailure } from '../../clients/typescript/core/errors.ts';
 import { badAnswer, CallError, CliError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import { transferBroken } from './faults.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 // Upload and download links need no key and may lead to any object store, so these don't use `Client`.
 
@@ -77,9 +77,10 @@ export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGene
   try {
     let response = await responseOf(request);
     const { location } = response.headers;
-    if (response.statusCode === 302 && location !== undefined && isUrl(location, url)) {
+    const next = location === undefined ? null : parsedUrl(location, url);
+    if (response.statusCode === 302 && next) {
       request.destroy();
-      request = open('download', new URL(location, url).href, { method: 'GET', signal });
+      request = open('download', next.href, { method: 'GET', signal });
       request.end();
       response = await responseOf(request);
     }
@@ -95,7 +96,7 @@ export async function* downloadFrom(url: string, signal: AbortSignal): AsyncGene
 }
 
 function open(direction: Direction, url: string, options: RequestOptions): ClientRequest {
-  const target = isUrl(url) ? new URL(url) : null;
+  const target = parsedUrl(url);
   const send = { 'http:': httpRequest, 'https:': httpsRequest }[target?.protocol ?? ''];
   if (!target || !send) throw badAnswer(`The ${direction} link isn't an http or https address.`);
   const request = send(target, { ...options, agent: false, timeout: SILENCE_MS });

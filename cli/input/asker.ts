@@ -45,7 +45,8 @@ export class LineAsker implements Asker {
     // If the input ended without a line, the cursor is still behind the question.
     if (next.done) this.#output.write('\n');
     this.#signal.throwIfAborted();
-    if (next.done) throw usageError("You didn't answer.");
+    if (next.done)
+      throw usageError("You didn't answer.", 'Every answer has a flag too: --help shows it.');
     return next.value.trim();
   }
 

@@ -6,7 +6,7 @@ import type { Client } from '../client.ts';
 import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { addressText } from './gateway-address.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 /** One of the account's projects. */
 export interface ProjectRef {
@@ -74,7 +74,7 @@ export class SignInCalls {
       throw unreachable(`${address} answers HTTP ${status}: the gateway behind it is down.`);
     }
     const { location } = headers;
-    const target = location !== undefined && isUrl(location) ? new URL(location) : null;
+    const target = location === undefined ? null : parsedUrl(location);
     throw notGateway(
       `${address} answers, but it isn't an svc gateway.`,
       target ? `It redirects elsewhere: --gateway ${target.origin}` : 'Check --gateway.',

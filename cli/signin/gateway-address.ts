@@ -1,6 +1,6 @@
 import { isLoopback } from '../../clients/typescript/call/transport.ts';
 import { usageError } from '../errors.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const EXAMPLE = 'For example: --gateway https://svc.example.com';
 
@@ -35,9 +35,9 @@ export function addressText(url: URL): string {
 
 function parsed(text: string): URL | null {
   const bare = !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  const host = isUrl(`http://${text}`) ? new URL(`http://${text}`).hostname : '';
+  const host = parsedUrl(`http://${text}`)?.hostname ?? '';
   const whole = bare ? `${isLoopback(host) ? 'http' : 'https'}://${text}` : text;
-  if (text === '' || !isUrl(whole)) return null;
-  const url = new URL(whole);
+  const url = text === '' ? null : parsedUrl(whole);
+  if (!url) return null;
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }

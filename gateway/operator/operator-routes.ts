@@ -14,7 +14,7 @@ import { isMailAddress, maskedAddress } from '../../shared/rules/mail-address.ts
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 import { IMPORT_RECEIPT } from '../lib/import-receipt.ts';
 
 interface RoutesDeps {
@@ -29,8 +29,9 @@ const INVITATIONS = /^\/invitations(\/revoke)?$/;
 const ORDER = /^\/projects\/([^/]+)\/(block|unblock|hold|release|moved|delete)$/;
 
 function isPlain(address: string): boolean {
-  if (!isUrl(address)) return false;
-  const { username, password } = new URL(address);
+  const url = parsedUrl(address);
+  if (!url) return false;
+  const { username, password } = url;
   return /^[!-~]+$/.test(address) && username === '' && password === '';
 }
 

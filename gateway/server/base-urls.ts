@@ -1,6 +1,6 @@
 import { nameOfHost } from '../http/links/content-host.ts';
 import { listenText, type ListenAddress } from './listen-address.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 type Complain = (problem: string) => void;
 
@@ -14,7 +14,7 @@ interface OtherBases {
 export function readBase(name: string, env: NodeJS.ProcessEnv, complain: Complain): string | null {
   const text = env[name] ?? '';
   if (text === '') return null;
-  const url = /^https?:\/\//i.test(text) && isUrl(text) ? new URL(text) : null;
+  const url = /^https?:\/\//i.test(text) ? parsedUrl(text) : null;
   if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/') {
     complain(`${name} must look like \`https://svc.example.com\`, with nothing after the host.`);
     return null;

@@ -15,7 +15,7 @@ import { isLoopback, parseListenAddress, type ListenAddress } from './listen-add
 import { readSignUp, type SignUpRule } from '../auth/sign-up.ts';
 import { unknownSettings } from './setting-names.ts';
 import { isInClear, readStoreConfig } from '../projects/store-config.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 /** The configuration of the hosted process. */
 export interface ServerConfig {
@@ -247,7 +247,7 @@ function secretsOf(env: Env): string[] {
     'AWS_SESSION_TOKEN',
   ];
   const urls = ['SVC_SMTP_URL', 'SVC_IMAP_URL'].map((name) => env[name] ?? '');
-  const passwords = urls.map((url) => (isUrl(url) ? new URL(url).password : ''));
+  const passwords = urls.map((url) => parsedUrl(url)?.password ?? '');
   const texts = whole.map((name) => env[name] ?? '');
   return [...texts, ...urls, ...passwords, ...passwords.map(decodeURIComponent)].filter(
     ({ length }) => length >= 6,

@@ -1,11 +1,16 @@
 /**
- * Whether a text is a URL, alone or relative to `base`. `URL.canParse` of Node 20 says no to letters such as ü once V8 has
- * compiled a program's calls of it.
+ * A text as a URL, alone or relative to `base`; null if it's none. `URL.canParse` of Node 20 says no to letters such as ü
+ * once V8 has compiled a program's calls of it.
  */
-export function isUrl(text: string, base?: string | URL): boolean {
+export function parsedUrl(text: string, base?: string | URL): URL | null {
   try {
-    return new URL(text, base).href !== '';
+    return new URL(text, base);
   } catch {
-    return false;
+    return null;
   }
+}
+
+/** Whether a text is a URL, for those who don't need its parts. */
+export function isUrl(text: string): boolean {
+  return parsedUrl(text) !== null;
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { none } from '../senders/none.ts';
 import { senderNamed } from '../senders/registry.ts';
-import { isUrl } from '../lib/urls.ts';
+import { parsedUrl } from '../lib/urls.ts';
 
 /** A source, as far as its sender must know it. */
 export interface SetupSource {
@@ -102,8 +102,9 @@ interface Reach {
 
 /** How a sender on the Internet reaches an address that only this machine knows. */
 export function reachOf({ type, url }: Pick<SetupSource, 'type' | 'url'>): readonly Reach[] {
-  if (type === 'email' || !isUrl(url)) return [];
-  const { hostname, origin } = new URL(url);
+  const address = type === 'email' ? null : parsedUrl(url);
+  if (!address) return [];
+  const { hostname, origin } = address;
   if (!/^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname)) return [];
   return [
     {

@@ -1,7 +1,7 @@
 import { ExactNumber } from '../lib/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
 import type { HeaderRecord, Place, Reading } from './sender.ts';
-import { isUrl } from '../lib/urls.ts';
+import { parsedUrl } from '../lib/urls.ts';
 
 /** More items than any sender puts into one delivery. */
 const ITEMS_MAX = 10_000;
@@ -59,7 +59,7 @@ export function headerOf(headers: HeaderRecord, name: string): string {
 }
 
 function queryOf(url: string, name: string): string {
-  return isUrl(url) ? (new URL(url).searchParams.get(name) ?? '') : '';
+  return parsedUrl(url)?.searchParams.get(name) ?? '';
 }
 
 /** What the first way of a reading gives; null if none does: all ids in a place, or the first name, which is no number. */

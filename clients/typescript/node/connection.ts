@@ -4,7 +4,7 @@ import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
 import { isLoopback } from '../call/transport.ts';
 import { SvcError } from '../core/errors.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { isUrl, parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** Where calls go, and with which key. */
 export interface Connection {
@@ -93,7 +93,7 @@ export function runningProject(daemonFile: string): string | null {
 
 function gatewayUrl(text: string | undefined): URL | null {
   if (!text) return null;
-  const url = isUrl(text) ? new URL(text) : null;
+  const url = parsedUrl(text);
   if (url && ['http:', 'https:'].includes(url.protocol)) return url;
   throw usageError(`SVC_GATEWAY isn't an http or https address: "${text}".`);
 }
@@ -119,7 +119,7 @@ function read(file: string): Credentials | null {
 /** A stored key is only sent to the gateway it came from; a local-mode key stays on this machine. */
 function mayGoTo(profile: Profile, gateway: URL): boolean {
   if (profile.gateway === null) return isLoopback(gateway.hostname);
-  return isUrl(profile.gateway) && new URL(profile.gateway).origin === gateway.origin;
+  return parsedUrl(profile.gateway)?.origin === gateway.origin;
 }
 
 function usageError(message: string, hint: string | null = null): SvcError {

@@ -2,7 +2,7 @@ import { oauthMetadataResponse, type AuthMetadataOptions } from '@modelcontextpr
 import type { ServerInfo } from '../../../shared/kernel/context.ts';
 import { SCOPES } from '../../../shared/lib/scopes.ts';
 import { resourceOf } from './resource.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 
@@ -14,14 +14,14 @@ export function metadataAt(
   target: string,
   { urls }: Pick<ServerInfo, 'urls'>,
 ): Response | undefined {
-  if (!isUrl(target, urls.api)) return undefined;
-  const { pathname, search } = new URL(target, urls.api);
+  const asked = parsedUrl(target, urls.api);
+  if (!asked) return undefined;
+  const { pathname, search } = asked;
   // Clients that don't know about paths ask at the root.
   const path = pathname === RESOURCE_PATH ? `${RESOURCE_PATH}/mcp` : pathname;
   const named = path.startsWith(RESOURCE_PATH) ? path.slice(RESOURCE_PATH.length) + search : '/mcp';
-  const resource = isUrl(named, urls.mcp)
-    ? resourceOf(new URL(named, urls.mcp).href, urls.mcp)
-    : null;
+  const wanted = parsedUrl(named, urls.mcp);
+  const resource = wanted && resourceOf(wanted.href, urls.mcp);
   if (resource === null) return undefined;
   return oauthMetadataResponse(new Request(new URL(path, urls.api)), {
     oauthMetadata: serverMetadata(urls.api),

@@ -3,7 +3,7 @@ import { routeList } from '../../../shared/operations/route/list.ts';
 import { allItems } from './all-items.ts';
 import type { Tone } from './parts.tsx';
 import type { PageContext } from './page-context.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** A route as `route_list` returns it. */
 export interface Route {
@@ -90,5 +90,5 @@ export function outcomeText({ status_code: code, duration_ms: ms }: Outcome): st
 
 /** The host of a URL, with its port if it has one. */
 export function hostOf(url: string): string {
-  return isUrl(url) ? new URL(url).host : url;
+  return parsedUrl(url)?.host ?? url;
 }

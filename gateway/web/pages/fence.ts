@@ -1,6 +1,6 @@
 import type { Vault } from '../../../shared/kernel/context.ts';
 import type { Choice, Opened } from '../../lib/approvals.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 // Keeps a decision with the person who saw the request. The link is the secret that decides. A form also has a
 // signature over the link and the content that its page showed, so nobody can decide by posting to a link without
@@ -66,5 +66,6 @@ export interface Sender {
 export function isForeign({ site, origin, host }: Sender, ownOrigin: string): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   if (origin === undefined || origin === 'null' || origin === ownOrigin) return false;
-  return !isUrl(origin) || new URL(origin).host !== host?.toLowerCase();
+  const from = parsedUrl(origin);
+  return from === null || from.host !== host?.toLowerCase();
 }

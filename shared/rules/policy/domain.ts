@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { isUrl } from '../../lib/urls.ts';
+import { parsedUrl } from '../../lib/urls.ts';
 
 const DOMAIN_CHARS_MAX = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -54,5 +54,5 @@ function isDomain(text: string): boolean {
 function asciiForm(domain: string): string | null {
   if (domain.length > DOMAIN_CHARS_MAX || !/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return null;
   const url = `http://${domain}`;
-  return isUrl(url) ? new URL(url).hostname : null;
+  return parsedUrl(url)?.hostname ?? null;
 }

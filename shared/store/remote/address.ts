@@ -1,4 +1,4 @@
-import { isUrl } from '../../lib/urls.ts';
+import { parsedUrl } from '../../lib/urls.ts';
 
 /**
  * The URL in the form that the libSQL client wants: `https:` or `http:`, with a final slash, because without it the
@@ -20,8 +20,9 @@ export function clientAddress(url: string): string {
 
 function parse(url: string): URL {
   // The original error quotes the URL, so we don't keep it.
-  if (!isUrl(url)) throw bad('is no URL');
-  return new URL(url);
+  const parsed = parsedUrl(url);
+  if (!parsed) throw bad('is no URL');
+  return parsed;
 }
 
 function scheme(protocol: string, isPlain: boolean): string {

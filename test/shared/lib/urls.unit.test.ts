@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { isUrl, parsedUrl } from '../../../shared/lib/urls.ts';
 
 it('knows a host with ü, however often it is asked', () => {
   let refused = 0;
@@ -12,7 +12,7 @@ it('knows a host with ü, however often it is asked', () => {
 
 it('tells what is no URL', () => {
   expect(['https://', 'a b', '/path', ''].filter((text) => isUrl(text))).toEqual([]);
-  expect(isUrl('/path', 'https://a.example')).toBe(true);
+  expect(parsedUrl('/path', 'https://a.example')?.href).toBe('https://a.example/path');
 });
 
 it('is asked everywhere in place of URL.canParse', () => {
