@@ -46,6 +46,8 @@ export const PEOPLE_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCode, 
     DETAILS_REQUIRED: (stage) => stage.run('ask_approval', { ...ACTION, risk: 'high' }),
     ...ofLease('ask_approval', { ...ACTION, park: true }),
     ...ofAsking('ask_approval', ACTION),
+    POLICY_INVALID: (stage) =>
+      stage.run('ask_approval', { ...ACTION, suggested_rule: { effect: 'deny' } }),
   },
   ask_human: {
     ...ofLease('ask_human', { ...QUESTION, park: true }),
