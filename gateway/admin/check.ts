@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamageRegister } from '../../shared/store/damage.ts';
 import type { DatabaseLocation } from '../../shared/store/location.ts';
+import { newestSchema } from '../../shared/store/migrate.ts';
 import { projectsOf, sampleOf, type ProjectRecord } from '../store/control-store.ts';
 import type { ProjectState } from '../store/control/project-state.ts';
 import { openReadOnly } from '../store/read-only.ts';
@@ -189,6 +190,7 @@ class DataCheck {
     const steps = [
       () => this.#sealsOf(copy),
       () => this.#ledgerOf(copy, id, nameOf(place)),
+      () => this.#rowsOf(copy, id, nameOf(place)),
       () => this.blobs.run(copy, run),
     ];
     try {
@@ -208,6 +210,15 @@ class DataCheck {
 
   async #sealsOf(copy: ProjectCopy): Promise<void> {
     if (this.#key && !(await copy.opensWith(this.#key))) this.#wrongKey();
+  }
+
+  /** Not in a database of an earlier release, whose rows get their sums once it's opened. */
+  async #rowsOf(copy: ProjectCopy, project: string, place: string): Promise<void> {
+    if ((await copy.schema()) !== newestSchema('project')) return;
+    for await (const row of copy.rowDamage()) {
+      this.#options.signal.throwIfAborted();
+      this.#found(project, place, row, "doesn't match its sum");
+    }
   }
 
   async #ledgerOf(copy: ProjectCopy, project: string, place: string): Promise<void> {

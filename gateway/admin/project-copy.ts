@@ -1,12 +1,15 @@
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import type { Reader } from '../../shared/store/driver.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
+import { FIRST_ROW, type RowPlace } from '../../shared/store/row-sums.ts';
 import { EmbeddedReader } from '../../shared/store/reader.ts';
 import { ledgerKeyAad } from '../commit/ledger-writer.ts';
 import type { ProjectEntry } from './manifest.ts';
 import { createVault } from '../lib/vault.ts';
 
 const PORTION = 1000;
+/** Of 256 KB each, at most. */
+const ROWS_AT_ONCE = 100;
 
 export interface StoredBlob {
   readonly digest: string;
@@ -66,6 +69,18 @@ export class ProjectCopy {
       const last = rows.at(-1);
       if (!last) return;
       after = last.digest;
+    }
+  }
+
+  /** The rows that aren't as they were written, by the names that reads give them. */
+  async *rowDamage(): AsyncGenerator<string> {
+    for (let place: RowPlace | null = FIRST_ROW; place !== null;) {
+      const from: RowPlace = place;
+      const { damaged, next } = await this.#reader.read(({ rowSums }) =>
+        rowSums.look(from, ROWS_AT_ONCE),
+      );
+      yield* damaged;
+      place = next;
     }
   }
 

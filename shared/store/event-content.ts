@@ -68,7 +68,8 @@ function headFields(row: EventHead) {
   return [...envelope, headers, content_type, kind, blob];
 }
 
-function isWhole(row: SummedEventRow): boolean {
+/** Whether an event that hasn't been purged is as it was written. */
+export function isWholeEvent(row: SummedEventRow): boolean {
   if (!isSound(row.head_sum, headFields(row))) return false;
   // Lists leave out large bodies.
   return row.body === null || isSound(row.body_sum, [], row.body);
@@ -77,14 +78,14 @@ function isWhole(row: SummedEventRow): boolean {
 /** An event that is read alone, as it is kept. Throws a `RowDamage` if its content isn't as it was written. */
 export function wholeEvent(row: SummedEventRow, since: string): EventRow {
   const kept = asKept(row, since);
-  if (kept.kind !== null && !isWhole(row)) throw new RowDamage(`event ${row.id}`);
+  if (kept.kind !== null && !isWholeEvent(row)) throw new RowDamage(`event ${row.id}`);
   return kept;
 }
 
 /** An event in a list, as it is kept: without its content if that isn't as it was written, so that the others can be read. */
 export function listedEvent(row: SummedEventRow, since: string): EventRow {
   const kept = asKept(row, since);
-  if (kept.kind === null || isWhole(row)) return kept;
+  if (kept.kind === null || isWholeEvent(row)) return kept;
   return { ...kept, headers: '{}', body: null, blob: null };
 }
 

@@ -32,6 +32,7 @@ import { PolicyRepository } from './policies.ts';
 import { RequestSearchRepository } from './request-search.ts';
 import { RequestRepository } from './requests.ts';
 import { RouteRepository } from './routes.ts';
+import { RowSumRepository } from './row-sums.ts';
 import { SourceUseRepository } from './source-use.ts';
 import { SourceRepository } from './sources.ts';
 import { StateVersionRepository } from './state-versions.ts';
@@ -74,6 +75,7 @@ export class Repositories {
   #notices: NoticeRepository | undefined;
   #noticeBudgets: NoticeBudgetRepository | undefined;
   #missingSums: MissingSumsRepository | undefined;
+  #rowSums: RowSumRepository | undefined;
   #parks: ParkRepository | undefined;
   #policies: PolicyRepository | undefined;
   #routes: RouteRepository | undefined;
@@ -250,6 +252,10 @@ export class Repositories {
 
   get missingSums(): MissingSumsRepository {
     return (this.#missingSums ??= new MissingSumsRepository(this.#tx));
+  }
+
+  get rowSums(): RowSumRepository {
+    return (this.#rowSums ??= new RowSumRepository(this.#tx));
   }
 
   get meta(): MetaRepository {
