@@ -54,6 +54,8 @@ const REQUEST = {
   state_ref: 'preparation',
   callback_url: null,
   event_id: null,
+  thread: null,
+  lasts_until: null,
   bind: null,
   spent_at: null,
   spent_by: null,
@@ -227,18 +229,10 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
     ],
     next_cursor: null,
   },
-  policy_get: {
-    version: 0,
-    rules: [],
-    note: null,
-    approved_by: null,
-    approved_at: null,
-  },
+  policy_get: { version: 0, rules: [], note: null, approved_by: null, approved_at: null },
   kv_get: {
     key: 'example/counter',
-    value: {
-      n: 1,
-    },
+    value: { n: 1 },
     expires_at: '2026-11-23T20:14:56.238Z',
     updated_at: '2026-11-23T19:14:56.238Z',
     version: 1,
@@ -263,9 +257,7 @@ export const ANSWERS: Readonly<Record<string, Json>> = {
   },
   state_load: {
     task_id: 'example-task',
-    state: {
-      step: 3,
-    },
+    state: { step: 3 },
     note: 'waits for approval',
     saved_at: '2026-11-23T19:14:56.502Z',
     version: 3,
