@@ -100,16 +100,25 @@ def _confirm(core: Core, answer: Mapping[str, Any]) -> Steps[None]:
         log.debug("The event of %s stays open: %s", answer["request_id"], error)
 
 
+def _confirm_own(core: Core, record: Mapping[str, Any]) -> Steps[None]:
+    """The same for a request that another key may have asked: then the event is for that one."""
+    try:
+        own = yield from core.operation("whoami", {}, {"timeout": CONFIRM_SECONDS, "max_retries": 0})
+    except SvcError as error:
+        log.debug("The event of %s stays open: %s", record["request_id"], error)
+        return
+    asker = record.get("requested_by", {}).get("key_id")
+    if asker is not None and own.get("key", {}).get("id") == asker:
+        yield from _confirm(core, record)
+
+
 def decided(
     core: Core, request_id: str, seconds: Optional[float]
 ) -> Steps[Union[Approved, Answered]]:
     """The answer to a request."""
     record = yield from _decided(core, request_id, _deadline(core, seconds))
     if record["status"] != "pending":
-        # Another key may have asked, and then the event is for that one.
-        own = yield from core.operation("whoami", {}, {"timeout": CONFIRM_SECONDS})
-        if own["key"]["id"] == record["requested_by"]["key_id"]:
-            yield from _confirm(core, record)
+        yield from _confirm_own(core, record)
     bind = UNSET if record.get("bind") is None else record["bind"]
     return granted(record, record["kind"] != "question", bind)
 
