@@ -82,7 +82,8 @@ describe('svc ask --park', () => {
     const { request_id: id } = parsedLine(out);
     expect([code, err]).toEqual([
       6,
-      `Parked: ${work.id} waits for a person. Next: your script exits with 6, and svc inbox work runs it again after the decision\n`,
+      `Parked: ${work.id} waits for a person. Next: your script exits with 6, and svc inbox work runs it again after the decision\n` +
+        "The question isn't sent: the gateway has no mail server. To decide, on its host: svc gateway outbox\n",
     ]);
     expect(await event(work.id)).toMatchObject({ status: 'waiting', waiting_for: [{ id }] });
     await people.decide(String(id), { verb: 'approve' });

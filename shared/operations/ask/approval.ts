@@ -69,7 +69,12 @@ export const askApproval = defineOperation({
   exact: ['bind', 'state'],
   replica: 'upstream',
   rest: { method: 'POST', path: '/v1/requests' },
-  mcp: { title: 'Ask for approval', openWorld: true, asks: 'once' },
+  mcp: {
+    title: 'Ask for approval',
+    openWorld: true,
+    asks: 'once',
+    without: ['thread', 'suggested_rule'],
+  },
   cli: {
     usage: 'ask approval <action> <summary>',
     flags: { event_id: 'event' },
