@@ -9,7 +9,9 @@ const SEEN_BY_THE_BUILD = [
   'gateway',
   'shared',
   'node_modules',
+  'plugin',
   'package.json',
+  'SKILL.md',
 ];
 
 /**

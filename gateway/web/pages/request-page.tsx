@@ -272,12 +272,12 @@ function Stop({ opened, csrf, keyHref = null }: Asked): JSX.Element | null {
     <details class="more">
       <summary>Stop this agent</summary>
       {thread === null ? (
-        <p>
-          <a href={`${keyHref ?? ''}?step=revoke`}>
+        <>
+          <p>First you see what its key made, and what ends with it.</p>
+          <a class="btn no" href={`${keyHref ?? ''}?step=revoke`}>
             Revoke its key <AgentText text={keyName} reading="line" class="mono" />
           </a>
-          . First you see what the key made and what ends with it.
-        </p>
+        </>
       ) : (
         <form method="post" class="stack">
           <input type="hidden" name="csrf" value={csrf} />
