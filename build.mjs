@@ -1,7 +1,15 @@
 // Bundles the executable and its processes into dist/. Run by `npm run build`, and by `npm ci` through `dependencies`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
@@ -207,7 +215,7 @@ cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
 
 /** The plugin for Claude Code and Codex: the folder as it is, with the skill and this version. */
 cpSync('plugin', 'dist/plugin', { recursive: true });
-cpSync('SKILL.md', 'dist/plugin/svc/skills/svc/SKILL.md');
+copyFileSync('SKILL.md', 'dist/plugin/svc/skills/svc/SKILL.md');
 for (const client of ['claude', 'codex']) {
   const path = `dist/plugin/svc/.${client}-plugin/plugin.json`;
   const manifest = JSON.parse(readFileSync(path, 'utf8'));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const SEEN_BY_THE_BUILD = [
@@ -9,7 +9,6 @@ const SEEN_BY_THE_BUILD = [
   'gateway',
   'shared',
   'node_modules',
-  'plugin',
   'package.json',
   'SKILL.md',
 ];
@@ -21,6 +20,8 @@ const SEEN_BY_THE_BUILD = [
 export function buildBundle(folder: string): string {
   mkdirSync(folder, { recursive: true });
   for (const name of SEEN_BY_THE_BUILD) symlinkSync(resolve(name), join(folder, name));
+  // The build adds to its copy, which would be the folder itself if this were a link.
+  cpSync('plugin', join(folder, 'plugin'), { recursive: true });
   execFileSync(process.execPath, [resolve('build.mjs')], { cwd: folder, stdio: 'pipe' });
   return join(folder, 'dist', 'svc.cjs');
 }
