@@ -215,7 +215,7 @@ cpSync('shared/store/migrations', 'dist/migrations', { recursive: true });
 
 /** The plugin for Claude Code and Codex: the folder as it is, with the skill and this version. */
 cpSync('plugin', 'dist/plugin', { recursive: true });
-copyFileSync('SKILL.md', 'dist/plugin/svc/skills/svc/SKILL.md');
+cpSync('SKILL.md', 'dist/plugin/svc/skills/svc/SKILL.md', { dereference: true });
 for (const client of ['claude', 'codex']) {
   const path = `dist/plugin/svc/.${client}-plugin/plugin.json`;
   const manifest = JSON.parse(readFileSync(path, 'utf8'));
