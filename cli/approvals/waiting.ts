@@ -6,7 +6,7 @@ import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** By this time a policy has already decided or refused most calls, so only then look for the request. */
 const LOOK_AFTER_MS = 300;
-/** How often. */
+/** It looks at most this often. */
 const LOOKS = 5;
 /** Two equal requests within this time can't be told apart. */
 const TWINS_MS = 2000;

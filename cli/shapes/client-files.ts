@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { jsonSchema } from '../../shared/api/fields.ts';
 import { openApiDocument } from '../../shared/api/openapi/document.ts';
+import { pascal } from '../../shared/api/openapi/schemas.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { atOnce } from './at-once.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { placeOf } from './shape-of.ts';
 
-interface Schema {
+/** A JSON Schema, as far as the clients' types need it. */
+export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -20,9 +22,10 @@ interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
   readonly description?: string;
+  readonly default?: unknown;
 }
 
-interface Document {
+export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
@@ -68,12 +71,12 @@ function documentOf(): Document {
 /** What every operation takes and answers. */
 function typesText(document: Document): string {
   // An input of the client also has the fields that stand in the path or in the query.
-  const inputs = new Set(operations.map(({ name }) => `${typeName(name)}Input`));
+  const inputs = new Set(operations.map(({ name }) => `${pascal(name)}Input`));
   const parts = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
     inputs.has(name) ? [] : [declared(name, schema)],
   );
   for (const operation of operations) {
-    const name = typeName(operation.name);
+    const name = pascal(operation.name);
     parts.push(declared(`${name}Input`, jsonSchema(operation.input, 'input'), operation.summary));
     const answer = answerSchema(document, operation);
     if (!answer.$ref) parts.push(declared(`${name}Answer`, answer, operation.summary));
@@ -129,7 +132,7 @@ function method(
 ): string {
   const { summary, input } = operation;
   const { $ref } = answerSchema(document, operation);
-  const type = typeName(operation.name);
+  const type = pascal(operation.name);
   const answer = $ref === undefined ? `T.${type}Answer` : `T.${nameOf($ref)}`;
   const isOptional = !(jsonSchema(input, 'input')['required'] as unknown[] | undefined)?.length;
   const given = `input: T.${type}Input${isOptional ? ' = {}' : ''}, options?: CallOptions`;
@@ -150,20 +153,15 @@ function isList({ output, input }: Operation): boolean {
 
 /** `request_callback_secret`: `callbackSecret`. */
 function verbOf({ name }: Operation): string {
-  const words = name.split('_').slice(1);
-  return words.map((word, index) => (index === 0 ? word : capitalized(word))).join('');
+  return name
+    .split('_')
+    .slice(1)
+    .join('_')
+    .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `inbox_claim`: `InboxClaim`. */
-function typeName(name: string): string {
-  return name.split('_').map(capitalized).join('');
-}
-
-function capitalized(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
-}
-
-function answerSchema({ paths }: Document, { rest, output }: Operation): Schema {
+/** What the document says of an operation's answer, or the operation itself. */
+export function answerSchema({ paths }: Document, { rest, output }: Operation): Schema {
   const path = rest.path.replace('+}', '}');
   const responses = paths[path]?.[rest.method.toLowerCase()]?.responses ?? {};
   const described = (responses['200'] ?? responses['201'])?.content?.['application/json']?.schema;

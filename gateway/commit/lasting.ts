@@ -39,7 +39,7 @@ interface EndOfLasting {
   readonly now: number;
 }
 
-/** From now on an answer holds for its own request alone. False if the channel can't decide it any more. */
+/** Ends what an answer holds for other requests. False if the channel may no longer decide this one. */
 export const endLasting: Command<EndOfLasting, boolean> = {
   async run(job, { tokenHash, place, now }) {
     const asked = await askedBy(job.store, tokenHash);

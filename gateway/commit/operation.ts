@@ -64,13 +64,13 @@ async function commit(job: Job, call: OperationCall): Promise<OperationOutcome> 
   const { store, ledgerWriter } = job;
   const { caller, input, now, prepared } = call;
   const { idempotencyKey } = caller;
-  await refuseEnded(job, caller, now);
+  const shown = await refuseEnded(job, caller, now);
   if (idempotencyKey !== null && call.mayBeRepeat) {
     const kept = await findAnswer(job, { ...call, idempotencyKey });
     if (kept) return { ...kept, replayed: true };
   }
   const called = find(call.name);
-  await refusePreviousSecret(job, called, call);
+  refusePreviousSecret(called, shown);
   const committed = await called.handler.commit(writeContext(job, call), input, prepared);
   if (committed === null) return { committed, replayed: false };
   if (idempotencyKey !== null) await keepAnswer(job, { ...call, idempotencyKey }, committed);

@@ -5,21 +5,29 @@ import type { Job } from './job.ts';
 
 /**
  * Refuses a caller who lost, after the call began, what they began it with: sending a body can take half a minute, and
- * nobody may do anything after their removal. KEY_REVOKED, UNAUTHENTICATED, NOT_FOUND, SCOPE_MISSING.
+ * nobody may do anything after their removal. Tells whether the secret was replaced, and works for a while yet. KEY_REVOKED, UNAUTHENTICATED, NOT_FOUND, SCOPE_MISSING.
  */
-export async function refuseEnded(job: Job, caller: Caller, now: number): Promise<void> {
-  if (caller.member) return refuseEndedMember(job, caller.member);
-  const { keyId, secretHash } = caller;
+export async function refuseEnded(
+  job: Job,
+  caller: Caller,
+  now: number,
+): Promise<{ readonly isPreviousSecret: boolean }> {
+  const { keyId, secretHash, member } = caller;
+  if (member) {
+    await refuseEndedMember(job, member);
+    return { isPreviousSecret: false };
+  }
   const { keys } = job.store;
-  const key =
+  const { key, isPrevious } =
     secretHash === undefined
-      ? await keys.find(keyId)
-      : (await keys.findBySecret(secretHash, isoTime(now))).key;
+      ? { key: await keys.find(keyId), isPrevious: false }
+      : await keys.findBySecret(secretHash, isoTime(now));
   const isOver = !key || (key.expires_at !== null && key.expires_at <= isoTime(now));
   if (isOver) throw new ServiceError('UNAUTHENTICATED');
   if (key.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
   const lost = caller.scopes.find((scope) => !key.scopes.includes(scope));
   if (lost) throw new ServiceError('SCOPE_MISSING', { details: { scope: lost } });
+  return { isPreviousSecret: isPrevious };
 }
 
 async function refuseEndedMember(
@@ -50,14 +58,11 @@ function isAboutAccess({
  * Refuses a secret that was replaced: whoever has kept it must not make a key, a route or another secret with it. A repeat of
  * the call that replaced it gets its answer before this. UNAUTHENTICATED.
  */
-export async function refusePreviousSecret(
-  { store }: Job,
+export function refusePreviousSecret(
   operation: { readonly name: string; readonly scope: string },
-  { caller: { secretHash }, now }: { readonly caller: Caller; readonly now: number },
-): Promise<void> {
-  if (secretHash === undefined || !isAboutAccess(operation)) return;
-  const { isPrevious } = await store.keys.findBySecret(secretHash, isoTime(now));
-  if (!isPrevious) return;
+  { isPreviousSecret }: { readonly isPreviousSecret: boolean },
+): void {
+  if (!isPreviousSecret || !isAboutAccess(operation)) return;
   throw new ServiceError('UNAUTHENTICATED', {
     hint: 'This secret was replaced. It works a little longer, but not for this: use the new one.',
   });

@@ -131,6 +131,7 @@ export class Turns {
     if (next) this.#run(next.lane, next.job.run);
   }
 
+  /** Whether there's a place for it. Notes a large request that has to wait, so that small ones leave room. */
   readonly #mayBegin = (queued: Queued<Job>): boolean => {
     const { lane, job } = queued;
     const budget = this.#budgetOf(lane);

@@ -1,34 +1,9 @@
+import { answerSchema, type Document, type Schema } from '../../cli/shapes/client-files.ts';
 import { jsonSchema } from '../../shared/api/fields.ts';
+import { pascal } from '../../shared/api/openapi/schemas.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { openApiText } from './files.ts';
-
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly description?: string;
-  readonly default?: unknown;
-}
-
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-}
-
-interface Described {
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
-  >;
-}
 
 /** How the Python of a flavour is written: plain methods, or coroutines. */
 interface Flavour {
@@ -88,12 +63,7 @@ ${[...this.#declared].map(([name, text]) => (name === 'ClaimedEvent' ? withPaylo
   }
 
   answer(operation: Operation): string {
-    const { name, rest, output } = operation;
-    const path = rest.path.replace('+}', '}');
-    const responses = this.#document.paths[path]?.[rest.method.toLowerCase()]?.responses ?? {};
-    const described = responses['200'] ?? responses['201'];
-    const schema = described?.content?.['application/json']?.schema;
-    return this.of(schema ?? jsonSchema(output, 'output'), `${pascal(name)}Answer`);
+    return this.of(answerSchema(this.#document, operation), `${pascal(operation.name)}Answer`);
   }
 
   /** The type of the items of a list's answer. */
@@ -209,14 +179,6 @@ function union(types: readonly string[]): string {
   if (some.includes('Any') || some.length === 0) return 'Any';
   const one = some.length === 1 ? (some[0] ?? 'Any') : `Union[${some.join(', ')}]`;
   return all.length > some.length ? `Optional[${one}]` : one;
-}
-
-/** `inbox_claim`: `InboxClaim`. */
-function pascal(name: string): string {
-  return name
-    .split('_')
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join('');
 }
 
 /** Where each operation is called, and where its fields go. */

@@ -106,7 +106,7 @@ export class CallTasks {
     return isEmpty ? { ...task, status: 'completed', result: NOTHING } : working;
   }
 
-  /** Ends a wait for an event, unless it has one: no reading claims any more. */
+  /** Ends a wait that has no event yet. After that, reading its task claims nothing. */
   async leave(id: string, open: OpenCall, { site }: TaskAccess): Promise<void> {
     if (open.tool === inboxNext.name) {
       const leaving = this.#close(id, site);

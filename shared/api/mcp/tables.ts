@@ -75,7 +75,7 @@ export interface TaskTable {
   get(id: string, access: TaskAccess): Promise<Task | null>;
   /** What to tell who follows a task: its end, or that a reading has the answer. Null if there's nothing to tell. */
   news(id: string, access: Omit<TaskAccess, 'holdMs'>): Promise<Task | null>;
-  /** Whether a change may be news of a task; null if it's unknown what has changed. */
+  /** Whether a change may concern this task. `change` is null if nobody knows what has changed. */
   concerns(id: string, change: Change | null): boolean;
   /** Ends a task, unless it has ended; false for an unknown id. */
   cancel(id: string, access: TaskAccess): Promise<boolean>;

@@ -107,7 +107,7 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
 async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
   const { store, now, caller, record } = context;
   const { max, lease_seconds } = wanted;
-  // The empty answer is kept under the Idempotency-Key, so no other call under it claims any more.
+  // The Idempotency-Key keeps this empty answer, so a later call with the same key claims nothing.
   if (max === 0) return { items: [] };
   const filter = { ...pendingFilter(wanted, caller), afterSeq: 0 };
   const rows = await store.events.page({ ...filter, limit: max, now });
