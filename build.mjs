@@ -39,7 +39,7 @@ await build({
     daemon: 'daemon/main.ts',
     gateway: 'gateway/main.ts',
     'gateway-admin': 'gateway/admin/main.ts',
-    'replica-child': 'daemon/replica/child.ts',
+    'replica-child': 'daemon/replica/sync/child.ts',
     scrub: 'gateway/scrub/scrub-main.ts',
   },
 });
@@ -67,7 +67,7 @@ const withoutSchemas = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^zod$/ }, () => ({ path: 'zod', namespace: 'no-schemas' }));
     onLoad({ filter: /.*/, namespace: 'no-schemas' }, () => ({
-      contents: `import anything from './gateway/commit/no-schemas.ts';
+      contents: `import anything from './gateway/commit/thread/no-schemas.ts';
         export { ${names.map((name) => `anything as ${name}`).join(', ')} };`,
       resolveDir: import.meta.dirname,
     }));
@@ -76,7 +76,7 @@ const withoutSchemas = {
 
 await build({
   ...ofProcess,
-  entryPoints: { writer: 'gateway/commit/thread-main.ts' },
+  entryPoints: { writer: 'gateway/commit/thread/thread-main.ts' },
   plugins: [withoutSchemas],
 });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Home } from '../daemon/home.ts';
 import { readRecord } from '../daemon/record.ts';
-import { parseExact, stringifyExact } from '../shared/lib/exact-json.ts';
+import { parseExact, stringifyExact } from '../shared/lib/json/exact-json.ts';
 import { isAlive } from '../shared/host/processes.ts';
 import { VERSION } from '../shared/lib/version.ts';
 import { HttpCaller, lowerCased, type Target } from '../clients/typescript/call/http-caller.ts';

@@ -1,4 +1,4 @@
-import { stringifyExact } from '../shared/lib/exact-json.ts';
+import { stringifyExact } from '../shared/lib/json/exact-json.ts';
 import { isObject } from '../shared/lib/guards.ts';
 import { heldCall, leastOf } from '../shared/lib/held-call.ts';
 import { LIST_MAX } from '../shared/lib/limits.ts';

@@ -107,7 +107,7 @@ async function dispatch(
     return code;
   } catch (error) {
     if (!(error instanceof HelpWanted)) throw error;
-    const { pageAbout } = await import('./view/help.ts');
+    const { pageAbout } = await import('./view/help/help.ts');
     const page = pageAbout(error, commands, around.stdout.columns);
     if (page === null) return dispatch([...error.words, '--help'], around, output);
     output.page(page);

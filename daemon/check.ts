@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import type { Home } from './home.ts';
-import { takeLock } from '../shared/store/lock.ts';
+import { takeLock } from '../shared/store/engine/lock.ts';
 
 /** One line for each damaged database of a data folder; null when a daemon is using the folder. */
 export async function checkData(home: Home): Promise<string[] | null> {

@@ -15,7 +15,7 @@ import type { Home } from './home.ts';
 import { Listener, type Backend } from './listener.ts';
 import { removeOldCopies } from './old-copies.ts';
 import type { Local, LocalOptions } from './local.ts';
-import { takeLock, type Lock } from '../shared/store/lock.ts';
+import { takeLock, type Lock } from '../shared/store/engine/lock.ts';
 import {
   ACCEPT_LEDGER_PATH,
   askStatus,
@@ -25,7 +25,7 @@ import {
   STOP_PATH,
 } from './probe.ts';
 import { portOwner } from '../shared/host/processes.ts';
-import { isMailAddress } from '../shared/rules/mail-address.ts';
+import { isMailAddress } from '../shared/rules/mail/mail-address.ts';
 import { DEFAULT_PORT, rememberedPort, rememberPort } from './port.ts';
 import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';

@@ -7,7 +7,7 @@ import { VERSION } from '../shared/lib/version.ts';
 import { authoritiesFile } from './authorities.ts';
 import { chosenProfile, type GatewayProfile } from './chosen-profile.ts';
 import type { Home } from './home.ts';
-import { openLog, rotateLog } from './log-file.ts';
+import { openLog, rotateLog } from './log/log-file.ts';
 import { unwritableText } from './unwritable.ts';
 import { askOwner, askStatus, askStop, waitForEnd } from './probe.ts';
 import { lockHolder } from '../shared/host/processes.ts';

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { takeLock } from '../shared/store/lock.ts';
+import { takeLock } from '../shared/store/engine/lock.ts';
 import { errorCode } from '../shared/lib/guards.ts';
 import { readCredentials } from './credentials.ts';
 import type { Home } from './home.ts';
 import { replicasPath } from './replica-paths.ts';
-import { isOutdated, ReplicaFolder } from './replica/replica-folder.ts';
+import { isOutdated, ReplicaFolder } from './replica/sync/replica-folder.ts';
 
 /**
  * Removes replicas that probably no daemon needs again: this machine has no key for the project, or no daemon has

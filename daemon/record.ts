@@ -1,7 +1,7 @@
 import { readIfThere, writePrivateFile } from './files.ts';
 import type { ReplicaStatus } from './replica/status.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
-import type { Damage } from '../shared/store/damage.ts';
+import type { Damage } from '../shared/store/sums/damage.ts';
 
 /** The daemon's description of itself, in `daemon.json` and on its socket. */
 export interface DaemonRecord {

@@ -11,7 +11,7 @@ import type { Home } from './home.ts';
 import { watchKey } from './key-watch.ts';
 import type { Backend } from './listener.ts';
 import type { ReplicaReport } from './record.ts';
-import { ReplicaExecutor } from './replica/executor.ts';
+import { ReplicaExecutor } from './replica/serve/executor.ts';
 import { replicaPath } from './replica-paths.ts';
 import { Replica } from './replica/replica.ts';
 import { Upstream } from './upstream/upstream.ts';

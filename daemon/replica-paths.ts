@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from './home.ts';
-import { ReplicaFolder } from './replica/replica-folder.ts';
+import { ReplicaFolder } from './replica/sync/replica-folder.ts';
 
 /** The folder of all replicas, with a folder for each project. */
 export function replicasPath({ dataFolder }: Pick<Home, 'dataFolder'>): string {

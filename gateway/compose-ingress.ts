@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/lib/clock.ts';
-import { DamageRegister } from '../shared/store/damage.ts';
-import type { FileDamage } from '../shared/store/sum-keeper.ts';
+import { DamageRegister } from '../shared/store/sums/damage.ts';
+import type { FileDamage } from '../shared/store/sums/sum-keeper.ts';
 import { KeyUse } from './auth/key-use.ts';
 import type { IngressConfig } from './lib/ingress-config.ts';
 import type { Databases } from './store/databases.ts';
-import { DiskSpace, type DiskStatus } from './projects/disk-space.ts';
-import { IngressGuard } from './projects/ingress-guard.ts';
-import { projectSizes } from './projects/project-sizes.ts';
+import { DiskSpace, type DiskStatus } from './projects/limits/disk-space.ts';
+import { IngressGuard } from './projects/limits/ingress-guard.ts';
+import { projectSizes } from './projects/limits/project-sizes.ts';
 import type { ControlStore } from './store/control-store.ts';
-import { giveUpLogs } from '../shared/store/log-archive.ts';
+import { giveUpLogs } from '../shared/store/log/log-archive.ts';
 
 interface DiskDeps {
   readonly control: ControlStore;

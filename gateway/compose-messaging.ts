@@ -1,7 +1,7 @@
 import { outboxFolder } from '../shared/host/outbox.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { MailInfo, Vault } from '../shared/kernel/context.ts';
-import type { ChannelKind } from '../shared/store/channels.ts';
+import type { ChannelKind } from '../shared/store/tables/people/channels.ts';
 import { Semaphore } from './lib/semaphore.ts';
 import { Mails } from './mail/outbound/mails.ts';
 import { MailCarrier } from './mail/mail-carrier.ts';
@@ -14,7 +14,7 @@ import { BrowserPush } from './channels/push/browser-push.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
-import type { Carrier, ApprovalService, Sent } from './lib/approvals.ts';
+import type { Carrier, ApprovalService, Sent } from './approvals/approvals.ts';
 import type { SendingProject } from './projects/send-queue.ts';
 import { NotificationQueue } from './approvals/notification-queue.ts';
 

@@ -15,7 +15,7 @@ import { OutboundCallbacks } from './callbacks/callbacks.ts';
 import { Downloads } from './http/links/downloads.ts';
 import { httpApp } from './http/app.ts';
 import { Databases } from './store/databases.ts';
-import type { ApprovalService } from './lib/approvals.ts';
+import type { ApprovalService } from './approvals/approvals.ts';
 import { openPeople, type People } from './compose-people.ts';
 import { openDamage, reportsOf, watchIngress, type IngressWatch } from './compose-ingress.ts';
 import { Messaging } from './compose-messaging.ts';
@@ -33,7 +33,7 @@ import { PayloadLinks } from './http/links/payload-links.ts';
 import { Cluster, type LeaderTask } from './cluster/cluster.ts';
 import { gatewayIdIn } from './cluster/gateway-id.ts';
 import { KeptMail } from './http/links/kept-mail.ts';
-import { MailCeilings } from './projects/mail-ceilings.ts';
+import { MailCeilings } from './projects/limits/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
 import { LogSource } from './replica/log-source.ts';
 import { mayOfferOAuth, type OAuthDeps, type OpenOAuth } from './auth/oauth/offer.ts';
@@ -46,8 +46,8 @@ import { SavedTrustedClock } from './projects/trusted-clock.ts';
 import { Uploads } from './http/links/uploads.ts';
 import { WebInbox } from './web/inbox/inbox.ts';
 import { createVault, loadMasterKey } from './lib/vault.ts';
-import { ThreadWriters } from './commit/thread.ts';
-import type { Writers } from './commit/writers.ts';
+import { ThreadWriters } from './commit/thread/thread.ts';
+import type { Writers } from './commit/thread/writers.ts';
 import type { GatewayOptions } from './options.ts';
 
 /** The components of a gateway. */

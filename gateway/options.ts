@@ -12,7 +12,7 @@ import { type RemoteStore } from './store/databases.ts';
 import { type MessagingConfig } from './compose-messaging.ts';
 import type { Metrics } from './lib/metrics.ts';
 import type { DeletionClock } from './projects/trusted-clock.ts';
-import type { Writers, WritersOptions } from './commit/writers.ts';
+import type { Writers, WritersOptions } from './commit/thread/writers.ts';
 
 /** The options of a gateway. */
 export interface GatewayOptions {

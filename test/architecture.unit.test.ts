@@ -264,7 +264,7 @@ describe('SQL', () => {
     ).filter((line) => !/^(?:shared|gateway)\/store\//.test(line));
     expect(drivers).toEqual([
       'daemon/check.ts -> libsql',
-      'daemon/replica/sync-client.ts -> libsql',
+      'daemon/replica/sync/sync-client.ts -> libsql',
     ]);
   });
 });

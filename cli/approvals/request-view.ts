@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { answeredFailure } from '../../clients/typescript/core/errors.ts';

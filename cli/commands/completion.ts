@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { STORED, STORED_NAMES } from '../stored-names.ts';
-import { bashScript, fishScript, zshScript } from '../view/completion-scripts.ts';
+import { bashScript, fishScript, zshScript } from '../view/help/completion-scripts.ts';
 
 /** The shells with a completion script. */
 export const SHELL_NAMES = ['bash', 'zsh', 'fish'] as const;

@@ -10,7 +10,7 @@ import { schemeInput, secretInput } from '../input/secret-input.ts';
 import { checkSource } from '../work/source-check.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { StandardInput } from '../input/values.ts';
-import { checkSecret } from '../../shared/rules/signature.ts';
+import { checkSecret } from '../../shared/rules/payload/signature.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { timeThere } from '../work/time-there.ts';
 import { LOST_PLACE, lostPlace } from '../work/lost-place.ts';

@@ -1,5 +1,5 @@
-import { readableLogLine } from '../../daemon/log-line.ts';
-import { followLines, lastLines } from '../../daemon/log-tail.ts';
+import { readableLogLine } from '../../daemon/log/log-line.ts';
+import { followLines, lastLines } from '../../daemon/log/log-tail.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';
+import { SAMPLE_NAMES } from '../../shared/rules/inbox/sample-names.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { isObject } from '../../shared/lib/guards.ts';

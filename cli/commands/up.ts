@@ -12,10 +12,10 @@ import {
   type Launched,
   type LaunchOptions,
 } from '../../daemon/launch.ts';
-import { readableLogLine } from '../../daemon/log-line.ts';
+import { readableLogLine } from '../../daemon/log/log-line.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import { isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { CliError, usageError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathProblem } from '../../shared/rules/disk-name.ts';
+import { pathProblem } from '../../shared/rules/disk/disk-name.ts';
 import { localFault } from './faults.ts';
 import { isPartName } from './part-file.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { FILE_MAX_BYTES } from '../../shared/lib/limits.ts';
-import { isReservedPath, pathProblem } from '../../shared/rules/disk-name.ts';
+import { isReservedPath, pathProblem } from '../../shared/rules/disk/disk-name.ts';
 import { CliError } from '../errors.ts';
 import { tooLarge } from './faults.ts';
 import { inParallel } from './pool.ts';

@@ -1,4 +1,4 @@
-import { pathOf, pathProblem } from '../../shared/rules/disk-name.ts';
+import { pathOf, pathProblem } from '../../shared/rules/disk/disk-name.ts';
 import { usageError } from '../errors.ts';
 
 /** The path a user typed, which may be a `disk://` reference. */

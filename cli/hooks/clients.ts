@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { Paths } from '../mcp/clients.ts';
 import { ruleSuggested } from './suggestions.ts';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { isStopped } from '../../shared/rules/request-state.ts';
+import { isStopped } from '../../shared/rules/requests/request-state.ts';
 import type { Client } from '../client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';

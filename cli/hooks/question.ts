@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { BIND_MAX_BYTES, DETAILS_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { hasControl } from '../../shared/lib/text.ts';

@@ -1,4 +1,4 @@
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parseExact } from '../../shared/lib/exact-json.ts';
-import { jsonFault } from '../../shared/lib/json-fault.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
+import { jsonFault } from '../../shared/lib/json/json-fault.ts';
 import { usageError } from '../errors.ts';
 import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';

@@ -1,4 +1,4 @@
-import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
+import { parseExact, stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { leastOf } from '../../shared/lib/held-call.ts';
 import { WAIT_DEFAULT_SECONDS } from '../../shared/lib/limits.ts';

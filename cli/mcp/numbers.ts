@@ -1,4 +1,4 @@
-import { mayChange, parseExact } from '../../shared/lib/exact-json.ts';
+import { mayChange, parseExact } from '../../shared/lib/json/exact-json.ts';
 import { markNumbers } from '../../shared/api/mcp/numbers.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 

@@ -1,4 +1,4 @@
-import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
+import { domainOf, isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import { usageError } from '../errors.ts';
 import { phrase } from './mime.ts';
 

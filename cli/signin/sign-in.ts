@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import { isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError, usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import {

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { actorWords } from '../../shared/rules/actor.ts';
 import { openDigest, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';

@@ -1,4 +1,4 @@
-import type { Damage } from '../../shared/store/damage.ts';
+import type { Damage } from '../../shared/store/sums/damage.ts';
 import { safeLine } from './terminal-text.ts';
 
 const SHOWN_MAX = 3;

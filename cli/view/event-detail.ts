@@ -1,6 +1,6 @@
 import { PAYLOAD_INLINE_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { gistPairs } from '../../shared/rules/gist.ts';
+import { gistPairs } from '../../shared/rules/inbox/gist.ts';
 import { jsonLines } from './json.ts';
 import { mailBlocks } from './mail.ts';
 import type { View } from './output.ts';

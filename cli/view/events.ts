@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import { gistLine } from '../../shared/rules/gist.ts';
+import { gistLine } from '../../shared/rules/inbox/gist.ts';
 import type { View } from './output.ts';
 import { table } from './table.ts';
 import { plainText } from './terminal-text.ts';

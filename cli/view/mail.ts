@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import { mailboxText } from '../../shared/rules/gist.ts';
+import { mailboxText } from '../../shared/rules/inbox/gist.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';
 import { table, timeText, type Look } from './table.ts';

@@ -1,4 +1,4 @@
-import { reachOf, setupOf, type NewSecret } from '../../shared/rules/source-setup.ts';
+import { reachOf, setupOf, type NewSecret } from '../../shared/rules/inbox/source-setup.ts';
 import { triggerLine } from '../samples/trigger-line.ts';
 import type { Look } from './table.ts';
 import { plainText, safeLine, wrapText } from './terminal-text.ts';

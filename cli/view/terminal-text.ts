@@ -1,4 +1,4 @@
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 
 // Terminals obey control sequences, so these functions remove them from outside text.
 

@@ -1,12 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
-import { signWebhook } from '../../shared/rules/signature.ts';
+import { signWebhook } from '../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../shared/senders/registry.ts';
 import { isUrl } from '../../shared/lib/urls.ts';
 

@@ -4,7 +4,7 @@ import { EXIT } from '../exit.ts';
 import { eventEnv } from './event-env.ts';
 import type { Closed, Lease, Verdict } from '../../clients/typescript/core/lease.ts';
 import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/limits.ts';
-import { parseExact, stringifyExact } from '../../shared/lib/exact-json.ts';
+import { parseExact, stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { cutUtf8 } from '../../shared/lib/text.ts';
 
 /** `EX_TEMPFAIL` and `EX_DATAERR` from sysexits: try again, and never try again. */

@@ -1,6 +1,6 @@
-import { SourceError } from './source-error.ts';
+import { SourceError } from './sync/source-error.ts';
 import type { ReplicaState } from './status.ts';
-import { SyncError } from './sync-failure.ts';
+import { SyncError } from './sync/sync-failure.ts';
 
 /** The gateway and the daemon use different database schemas. */
 export class UnsupportedError extends Error {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { PositionWaiters } from './position-waiters.ts';
-import { copyDatabase, type Progress } from './first-copy.ts';
-import type { FreshnessJudge } from './freshness.ts';
-import type { LocalCopy } from './local-copy.ts';
-import type { GatewayPosition } from './gateway-position.ts';
-import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './replica-folder.ts';
-import type { CopyPosition } from './replica-reader.ts';
-import type { ReplicaSource } from './source.ts';
-import { SyncError } from './sync-failure.ts';
-import type { HistoryVerifier } from './history-verifier.ts';
+import type { PositionWaiters } from './serve/position-waiters.ts';
+import { copyDatabase, type Progress } from './sync/first-copy.ts';
+import type { FreshnessJudge } from './serve/freshness.ts';
+import type { LocalCopy } from './sync/local-copy.ts';
+import type { GatewayPosition } from './serve/gateway-position.ts';
+import { isOutdated, type ReplicaFolder, type ReplicaRecord } from './sync/replica-folder.ts';
+import type { CopyPosition } from './serve/replica-reader.ts';
+import type { ReplicaSource } from './sync/source.ts';
+import { SyncError } from './sync/sync-failure.ts';
+import type { HistoryVerifier } from './verify/history-verifier.ts';
 
 const SAVE_MS = 5000;
 /** The delay if only time has passed. */

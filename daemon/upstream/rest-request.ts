@@ -1,6 +1,6 @@
 import { pathText } from '../../shared/lib/path-text.ts';
 import { isBytes, type Bytes } from '../../shared/lib/bytes.ts';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { versionConditions } from '../../shared/api/version-headers.ts';
 import { fieldKinds, isInQuery, type FieldKind } from '../../shared/api/fields.ts';
 import type { Method, Operation, RawBody } from '../../shared/kernel/operation.ts';

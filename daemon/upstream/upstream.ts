@@ -7,7 +7,7 @@ import { beside } from '../../shared/lib/beside.ts';
 import { wholeOf } from '../../shared/lib/bytes.ts';
 import type { Caller } from '../../shared/kernel/context.ts';
 import type { ServiceError } from '../../shared/lib/errors.ts';
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import type { Answer, Credentials } from '../../shared/kernel/executor.ts';
 import { mayWait, parseInput, waitField, type Operation } from '../../shared/kernel/operation.ts';
 import { isObject } from '../../shared/lib/guards.ts';

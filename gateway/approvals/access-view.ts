@@ -1,7 +1,7 @@
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { MakerNames } from '../../shared/operations/access/maker.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { AccessView } from '../lib/approvals.ts';
+import type { AccessView } from './approvals.ts';
 
 /** A new member, key or route as an owner is told of it; null if it has ended since. */
 export async function accessViewFor(

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { chatOf } from '../lib/telegram-chat.ts';
+import { chatOf } from './telegram-chat.ts';
 import type { LeaderTask } from '../cluster/cluster.ts';
 import type { Project } from '../projects/project.ts';
 import type { MemberFollower } from '../projects/member-follower.ts';

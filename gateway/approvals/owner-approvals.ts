@@ -2,12 +2,12 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
 import { texts } from '../../shared/operations/request/record.ts';
-import type { RequestKind } from '../../shared/rules/request-state.ts';
+import type { RequestKind } from '../../shared/rules/requests/request-state.ts';
 import { mayDecide } from '../../shared/rules/roles.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { RequestRow } from '../../shared/store/requests.ts';
+import type { RequestRow } from '../../shared/store/tables/people/requests.ts';
 import type { Project } from '../projects/project.ts';
-import type { Opened } from '../lib/approvals.ts';
+import type { Opened } from './approvals.ts';
 import { openedFor } from './view.ts';
 
 interface OwnerApprovalsDeps {

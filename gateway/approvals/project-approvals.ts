@@ -3,12 +3,12 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { parseToken } from '../../shared/lib/ids.ts';
-import { chatOf } from '../lib/telegram-chat.ts';
+import { chatOf } from './telegram-chat.ts';
 import { noticeAad } from '../../shared/operations/request/notify.ts';
-import { MUTE_MS } from '../../shared/rules/notice-budget.ts';
+import { MUTE_MS } from '../../shared/rules/requests/notice-budget.ts';
 import type { PersonPlace } from '../../shared/rules/actor.ts';
-import type { ChannelRow } from '../../shared/store/channels.ts';
-import type { NoticeRow } from '../../shared/store/notices.ts';
+import type { ChannelRow } from '../../shared/store/tables/people/channels.ts';
+import type { NoticeRow } from '../../shared/store/tables/people/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -19,7 +19,7 @@ import type {
   ApprovalService,
   Opened,
   TelegramChat,
-} from '../lib/approvals.ts';
+} from './approvals.ts';
 import type { ChatDirectory } from './chat-directory.ts';
 import { channelViewFor, openedFor } from './view.ts';
 

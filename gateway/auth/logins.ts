@@ -22,13 +22,13 @@ import {
   comparableAddress,
   likelyMailbox,
   maskedAddress,
-} from '../../shared/rules/mail-address.ts';
+} from '../../shared/rules/mail/mail-address.ts';
 import type { AccountStore, OwnedProject } from '../store/control/accounts.ts';
 import { admissionOf, type Admission } from '../store/control/standing.ts';
 import type { LoginRow } from '../store/control/login-rows.ts';
 import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
-import type { Sent } from '../lib/approvals.ts';
+import type { Sent } from '../approvals/approvals.ts';
 import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';

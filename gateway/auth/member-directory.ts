@@ -1,9 +1,9 @@
 import type { Vault } from '../../shared/kernel/context.ts';
 import { channelAad } from '../../shared/operations/channel/view.ts';
 import { memberAad } from '../../shared/operations/member/view.ts';
-import { comparableAddress } from '../../shared/rules/mail-address.ts';
-import type { ChannelRow } from '../../shared/store/channels.ts';
-import type { MemberRow } from '../../shared/store/members.ts';
+import { comparableAddress } from '../../shared/rules/mail/mail-address.ts';
+import type { ChannelRow } from '../../shared/store/tables/people/channels.ts';
+import type { MemberRow } from '../../shared/store/tables/access/members.ts';
 import type { Project } from '../projects/project.ts';
 import type { MembershipRow, MembershipStore } from '../store/control/memberships.ts';
 import { accountHashText } from './logins.ts';

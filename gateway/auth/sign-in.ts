@@ -1,6 +1,6 @@
 import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
-import type { Sent } from '../lib/approvals.ts';
+import type { Sent } from '../approvals/approvals.ts';
 import { Founding, type FoundingDeps } from './founding.ts';
 import { Joining } from './joining.ts';
 import { accountAad, Logins } from './logins.ts';

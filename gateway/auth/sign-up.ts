@@ -1,4 +1,4 @@
-import { domainOf, isMailAddress, likelyMailbox } from '../../shared/rules/mail-address.ts';
+import { domainOf, isMailAddress, likelyMailbox } from '../../shared/rules/mail/mail-address.ts';
 
 /** Who may have an account on this gateway besides invited people and the first person: the setting `SVC_SIGN_UP`. */
 export interface SignUpRule {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Transform, pipeline, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DamageError, type DamageReport } from '../../shared/store/damage.ts';
+import { DamageError, type DamageReport } from '../../shared/store/sums/damage.ts';
 import { isFault } from '../lib/durable-files.ts';
 
 /** How many checked blobs are remembered; the oldest are checked again. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { lengthOf, sha256Of, type Bytes } from '../../shared/lib/bytes.ts';
 import type { BlobStore, PinnedBlob } from '../../shared/kernel/context.ts';
-import { diskRefusal } from '../../shared/store/disk-trouble.ts';
+import { diskRefusal } from '../../shared/store/engine/disk-trouble.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import {
   isFault,

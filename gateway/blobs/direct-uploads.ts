@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { DirectUploads, UploadAddress } from '../../shared/kernel/context.ts';
 import { UPLOAD_MS } from '../../shared/lib/limits.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';
 import { isMissing } from './blob-store.ts';
 import type { S3BlobStore } from './s3-blob-store.ts';

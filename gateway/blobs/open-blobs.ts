@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { DamageRegister } from '../../shared/store/damage.ts';
+import type { DamageRegister } from '../../shared/store/sums/damage.ts';
 import type { SharedPins } from '../cluster/shared-pins.ts';
 import { FileBlobStore } from './blob-store.ts';
 import { S3BlobStore } from './s3-blob-store.ts';

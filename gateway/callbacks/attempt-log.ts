@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempt } from '../commit/push.ts';
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { Attempt } from '../commit/commands/inbox/push.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 
 /** How many attempts one job records (other jobs wait for it), and how many jobs run at once. */
 const BATCH_MAX = 32;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { CallbackMessage, Callbacks, ServerInfo, Vault } from '../../shared/kernel/context.ts';
-import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
+import type { AttemptOutcome } from '../../shared/rules/inbox/retry-schedule.ts';
 import { CallbackAllow } from './callback-allow.ts';
 import { parseCallbackUrl } from './callback-url.ts';
 import { Deliveries, type PushingProject } from './deliveries.ts';

@@ -6,14 +6,14 @@ import type {
   Vault,
 } from '../../shared/kernel/context.ts';
 import { toEnvelope } from '../../shared/kernel/envelope.ts';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { eventLinks } from '../../shared/kernel/links.ts';
-import { isSuccess, type AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
-import type { DeliveryRow } from '../../shared/store/deliveries.ts';
-import type { EventRow } from '../../shared/store/events.ts';
+import { isSuccess, type AttemptOutcome } from '../../shared/rules/inbox/retry-schedule.ts';
+import type { DeliveryRow } from '../../shared/store/tables/inbox/deliveries.ts';
+import type { EventRow } from '../../shared/store/tables/inbox/events.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
 import { DestinationQueue, type Attempted, type Page } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';

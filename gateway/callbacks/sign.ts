@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { signWebhook } from '../../shared/rules/signature.ts';
+import { signWebhook } from '../../shared/rules/payload/signature.ts';
 
 const SECRET_BYTES = 32;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 
 /** How long storing bytes waits for an erasure, and how often it checks. */
 const WAITS_MS: readonly number[] = [10, 20, 50, 100, 200, 500, 1000, 1000, 1000];

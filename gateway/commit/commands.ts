@@ -1,18 +1,18 @@
-import { countActivity } from './activity.ts';
-import { sayWhose } from './channel-person.ts';
-import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './claims.ts';
-import { eventsByHand } from './by-hand.ts';
-import { claimErasure, dropPins, endErasure, pinBlob } from './blob-pins.ts';
-import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './browsers.ts';
-import { delivery } from './delivery.ts';
-import { adminKey, endKeys, noteUse } from './keys.ts';
-import { learnSecret } from './learn-secret.ts';
-import { mailDelivery, mailReports } from './mail-delivery.ts';
-import { endFileLink } from './file-links.ts';
-import { forgetMails, handMail, recordMail } from './mails.ts';
-import { acceptInvitation, dropInvitations } from './members.ts';
-import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './oauth.ts';
-import { operation } from './operation.ts';
+import { countActivity } from './commands/inbox/activity.ts';
+import { sayWhose } from './commands/people/channel-person.ts';
+import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './commands/inbox/claims.ts';
+import { eventsByHand } from './commands/by-hand.ts';
+import { claimErasure, dropPins, endErasure, pinBlob } from './commands/disk/blob-pins.ts';
+import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './commands/access/browsers.ts';
+import { delivery } from './commands/inbox/delivery.ts';
+import { adminKey, endKeys, noteUse } from './commands/access/keys.ts';
+import { learnSecret } from './commands/inbox/learn-secret.ts';
+import { mailDelivery, mailReports } from './commands/mail/mail-delivery.ts';
+import { endFileLink } from './commands/disk/file-links.ts';
+import { forgetMails, handMail, recordMail } from './commands/mail/mails.ts';
+import { acceptInvitation, dropInvitations } from './commands/access/members.ts';
+import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './commands/access/oauth.ts';
+import { operation } from './commands/operation.ts';
 import {
   confirmChannel,
   decide,
@@ -20,14 +20,14 @@ import {
   expireRequests,
   recordNotifications,
   setOwner,
-} from './notifications.ts';
-import { endLasting } from './lasting.ts';
-import { admitNotice, muteKey } from './notice-budget.ts';
-import { dropDeliveries, recordAttempts, releaseRoutes } from './push.ts';
-import { foundProject, signInKey } from './sign-in.ts';
-import { setSendBlock } from './send-block.ts';
-import { diskLimited } from './source-limit.ts';
-import { refundTransfer, reserveTransfer } from './transfers.ts';
+} from './commands/people/notifications.ts';
+import { endLasting } from './commands/people/lasting.ts';
+import { admitNotice, muteKey } from './commands/people/notice-budget.ts';
+import { dropDeliveries, recordAttempts, releaseRoutes } from './commands/inbox/push.ts';
+import { foundProject, signInKey } from './commands/access/sign-in.ts';
+import { setSendBlock } from './commands/mail/send-block.ts';
+import { diskLimited } from './commands/inbox/source-limit.ts';
+import { refundTransfer, reserveTransfer } from './commands/disk/transfers.ts';
 import {
   addSums,
   dropKeys,
@@ -38,8 +38,8 @@ import {
   forgetAnswers,
   moveOverdue,
   purgePayloads,
-} from './maintenance.ts';
-import { uploadReceived } from './uploads.ts';
+} from './commands/maintenance.ts';
+import { uploadReceived } from './commands/disk/uploads.ts';
 
 /** Every command that writes to a project, by name. */
 export const commands = {

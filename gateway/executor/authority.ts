@@ -1,4 +1,4 @@
-import { archiveUse } from '../../shared/store/log-archive.ts';
+import { archiveUse } from '../../shared/store/log/log-archive.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/kernel/context.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';

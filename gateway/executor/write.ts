@@ -4,11 +4,11 @@ import type { Answer } from '../../shared/kernel/executor.ts';
 import { stillRunning } from '../../shared/lib/errors.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { waitField, type Handler, type Operation } from '../../shared/kernel/operation.ts';
-import { findAnswer } from '../commit/idempotency.ts';
+import { findAnswer } from '../commit/context/idempotency.ts';
 import type { Project } from '../projects/project.ts';
-import { fromPlain } from '../commit/plain-error.ts';
+import { fromPlain } from '../commit/thread/plain-error.ts';
 import type { InputOf } from '../commit/commands.ts';
-import type { Committed } from '../commit/operation.ts';
+import type { Committed } from '../commit/commands/operation.ts';
 
 interface Write {
   readonly operation: Operation;

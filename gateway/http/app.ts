@@ -16,7 +16,7 @@ import type { Downloads } from './links/downloads.ts';
 import { contentElsewhere, contentRoutes } from './links/routes.ts';
 import type { KeptMail } from './links/kept-mail.ts';
 import type { Ingress } from './ingress.ts';
-import type { ApprovalService } from '../lib/approvals.ts';
+import type { ApprovalService } from '../approvals/approvals.ts';
 import type { Webhook } from '../channels/telegram/webhook.ts';
 import type { PayloadLinks } from './links/payload-links.ts';
 import { replicaRoutes, type ReplicaDeps } from './replica-routes.ts';
@@ -25,7 +25,7 @@ import type { OpenOAuth } from '../auth/oauth/offer.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import type { Uploads } from './links/uploads.ts';
 import type { WebInbox } from '../web/inbox/inbox.ts';
-import { linkRoutes } from '../web/inbox/link-routes.ts';
+import { linkRoutes } from '../web/inbox/frame/link-routes.ts';
 
 interface AppDeps {
   readonly executor: Executor;

@@ -3,7 +3,7 @@ import { headersOf } from '../../shared/senders/proof.ts';
 import { readingOf } from '../../shared/senders/places.ts';
 import { SENDERS, senderOf, type Verification } from '../../shared/senders/registry.ts';
 import type { HeaderRecord, Reading, Sender } from '../../shared/senders/sender.ts';
-import { saidBy } from '../../shared/rules/payload.ts';
+import { saidBy } from '../../shared/rules/payload/payload.ts';
 
 // The gateway replaces an id that is longer or not printable ASCII by its hash, because a truncated id could equal
 // another one.

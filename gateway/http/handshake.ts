@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { textsIn } from '../../shared/senders/places.ts';
 import type { Handshake, Sender, SignedRequest } from '../../shared/senders/sender.ts';
-import type { DeliveryAnswer } from '../commit/delivery.ts';
+import type { DeliveryAnswer } from '../commit/commands/inbox/delivery.ts';
 
 /** What a sender hears, always with status 200. */
 export interface SenderReply {

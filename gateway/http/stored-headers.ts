@@ -1,4 +1,4 @@
-import { PROOF_HEADERS } from '../../shared/rules/signature.ts';
+import { PROOF_HEADERS } from '../../shared/rules/payload/signature.ts';
 import type { HeaderRecord } from '../../shared/senders/sender.ts';
 
 /** The limit for names and values together. It doesn't rely on Node's own limit of 16 KiB per request. */

@@ -10,7 +10,7 @@ import {
   unwritable as unwritableAt,
   type WriteTrouble,
 } from '../../shared/host/writable.ts';
-import { takeLock, type Lock } from '../../shared/store/lock.ts';
+import { takeLock, type Lock } from '../../shared/store/engine/lock.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { claimMode } from './data-mode.ts';
 

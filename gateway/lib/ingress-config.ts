@@ -1,4 +1,4 @@
-import type { IngressLimits } from '../../shared/rules/ingress-limit.ts';
+import type { IngressLimits } from '../../shared/rules/inbox/ingress-limit.ts';
 
 /** How much may come in. */
 export interface IngressConfig {

@@ -1,6 +1,6 @@
-import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
-import type { ChannelKind } from '../../shared/store/channels.ts';
-import type { Carrier, Sent } from './approvals.ts';
+import type { AttemptOutcome } from '../../shared/rules/inbox/retry-schedule.ts';
+import type { ChannelKind } from '../../shared/store/tables/people/channels.ts';
+import type { Carrier, Sent } from '../approvals/approvals.ts';
 
 /** The result of an incoming mail. */
 export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';

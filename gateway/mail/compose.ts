@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { domainOf, isMailAddress } from '../../shared/rules/mail-address.ts';
-import { isMessageId } from '../../shared/rules/message-id.ts';
+import { domainOf, isMailAddress } from '../../shared/rules/mail/mail-address.ts';
+import { isMessageId } from '../../shared/rules/mail/message-id.ts';
 import type { OutgoingFile, OutgoingMail } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 

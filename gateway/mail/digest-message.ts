@@ -1,5 +1,5 @@
 import { pluralize } from '../../shared/lib/pluralize.ts';
-import type { DigestItem, Notification, RequestKind } from '../lib/approvals.ts';
+import type { DigestItem, Notification, RequestKind } from '../approvals/approvals.ts';
 import {
   messageBody,
   nameText,

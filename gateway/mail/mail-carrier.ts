@@ -1,5 +1,5 @@
-import type { AccessView, Carrier, Notification, Sent } from '../lib/approvals.ts';
-import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import type { AccessView, Carrier, Notification, Sent } from '../approvals/approvals.ts';
+import { isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import { digestMessage } from './digest-message.ts';
 import {
   accessMessage,

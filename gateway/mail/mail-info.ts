@@ -1,5 +1,5 @@
 import type { MailInfo } from '../../shared/kernel/context.ts';
-import { domainOf } from '../../shared/rules/mail-address.ts';
+import { domainOf } from '../../shared/rules/mail/mail-address.ts';
 import { LOCAL_MAIL_DOMAIN } from '../../shared/operations/email/project-address.ts';
 import type { MailConfig } from './mail-config.ts';
 

@@ -1,4 +1,4 @@
-import type { Sent } from '../lib/approvals.ts';
+import type { Sent } from '../approvals/approvals.ts';
 
 /** A complete mail to one person. */
 export interface OutgoingMail {

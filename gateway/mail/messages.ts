@@ -1,7 +1,7 @@
 import { isoTime } from '../../shared/lib/clock.ts';
-import { boundLines } from '../lib/bound-values.ts';
-import type { EndedOutcome } from '../../shared/rules/outcome.ts';
-import { limitText } from '../../shared/rules/ingress-limit.ts';
+import { boundLines } from '../approvals/bound-values.ts';
+import type { EndedOutcome } from '../../shared/rules/requests/outcome.ts';
+import { limitText } from '../../shared/rules/inbox/ingress-limit.ts';
 import { ROLE_RULES } from '../../shared/rules/roles.ts';
 import type {
   AccessView,
@@ -12,9 +12,9 @@ import type {
   RequestKind,
   RequestStatus,
   RequestView,
-} from '../lib/approvals.ts';
-import { approvedText } from '../lib/quorum.ts';
-import { threadCounts } from '../lib/thread-text.ts';
+} from '../approvals/approvals.ts';
+import { approvedText } from '../approvals/quorum.ts';
+import { threadCounts } from '../approvals/thread-text.ts';
 import { named, oneLine, quote } from './plain-text.ts';
 
 /** The text of a mail to a person. */

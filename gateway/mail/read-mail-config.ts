@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isMailAddress } from '../../shared/rules/mail-address.ts';
+import { isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import { readDkim } from './dkim-config.ts';
 import { readImapConfig } from './inbound/imap-config.ts';
 import { LOCAL_FROM, MailConfigError, type MailConfig, type SmtpConfig } from './mail-config.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { Sent, SmtpReply } from '../lib/approvals.ts';
+import type { Sent, SmtpReply } from '../approvals/approvals.ts';
 import type { SmtpConfig } from './mail-config.ts';
 import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type SMTPPool from 'nodemailer/lib/smtp-pool';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { domainOf } from '../../shared/rules/mail-address.ts';
+import { domainOf } from '../../shared/rules/mail/mail-address.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';

@@ -1,10 +1,10 @@
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { newId } from '../../shared/lib/ids.ts';
-import { comparableAddress } from '../../shared/rules/mail-address.ts';
+import { comparableAddress } from '../../shared/rules/mail/mail-address.ts';
 import { invitationMessage } from '../auth/sign-in-message.ts';
 import { invitationAad, mailboxHashText, type SignUpRule } from '../auth/sign-up.ts';
-import type { Sent } from '../lib/approvals.ts';
+import type { Sent } from '../approvals/approvals.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { ControlStore } from '../store/control-store.ts';
 

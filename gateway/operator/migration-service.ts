@@ -1,7 +1,7 @@
 import { ServiceError } from '../../shared/lib/errors.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { MovingProject, Transition } from '../store/control/moves.ts';
-import { importReceipt } from '../lib/import-receipt.ts';
+import { importReceipt } from './import-receipt.ts';
 import type { Projects } from '../projects/projects.ts';
 import { othersHint } from './others-hint.ts';
 import { namedProject } from './named-project.ts';

@@ -10,12 +10,12 @@ import type { Handler } from '../../shared/http/http-server.ts';
 import { LIST_MAX } from '../../shared/lib/limits.ts';
 import { parseFields } from '../../shared/kernel/operation.ts';
 import { label } from '../../shared/operations/fields.ts';
-import { isMailAddress, maskedAddress } from '../../shared/rules/mail-address.ts';
+import { isMailAddress, maskedAddress } from '../../shared/rules/mail/mail-address.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
 import type { Obeyed, OperatorService } from './operator-service.ts';
 import { parsedUrl } from '../../shared/lib/urls.ts';
-import { IMPORT_RECEIPT } from '../lib/import-receipt.ts';
+import { IMPORT_RECEIPT } from './import-receipt.ts';
 
 interface RoutesDeps {
   readonly approvals: OperatorService;

@@ -1,7 +1,7 @@
 import { decodeIdCursor, encodeCursor } from '../../shared/lib/cursor.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
 import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/quota.ts';
-import { maskedAddress } from '../../shared/rules/mail-address.ts';
+import { maskedAddress } from '../../shared/rules/mail/mail-address.ts';
 import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
 import { Invitations, type InvitationDeps } from './invitations.ts';

@@ -1,4 +1,4 @@
-import type { Effect } from '../commit/job.ts';
+import type { Effect } from '../commit/context/job.ts';
 import type { Project } from './project.ts';
 
 type OtherEffect = Exclude<Effect, { kind: 'committed' | 'outdated' | 'uncertain' | 'damaged' }>;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { Effect } from '../commit/job.ts';
+import type { Effect } from '../commit/context/job.ts';
 
 const EVERY_COMMITS = 256;
 const PAUSE_MS = 10_000;

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toEnvelope } from '../../shared/kernel/envelope.ts';
 import { NO_LINKS } from '../../shared/kernel/links.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { EventRow } from '../../shared/store/events.ts';
-import { eventText, termsOf, type EventSearch } from '../lib/event-text.ts';
+import type { EventRow } from '../../shared/store/tables/inbox/events.ts';
+import { eventText, termsOf, type EventSearch } from './event-text.ts';
 import {
   blockOf,
   BLOCK_EVENTS,

@@ -1,8 +1,8 @@
 import { isoTime, type Clock } from '../../shared/lib/clock.ts';
 import type { Change } from '../../shared/kernel/context.ts';
 import { unavailable, type ErrorCode } from '../../shared/lib/errors.ts';
-import type { LogPosition } from '../../shared/store/driver.ts';
-import type { Effect } from '../commit/job.ts';
+import type { LogPosition } from '../../shared/store/engine/driver.ts';
+import type { Effect } from '../commit/context/job.ts';
 
 /**
  * Updates are batched, and the more followers there are the longer the pause: telling them takes time from the

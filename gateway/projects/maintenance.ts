@@ -1,10 +1,10 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import { IDEMPOTENCY_MS, PAYLOAD_RETENTION_MS, STATE_VERSION_MS } from '../../shared/lib/limits.ts';
-import { keptSince } from '../../shared/rules/retention.ts';
+import { keptSince } from '../../shared/rules/inbox/retention.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from './project.ts';
 import type { DeletionClock } from './trusted-clock.ts';
-import type { Deletion } from '../commit/job.ts';
+import type { Deletion } from '../commit/context/job.ts';
 
 /** Rows moved or deleted in one transaction. */
 const PORTION = 100;

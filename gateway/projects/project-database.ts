@@ -1,17 +1,17 @@
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
-import type { BaseCopy, Reader, ReplicationPosition } from '../../shared/store/driver.ts';
-import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { damageIn } from '../../shared/store/content-sum.ts';
-import { DamageError, type DamageRegister } from '../../shared/store/damage.ts';
+import type { BaseCopy, Reader, ReplicationPosition } from '../../shared/store/engine/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import { damageIn } from '../../shared/store/sums/content-sum.ts';
+import { DamageError, type DamageRegister } from '../../shared/store/sums/damage.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
-import { openReader } from '../../shared/store/open.ts';
+import { openReader } from '../../shared/store/engine/open.ts';
 import type { PooledDatabase, DatabasePool } from './database-pool.ts';
 import type { WriteGate } from './write-gate.ts';
-import type { Effect } from '../commit/job.ts';
+import type { Effect } from '../commit/context/job.ts';
 import type { InputOf, OutputOf, CommandName } from '../commit/commands.ts';
-import type { ProjectWrites, Writers } from '../commit/writers.ts';
+import type { ProjectWrites, Writers } from '../commit/thread/writers.ts';
 
 /** What a project's database needs from its surroundings. */
 export interface ProjectDatabaseDeps {

@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 
 const PAUSE_MS = 5_000;
 /** One query reads this many rows more than there are free slots, because a query per row would cost more than the rest. */

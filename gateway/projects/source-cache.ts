@@ -1,7 +1,7 @@
 import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
 import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import { openSecret } from '../../shared/operations/source/view.ts';
-import type { SourceRow } from '../../shared/store/sources.ts';
+import type { SourceRow } from '../../shared/store/tables/inbox/sources.ts';
 
 /** A source that can check deliveries: its secrets are unsealed. */
 export interface OpenSource {

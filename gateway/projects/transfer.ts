@@ -1,4 +1,4 @@
-import type { ProjectWrites } from '../commit/writers.ts';
+import type { ProjectWrites } from '../commit/thread/writers.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeDurably } from '../../shared/store/log-files.ts';
+import { writeDurably } from '../../shared/store/log/log-files.ts';
 import { parseObject } from '../../shared/lib/guards.ts';
 
 const EVEN_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Effect } from '../commit/job.ts';
+import type { Effect } from '../commit/context/job.ts';
 
 /** The kinds of change that pages tell apart. `any` comes with every commit. */
 export type Topic = 'any' | 'requests' | 'events' | 'routes' | 'sources' | 'channels' | 'keys';

@@ -8,8 +8,8 @@ import {
   LOG_HEADER_BYTES,
   LOG_SALTS_AT,
   SALTS_BYTES,
-} from '../../shared/store/wal-layout.ts';
-import { areSound } from '../../shared/store/log-frames.ts';
+} from '../../shared/store/log/wal-layout.ts';
+import { areSound } from '../../shared/store/log/log-frames.ts';
 import { isMissing } from '../blobs/blob-store.ts';
 
 /** A range of a log's frames by number, without its end. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseObject } from '../../shared/lib/guards.ts';
 import { isoTime, parseIso } from '../../shared/lib/clock.ts';
-import { writeDurably } from '../../shared/store/log-files.ts';
+import { writeDurably } from '../../shared/store/log/log-files.ts';
 
 /** How far a scrub of a data folder is. */
 export interface ScrubState {

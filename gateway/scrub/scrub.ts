@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { errorCode } from '../../shared/lib/guards.ts';
-import { DamageRegister } from '../../shared/store/damage.ts';
+import { DamageRegister } from '../../shared/store/sums/damage.ts';
 import { checkDatabase } from '../store/check-database.ts';
 import { readScrubState, writeScrubState, type ScrubState } from './scrub-state.ts';
 

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Logger } from 'pino';
-import type { DamageRegister } from '../../shared/store/damage.ts';
+import type { DamageRegister } from '../../shared/store/sums/damage.ts';
 import type { ScrubResult } from './scrub.ts';
 import { readScrubState } from './scrub-state.ts';
 

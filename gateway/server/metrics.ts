@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Admission, TurnedAway } from '../../shared/admission/admission.ts';
 import { DOORS } from '../../shared/admission/limits.ts';
-import type { AttemptOutcome } from '../../shared/rules/retry-schedule.ts';
-import { isSuccess } from '../../shared/rules/retry-schedule.ts';
+import type { AttemptOutcome } from '../../shared/rules/inbox/retry-schedule.ts';
+import { isSuccess } from '../../shared/rules/inbox/retry-schedule.ts';
 import type { Gauges, Metrics } from '../lib/metrics.ts';
 
 /** A finished request. */

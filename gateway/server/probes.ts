@@ -7,7 +7,7 @@ import { SAFE_HEADERS } from '../../shared/http/safe-headers.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import type { BotHealth } from '../compose-messaging.ts';
-import type { DiskStatus } from '../projects/disk-space.ts';
+import type { DiskStatus } from '../projects/limits/disk-space.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 

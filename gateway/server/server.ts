@@ -7,7 +7,7 @@ import type { ReceiveLimits } from '../../shared/http/deadlines.ts';
 import { HttpServer, KEEP_ALIVE_MS } from '../../shared/http/http-server.ts';
 import { portOwner } from '../../shared/host/processes.ts';
 import { StartRefused } from '../../shared/host/start-refused.ts';
-import type { Lock } from '../../shared/store/lock.ts';
+import type { Lock } from '../../shared/store/engine/lock.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { Gateway } from '../gateway.ts';

@@ -2,16 +2,16 @@ import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from '../../shared/lib/guards.ts';
-import type { Damage } from '../../shared/store/damage.ts';
-import { contentOf, isNewerThan } from '../../shared/store/sum-keeper.ts';
+import type { Damage } from '../../shared/store/sums/damage.ts';
+import { contentOf, isNewerThan } from '../../shared/store/sums/sum-keeper.ts';
 import {
   DAMAGED_SUM,
   pageSum,
   readSums,
   sumsPath,
   type PageSums,
-} from '../../shared/store/page-sums.ts';
-import { PAGE_BYTES } from '../../shared/store/wal-layout.ts';
+} from '../../shared/store/sums/page-sums.ts';
+import { PAGE_BYTES } from '../../shared/store/log/wal-layout.ts';
 
 const CHUNK_PAGES = 256;
 /** How often we look again before a page counts as damaged: the gateway may be writing it. */

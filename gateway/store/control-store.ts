@@ -11,12 +11,12 @@ import { MoveStore } from './control/moves.ts';
 import type { ProjectState } from './control/project-state.ts';
 import { IdleMarkerStore } from './control/idle-markers.ts';
 import { UiSessionStore } from './control/ui-sessions.ts';
-import type { Reader, Row, Writer } from '../../shared/store/driver.ts';
-import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { MetaRepository } from '../../shared/store/meta.ts';
-import { openReader, openWriter } from '../../shared/store/open.ts';
-import type { FileDamage } from '../../shared/store/sum-keeper.ts';
-import { EmbeddedReader } from '../../shared/store/reader.ts';
+import type { Reader, Row, Writer } from '../../shared/store/engine/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import { MetaRepository } from '../../shared/store/tables/meta.ts';
+import { openReader, openWriter } from '../../shared/store/engine/open.ts';
+import type { FileDamage } from '../../shared/store/sums/sum-keeper.ts';
+import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
 
 /** What the gateway knows about a project before it opens the project's database. */
 export interface ProjectRecord extends Row {

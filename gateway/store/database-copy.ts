@@ -1,8 +1,8 @@
-import type { Reader } from '../../shared/store/driver.ts';
-import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { openReader, openWriter } from '../../shared/store/open.ts';
+import type { Reader } from '../../shared/store/engine/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import { openReader, openWriter } from '../../shared/store/engine/open.ts';
 import { snapshot } from './snapshot.ts';
-import { copyTables, openCopy, type CopyOptions } from '../../shared/store/table-copy.ts';
+import { copyTables, openCopy, type CopyOptions } from '../../shared/store/copy/table-copy.ts';
 
 /**
  * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others

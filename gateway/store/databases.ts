@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { isObject, parseObject } from '../../shared/lib/guards.ts';
-import type { DatabaseLocation } from '../../shared/store/location.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
 
 /** The placeholder for a database's name in a URL. */
 export const NAME_PLACE = '{project}';

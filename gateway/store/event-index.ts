@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { Connection } from '../../shared/store/connection.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
 
 /** A new number makes a new file: the words of the old one were made otherwise. */
 const VERSION = 1;

@@ -1,6 +1,6 @@
-import type { Reader, Tx } from '../../shared/store/driver.ts';
-import { CopyRefused } from '../../shared/store/table-copy.ts';
-import { POSITION_QUERY } from '../../shared/store/meta.ts';
+import type { Reader, Tx } from '../../shared/store/engine/driver.ts';
+import { CopyRefused } from '../../shared/store/copy/table-copy.ts';
+import { POSITION_QUERY } from '../../shared/store/tables/meta.ts';
 
 /** The content of an import's target database. */
 export type Found =

@@ -1,5 +1,5 @@
-import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
-import { firstMigrations } from '../../shared/store/migrate.ts';
+import { Connection, readOnlyAddress } from '../../shared/store/engine/connection.ts';
+import { firstMigrations } from '../../shared/store/engine/migrate.ts';
 
 /**
  * Lists tables, indexes and columns. Entries that store no rows (views, triggers, virtual tables) have no root page.

@@ -1,6 +1,6 @@
-import type { Reader } from '../../shared/store/driver.ts';
-import type { DatabaseLocation } from '../../shared/store/location.ts';
-import { EmbeddedReader } from '../../shared/store/reader.ts';
+import type { Reader } from '../../shared/store/engine/driver.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
 
 /**
  * Opens a reader, whether or not another process has the database open. It never changes a file or its log, and reads a

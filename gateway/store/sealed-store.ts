@@ -1,7 +1,7 @@
-import type { FollowedLog, Reader, Row, SqlValue, Tx, Writer } from '../../shared/store/driver.ts';
-import { EmailRepository } from '../../shared/store/emails.ts';
-import { MetaRepository } from '../../shared/store/meta.ts';
-import { openReader, openWriter } from '../../shared/store/open.ts';
+import type { FollowedLog, Reader, Row, SqlValue, Tx, Writer } from '../../shared/store/engine/driver.ts';
+import { EmailRepository } from '../../shared/store/tables/mail/emails.ts';
+import { MetaRepository } from '../../shared/store/tables/meta.ts';
+import { openReader, openWriter } from '../../shared/store/engine/open.ts';
 
 /** A column of sealed values. */
 export interface SealedColumn {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Reader, Writer } from '../../shared/store/driver.ts';
+import type { Reader, Writer } from '../../shared/store/engine/driver.ts';
 import { endImport, findImport, ImportMark } from './import-mark.ts';
 import { LOG_TABLE } from '../../shared/store/remote/group-log.ts';
-import type { RemoteLocation } from '../../shared/store/location.ts';
+import type { RemoteLocation } from '../../shared/store/engine/location.ts';
 import { onceFree } from './once-free.ts';
 import { openReadOnly } from './read-only.ts';
 import {
@@ -10,7 +10,7 @@ import {
   copyTables,
   emptyTables,
   type CopyOptions,
-} from '../../shared/store/table-copy.ts';
+} from '../../shared/store/copy/table-copy.ts';
 
 interface ServerImport extends Omit<CopyOptions, 'guard'> {
   /** Names the imported data in one word: a repeat with the same name continues after a complete copy. */

@@ -1,4 +1,4 @@
-import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
+import { Connection, readOnlyAddress } from '../../shared/store/engine/connection.ts';
 
 /**
  * Copies a database as of now to a new file, even while another process writes to it, without any change to the

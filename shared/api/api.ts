@@ -13,10 +13,10 @@ import {
 } from './http.ts';
 import { mountGuide } from './guide.ts';
 import { mcpRoutes } from './mcp/routes.ts';
-import { ServicePrompts } from './mcp/prompts.ts';
-import { ProjectResources } from './mcp/resources.ts';
+import { ServicePrompts } from './mcp/resources/prompts.ts';
+import { ProjectResources } from './mcp/resources/resources.ts';
 import type { McpTables } from './mcp/tables.ts';
-import { ServiceTasks } from './mcp/tasks.ts';
+import { ServiceTasks } from './mcp/tasks/tasks.ts';
 import { ToolBook } from './mcp/tools.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { inSteps } from '../lib/in-steps.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { label } from '../operations/fields.ts';
 import { channelView } from '../operations/channel/view.ts';
 import { mailState, serverUrls } from '../operations/whoami.ts';
-import { isMailAddress } from '../rules/mail-address.ts';
+import { isMailAddress } from '../rules/mail/mail-address.ts';
 import { SLUG, SLUG_MAX_CHARS } from '../rules/slug.ts';
 import { FULL_SCOPES, SCOPES } from '../lib/scopes.ts';
 

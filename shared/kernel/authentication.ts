@@ -7,7 +7,7 @@ import type { KeyCache } from './key-cache.ts';
 import { isWhole, isWithin, mcpAddressOf } from './mcp-address.ts';
 import { SESSION_MS } from '../lib/limits.ts';
 import { checkedIdempotencyKey, identifyAgent } from './caller.ts';
-import type { FoundKey, KeyRecord, SessionRecord } from '../store/keys.ts';
+import type { FoundKey, KeyRecord, SessionRecord } from '../store/tables/access/keys.ts';
 import type { ProjectReader } from '../store/project-store.ts';
 
 /** A well-formed key with the right checksum; it may still be unknown. */

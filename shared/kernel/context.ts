@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Bytes } from '../lib/bytes.ts';
 import type { Actor } from '../rules/actor.ts';
-import type { SendLimit } from '../rules/send-limit.ts';
-import type { IngressLimits } from '../rules/ingress-limit.ts';
-import type { AttemptOutcome } from '../rules/retry-schedule.ts';
+import type { SendLimit } from '../rules/mail/send-limit.ts';
+import type { IngressLimits } from '../rules/inbox/ingress-limit.ts';
+import type { AttemptOutcome } from '../rules/inbox/retry-schedule.ts';
 import type { Role } from '../rules/roles.ts';
-import type { ArchiveUse } from '../store/log-archive.ts';
+import type { ArchiveUse } from '../store/log/log-archive.ts';
 import type { Repositories } from '../store/repositories.ts';
 import type { Scope } from '../lib/scopes.ts';
 

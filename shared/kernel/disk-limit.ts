@@ -1,7 +1,7 @@
 import { ServiceError } from '../lib/errors.ts';
 import { mayCall } from '../lib/scopes.ts';
-import { isReservedPath, STATE_PREFIX } from '../rules/disk-name.ts';
-import type { ListRange } from '../store/text-range.ts';
+import { isReservedPath, STATE_PREFIX } from '../rules/disk/disk-name.ts';
+import type { ListRange } from '../store/tables/text-range.ts';
 import type { Caller } from './context.ts';
 
 /** The names on the disk that a call reads or changes. An operation declares them, and `admit` checks them. */

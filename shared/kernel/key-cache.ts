@@ -1,5 +1,5 @@
 import { VersionedCache } from '../lib/versioned-cache.ts';
-import type { FoundKey } from '../store/keys.ts';
+import type { FoundKey } from '../store/tables/access/keys.ts';
 
 /** A project has at most twenty active keys, and few were revoked or rotated since the last change. */
 const KEYS_MAX = 200;

@@ -3,8 +3,8 @@ import { isoTime } from '../lib/clock.ts';
 import type { ServerInfo, Vault } from './context.ts';
 import { projectBody } from '../lib/ids.ts';
 import { PAYLOAD_LINK_SECONDS } from '../lib/limits.ts';
-import { mailParts } from '../rules/mail-parts.ts';
-import type { EventRow } from '../store/events.ts';
+import { mailParts } from '../rules/mail/mail-parts.ts';
+import type { EventRow } from '../store/tables/inbox/events.ts';
 
 /** Attachments never change, so each has only one version. */
 export const ATTACHMENT_VERSION = 1;

@@ -10,7 +10,7 @@ import type {
 } from './context.ts';
 import { refuseOutside, type DiskNames } from './disk-limit.ts';
 import { invalid, scopeMissing, type ErrorCode } from '../lib/errors.ts';
-import { plainNumbers } from '../lib/exact-json.ts';
+import { plainNumbers } from '../lib/json/exact-json.ts';
 import { problemsOf, problemText } from '../lib/problems.ts';
 import { mayCall, type Scope } from '../lib/scopes.ts';
 

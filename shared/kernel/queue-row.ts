@@ -1,5 +1,5 @@
-import type { EventRow } from '../store/events.ts';
-import type { EventQueueRow } from '../rules/event-state.ts';
+import type { EventRow } from '../store/tables/inbox/events.ts';
+import type { EventQueueRow } from '../rules/inbox/event-state.ts';
 
 /** The part of a stored event that the state machine needs. */
 export function queueRow(row: EventRow): EventQueueRow {

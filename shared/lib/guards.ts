@@ -1,4 +1,4 @@
-import { ExactNumber } from './exact-json.ts';
+import { ExactNumber } from './json/exact-json.ts';
 
 /** The code of a system or driver error, such as `ENOENT`. */
 export function errorCode(error: unknown): string | null {

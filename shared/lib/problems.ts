@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { pluralize } from './pluralize.ts';
 import type { FieldProblem } from './errors.ts';
 import { nearest } from './suggest.ts';
-import { ExactNumber } from './exact-json.ts';
+import { ExactNumber } from './json/exact-json.ts';
 
 /** Nobody reads more, and hostile input may have a hundred thousand. */
 const PROBLEMS_MAX = 20;

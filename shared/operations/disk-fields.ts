@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ServiceError } from '../lib/errors.ts';
-import { stringifyExact } from '../lib/exact-json.ts';
+import { stringifyExact } from '../lib/json/exact-json.ts';
 import {
   DISK_PREFIXES_MAX,
   FILE_PATH_MAX_BYTES,
@@ -8,7 +8,7 @@ import {
   KV_VALUE_MAX_BYTES,
 } from '../lib/limits.ts';
 import { ONE_LINE } from '../lib/text.ts';
-import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk-name.ts';
+import { keyProblem, pathOf, pathProblem, prefixProblem } from '../rules/disk/disk-name.ts';
 
 // Fields that several disk operations share.
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { parseIso } from '../lib/clock.ts';
 import { ServiceError } from '../lib/errors.ts';
-import { stringifyExact } from '../lib/exact-json.ts';
+import { stringifyExact } from '../lib/json/exact-json.ts';
 import { LIST_DEFAULT, LIST_MAX } from '../lib/limits.ts';
-import { isPattern } from '../rules/event-type.ts';
-import { SOURCE_NAME } from '../rules/source-name.ts';
+import { isPattern } from '../rules/inbox/event-type.ts';
+import { SOURCE_NAME } from '../rules/inbox/source-name.ts';
 import { ONE_LINE } from '../lib/text.ts';
 
 // Fields that several operations share.

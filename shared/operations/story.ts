@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { notFound } from '../lib/errors.ts';
 import { LEDGER_LIST_MAX } from '../lib/limits.ts';
-import { parseExact } from '../lib/exact-json.ts';
+import { parseExact } from '../lib/json/exact-json.ts';
 import type { ReadContext } from '../kernel/context.ts';
 import { defineOperation } from '../kernel/operation.ts';
 import { queueRow } from '../kernel/queue-row.ts';
 import { EVENT_STATUSES } from '../kernel/envelope.ts';
-import { effective } from '../rules/event-state.ts';
+import { effective } from '../rules/inbox/event-state.ts';
 import { MakerNames } from './access/maker.ts';
 import { eventId } from './fields.ts';
 import { ledgerEntry } from './ledger/query.ts';

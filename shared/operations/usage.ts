@@ -8,11 +8,11 @@ import {
   TRANSFER_MONTH_MAX_BYTES,
 } from '../lib/limits.ts';
 import { defineOperation } from '../kernel/operation.ts';
-import { INGRESS_LIMIT_KINDS, NO_INGRESS_LIMITS } from '../rules/ingress-limit.ts';
+import { INGRESS_LIMIT_KINDS, NO_INGRESS_LIMITS } from '../rules/inbox/ingress-limit.ts';
 import type { ReadContext } from '../kernel/context.ts';
 import { limitedNow } from './source/limited.ts';
-import { usedBytes } from '../rules/disk-quota.ts';
-import { monthEnd, monthOf } from '../rules/month.ts';
+import { usedBytes } from '../rules/disk/disk-quota.ts';
+import { monthEnd, monthOf } from '../rules/mail/month.ts';
 import { sendBlocked, sendUse } from './email/quota.ts';
 
 /** So many stand for more. */

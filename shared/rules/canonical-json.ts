@@ -1,4 +1,4 @@
-import { ExactNumber, parseExact } from '../lib/exact-json.ts';
+import { ExactNumber, parseExact } from '../lib/json/exact-json.ts';
 
 /** Refuses deeper values, which bounds the recursion and catches cycles. */
 const DEPTH_MAX = 1000;

@@ -1,5 +1,5 @@
 import { mayGrant, SCOPES, type Scope } from '../lib/scopes.ts';
-import { REQUEST_KINDS, type RequestKind } from './request-state.ts';
+import { REQUEST_KINDS, type RequestKind } from './requests/request-state.ts';
 
 /** The roles of a project's members, the most powerful first. */
 export const ROLES = ['owner', 'admin', 'member', 'approver', 'viewer'] as const;

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../lib/exact-json.ts';
+import { ExactNumber } from '../lib/json/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
 import type { HeaderRecord, Place, Reading } from './sender.ts';
 import { parsedUrl } from '../lib/urls.ts';

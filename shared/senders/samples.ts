@@ -1,4 +1,4 @@
-import { stringifyExact } from '../lib/exact-json.ts';
+import { stringifyExact } from '../lib/json/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
 import { isoSeconds, uuid, type Sample, type WebhookKind } from '../lib/samples/fresh.ts';
 import { githubKinds } from '../lib/samples/github.ts';

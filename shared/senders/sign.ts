@@ -1,5 +1,5 @@
 import { isObject } from '../lib/guards.ts';
-import { parseExact, stringifyExact } from '../lib/exact-json.ts';
+import { parseExact, stringifyExact } from '../lib/json/exact-json.ts';
 import { contentBytes, macOf } from './mac.ts';
 import { textsIn, valuesAt } from './places.ts';
 import type { MacProof, Place, Sender, SharedSecretProof, SignedRequest } from './sender.ts';

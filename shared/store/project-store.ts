@@ -1,6 +1,6 @@
-import type { Reader } from './driver.ts';
-import type { DatabaseLocation } from './location.ts';
-import { openReader } from './open.ts';
+import type { Reader } from './engine/driver.ts';
+import type { DatabaseLocation } from './engine/location.ts';
+import { openReader } from './engine/open.ts';
 import { Repositories } from './repositories.ts';
 
 /** Reads snapshots of one project's database through its repositories. */

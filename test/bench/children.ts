@@ -139,7 +139,7 @@ async function bundleChildren(folder: string): Promise<string> {
   await build({
     entryPoints: {
       ...Object.fromEntries(ROLES.map((role) => [role, `test/bench/child/${role}.ts`])),
-      writer: 'gateway/commit/thread-main.ts',
+      writer: 'gateway/commit/thread/thread-main.ts',
     },
     absWorkingDir: REPOSITORY,
     outdir: folder,

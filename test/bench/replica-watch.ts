@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
-import { readOnlyAddress } from '../../shared/store/connection.ts';
+import { readOnlyAddress } from '../../shared/store/engine/connection.ts';
 
 /** How often the files of the replicas are looked at. */
 const LOOK_MS = 5;

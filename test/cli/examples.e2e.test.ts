@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SAMPLE_NAMES } from '../../shared/rules/sample-names.ts';
+import { SAMPLE_NAMES } from '../../shared/rules/inbox/sample-names.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { hasTerminals } from '../docs/stage.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

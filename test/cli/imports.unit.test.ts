@@ -28,7 +28,7 @@ describe('the executable', () => {
   it('loads no code of commands, of help or of HTTP before it knows the command', () => {
     const loaded = [...staticImports('cli/run.ts')];
     expect(loaded.filter((path) => path.startsWith('cli/commands/'))).toEqual([]);
-    expect(loaded).not.toContain('cli/view/help.ts');
+    expect(loaded).not.toContain('cli/view/help/help.ts');
     expect(loaded).not.toContain('cli/client.ts');
     expect(
       loaded.filter((path) =>

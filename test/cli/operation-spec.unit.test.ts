@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldShape, OperationShape } from '../../cli/operation-shape.ts';
 import { operationSpec } from '../../cli/operation-spec.ts';
-import { commandHelp } from '../../cli/view/help.ts';
+import { commandHelp } from '../../cli/view/help/help.ts';
 import { typedProblem } from '../../cli/view/typed-names.ts';
 
 const field = (name: string, more: Partial<FieldShape> = {}): FieldShape => ({

@@ -10,7 +10,7 @@ import {
   safeText,
   textWidth,
 } from '../../cli/view/terminal-text.ts';
-import { parseExact } from '../../shared/lib/exact-json.ts';
+import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { testOutput, TextSink } from './fake-output.ts';
 
 const NOW = Date.parse('2026-01-02T12:00:00.000Z');

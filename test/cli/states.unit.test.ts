@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_STATUSES } from '../../shared/kernel/envelope.ts';
-import { REQUEST_STATUSES } from '../../shared/rules/request-state.ts';
+import { REQUEST_STATUSES } from '../../shared/rules/requests/request-state.ts';
 import { wrapNote } from '../../cli/view/terminal-text.ts';
 import { testOutput, TextSink } from './fake-output.ts';
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../cli/exit.ts';
 import { run } from '../../cli/run.ts';
 import { allCommands } from '../../cli/tree.ts';
-import { seeAlso } from '../../cli/view/see-also.ts';
-import { TOPICS } from '../../cli/view/topics.ts';
+import { seeAlso } from '../../cli/view/help/see-also.ts';
+import { TOPICS } from '../../cli/view/help/topics.ts';
 import { TextSink } from './fake-output.ts';
 
 const names = allCommands().map(({ words }) => words.join(' '));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FieldShape } from '../../cli/operation-shape.ts';
-import { stringifyExact } from '../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { bytesOf, fieldValue, StandardInput } from '../../cli/input/values.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-values-'));

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rotateLog } from '../../daemon/log-file.ts';
-import { followLines, lastLines } from '../../daemon/log-tail.ts';
+import { rotateLog } from '../../daemon/log/log-file.ts';
+import { followLines, lastLines } from '../../daemon/log/log-tail.ts';
 
 let folder: string;
 let file: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readableLogLine } from '../../daemon/log-line.ts';
+import { readableLogLine } from '../../daemon/log/log-line.ts';
 
 describe('readableLogLine', () => {
   it('shows level, message and fields, then the stack', () => {

@@ -7,7 +7,7 @@ import { requestOf, type RestRequest } from '../../daemon/upstream/rest-request.
 import { piecesOf } from '../../shared/lib/bytes.ts';
 import { operations } from '../../shared/operations/index.ts';
 import { parseInput, type Operation } from '../../shared/kernel/operation.ts';
-import { keyProblem } from '../../shared/rules/disk-name.ts';
+import { keyProblem } from '../../shared/rules/disk/disk-name.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 
 function operationNamed(name: string): Operation {

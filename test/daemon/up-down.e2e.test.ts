@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../shared/host/processes.ts';
-import { newestSchema } from '../../shared/store/migrate.ts';
+import { newestSchema } from '../../shared/store/engine/migrate.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

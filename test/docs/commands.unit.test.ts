@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { CommandSpec } from '../../cli/command.ts';
 import { GLOBAL_OPTIONS, optionsOf } from '../../cli/input/flags.ts';
 import { allCommands } from '../../cli/tree.ts';
-import { TOPICS } from '../../cli/view/topics.ts';
+import { TOPICS } from '../../cli/view/help/topics.ts';
 import { nameIn } from '../cli/read-line.ts';
 import { stepsOf } from './page.ts';
 import { allPages } from './pages.ts';

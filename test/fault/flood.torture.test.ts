@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HOSTED_INGRESS, LOCAL_INGRESS } from '../../gateway/lib/ingress-config.ts';
-import { NO_INGRESS_LIMITS, type IngressLimits } from '../../shared/rules/ingress-limit.ts';
+import { NO_INGRESS_LIMITS, type IngressLimits } from '../../shared/rules/inbox/ingress-limit.ts';
 import { filesUnder } from '../helpers/files.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 

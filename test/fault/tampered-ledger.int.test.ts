@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareWithRemembered } from '../../cli/ledger-heads.ts';
 import type { LedgerHead } from '../../daemon/ledger-heads.ts';
 import { entryHash, sealEntry, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
-import { Connection } from '../../shared/store/connection.ts';
-import type { SqlValue } from '../../shared/store/driver.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { SqlValue } from '../../shared/store/engine/driver.ts';
 import { TestGateway } from '../helpers/gateway.ts';
 
 interface Verified {

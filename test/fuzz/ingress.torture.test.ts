@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAYLOAD_ROW_MAX_BYTES } from '../../shared/lib/limits.ts';
-import { signWebhook } from '../../shared/rules/signature.ts';
+import { signWebhook } from '../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../shared/senders/registry.ts';
 import { corpus } from './corpus.ts';
 import { FuzzedGateway, type Got } from './fuzzed-gateway.ts';

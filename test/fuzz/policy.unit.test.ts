@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { matchesType } from '../../shared/rules/event-type.ts';
+import { matchesType } from '../../shared/rules/inbox/event-type.ts';
 import { compilePolicy, decidePolicy } from '../../shared/rules/policy/decide.ts';
 import { diffPolicies } from '../../shared/rules/policy/diff.ts';
 import {

@@ -6,7 +6,7 @@ import {
   problemText,
   signWebhook,
   verifySignature,
-} from '../../shared/rules/signature.ts';
+} from '../../shared/rules/payload/signature.ts';
 import type { HeaderRecord } from '../../shared/senders/sender.ts';
 import { corpus } from './corpus.ts';
 import { hostileText } from './hostile.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import Libsql from 'libsql';
-import { readOnlyAddress } from '../../shared/store/connection.ts';
+import { readOnlyAddress } from '../../shared/store/engine/connection.ts';
 
 /** What two copies of a project must agree on. */
 export interface Content {

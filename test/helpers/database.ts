@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { Connection } from '../../shared/store/connection.ts';
-import type { Reader, Writer } from '../../shared/store/driver.ts';
-import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { EmbeddedWriter } from '../../shared/store/writer.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { Reader, Writer } from '../../shared/store/engine/driver.ts';
+import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
+import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { temporaryFolder } from './gateway.ts';
 
 interface OpenDatabase {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signWebhook } from '../../shared/rules/signature.ts';
+import { signWebhook } from '../../shared/rules/payload/signature.ts';
 import type { TeamProject } from './team.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of the drill, 32 bytes.').toString('base64')}`;

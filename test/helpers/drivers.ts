@@ -1,4 +1,4 @@
-import type { Reader, Writer } from '../../shared/store/driver.ts';
+import type { Reader, Writer } from '../../shared/store/engine/driver.ts';
 import { openDatabase } from './database.ts';
 import { openRemoteDatabase, openSqldDatabase } from './remote-database.ts';
 import { SqldNamespaces } from './sqld-namespaces.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { FollowedLog, LogPosition } from '../../shared/store/driver.ts';
+import type { FollowedLog, LogPosition } from '../../shared/store/engine/driver.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;

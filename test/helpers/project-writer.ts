@@ -1,6 +1,6 @@
-import type { DatabaseLocation } from '../../shared/store/location.ts';
-import type { FollowedLog, Writer } from '../../shared/store/driver.ts';
-import { openWriter, type OpenWriterOptions } from '../../shared/store/open.ts';
+import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import type { FollowedLog, Writer } from '../../shared/store/engine/driver.ts';
+import { openWriter, type OpenWriterOptions } from '../../shared/store/engine/open.ts';
 import { Repositories } from '../../shared/store/repositories.ts';
 
 /** Writes to a project's tables as no command does. */

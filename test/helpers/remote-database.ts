@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { FollowedLog, Reader, Writer } from '../../shared/store/driver.ts';
-import type { RemoteLocation } from '../../shared/store/location.ts';
+import type { FollowedLog, Reader, Writer } from '../../shared/store/engine/driver.ts';
+import type { RemoteLocation } from '../../shared/store/engine/location.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { CREATE_LOG_SQL } from '../../shared/store/remote/group-log.ts';
 import { RemoteReader } from '../../shared/store/remote/reader.ts';
-import type { MirrorOptions } from '../../shared/store/mirror.ts';
-import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { EmbeddedWriter, type WriterOptions } from '../../shared/store/writer.ts';
+import type { MirrorOptions } from '../../shared/store/remote/mirror.ts';
+import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
+import { EmbeddedWriter, type WriterOptions } from '../../shared/store/engine/writer.ts';
 import { ITEMS, makeItems } from './database.ts';
 import { temporaryFolder } from './gateway.ts';
 import { startHrana, type HranaOptions, type HranaServer } from './hrana/server.ts';

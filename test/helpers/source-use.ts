@@ -1,4 +1,4 @@
-import { Connection } from '../../shared/store/connection.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
 
 /** What the rows of a project's database say that its sources store, and what is counted for them. */
 export function sourceUseIn(path: string): {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DamageRegister } from '../../shared/store/damage.ts';
+import { DamageRegister } from '../../shared/store/sums/damage.ts';
 import { filesUnder } from '../helpers/files.ts';
 import { flipBitAt } from '../helpers/flipped.ts';
 import { foundProject } from '../helpers/founding.ts';

@@ -43,7 +43,7 @@ describe('the program', () => {
       // Loads the code of the command from its cache.
       'cli/start.ts',
       // Asks the engine for its garbage collector.
-      'shared/store/closed-connections.ts',
+      'shared/store/engine/closed-connections.ts',
     ]);
     expect(filesWith(/new RegExp\(/).toSorted()).toEqual([
       'cli/commands/api.ts',
@@ -51,15 +51,15 @@ describe('the program', () => {
       'gateway/blobs/s3-listing.ts',
       'gateway/mail/compose.ts',
       'gateway/mail/dkim-config.ts',
-      'gateway/mail/inbound/reader/automatic.ts',
-      'gateway/mail/inbound/reader/html-text.ts',
-      'gateway/mail/inbound/reader/report-words.ts',
+      'gateway/mail/inbound/reader/reports/automatic.ts',
+      'gateway/mail/inbound/reader/text/html-text.ts',
+      'gateway/mail/inbound/reader/reports/report-words.ts',
       'gateway/mail/server-url.ts',
       'gateway/server/route-table.ts',
       'gateway/web/pages/text.ts',
       'shared/lib/ids.ts',
       'shared/operations/email/project-address.ts',
-      'shared/rules/mail-address.ts',
+      'shared/rules/mail/mail-address.ts',
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('the program', () => {
       // This program itself, as a client of MCP will start it.
       'cli/program-path.ts',
       'clients/typescript/build.mjs',
-      'shared/store/log-files.ts',
+      'shared/store/log/log-files.ts',
     ]);
     expect(filesWith(/\b(?:spawn|spawnSync)\(\s*['"](?:ba)?sh['"]/).toSorted()).toEqual([
       // `svc inbox work --exec`; what comes from outside is its standard input.
@@ -87,9 +87,9 @@ describe('the program', () => {
       'cli/work/step.ts',
       'clients/typescript/build.mjs',
       'daemon/launch.ts',
-      'daemon/replica/sync-process.ts',
+      'daemon/replica/sync/sync-process.ts',
       'gateway/scrub/scrubber.ts',
-      'shared/store/log-files.ts',
+      'shared/store/log/log-files.ts',
     ]);
   });
 
@@ -99,7 +99,7 @@ describe('the program', () => {
     // Pauses between attempts, which anybody may guess.
     expect(filesWith(/Math\.random/).toSorted()).toEqual([
       'clients/typescript/core/backoff.ts',
-      'daemon/replica/backoff.ts',
+      'daemon/replica/sync/backoff.ts',
       'gateway/blobs/s3-client.ts',
       'gateway/callbacks/deliveries.ts',
       'gateway/lib/backoff.ts',

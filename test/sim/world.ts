@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import { Gateway } from '../../gateway/gateway.ts';
-import type { Choice } from '../../gateway/lib/approvals.ts';
+import type { Choice } from '../../gateway/approvals/approvals.ts';
 import type { Project } from '../../gateway/projects/project.ts';
 import { maintain } from '../../gateway/projects/maintenance.ts';
 import { createVault, loadMasterKey } from '../../gateway/lib/vault.ts';

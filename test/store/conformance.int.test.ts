@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reader, Tx, WriteTx } from '../../shared/store/driver.ts';
+import type { Reader, Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { DRIVERS, type OpenStore } from '../helpers/drivers.ts';
 
 let open: OpenStore;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import type { SqlValue } from '../../shared/store/driver.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { SqlValue } from '../../shared/store/engine/driver.ts';
 
 let connection: Connection;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DamageError, DamageRegister, type Damage } from '../../shared/store/damage.ts';
+import { DamageError, DamageRegister, type Damage } from '../../shared/store/sums/damage.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 const BLOB = { project: 'prj_a', file: 'projects/prj_a/blobs/ab/abcd', what: 'blob' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diskRefusal, refusalOf } from '../../shared/store/disk-trouble.ts';
+import { diskRefusal, refusalOf } from '../../shared/store/engine/disk-trouble.ts';
 
 function errorWith(code: string): Error {
   return Object.assign(new Error('no'), { code });

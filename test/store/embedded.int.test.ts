@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import type { WriteTx } from '../../shared/store/driver.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { WriteTx } from '../../shared/store/engine/driver.ts';
 import { openDatabase, withRawDatabase } from '../helpers/database.ts';
 
 let open: ReturnType<typeof openDatabase>;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '../../shared/store/connection.ts';
-import type { LogPosition, ReplicationPosition } from '../../shared/store/driver.ts';
-import { EmbeddedWriter } from '../../shared/store/writer.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { LogPosition, ReplicationPosition } from '../../shared/store/engine/driver.ts';
+import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { FakeClock, temporaryFolder } from '../helpers/gateway.ts';
 

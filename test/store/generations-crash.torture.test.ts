@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import type { CrashPoint } from '../../shared/store/generations.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import type { CrashPoint } from '../../shared/store/log/generations.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { startReplica, type Replica } from '../helpers/replica.ts';
 import { buildLogProgram, LogProcess } from './log-process.ts';

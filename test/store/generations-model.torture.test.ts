@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CrashPoint } from '../../shared/store/generations.ts';
+import type { CrashPoint } from '../../shared/store/log/generations.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { buildLogProgram } from './log-process.ts';
 import { LogWorld, type Step } from './log-world.ts';

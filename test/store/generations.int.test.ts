@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { POSITION_QUERY } from '../../shared/store/meta.ts';
+import { POSITION_QUERY } from '../../shared/store/tables/meta.ts';
 import { withRawDatabase } from '../helpers/database.ts';
 import { stopTime } from '../helpers/stopped-time.ts';
 import { FollowedDatabase } from './followed-database.ts';

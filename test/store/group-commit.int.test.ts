@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WriteTx } from '../../shared/store/driver.ts';
+import type { WriteTx } from '../../shared/store/engine/driver.ts';
 import { openDatabase } from '../helpers/database.ts';
 import { stopTime } from '../helpers/stopped-time.ts';
 

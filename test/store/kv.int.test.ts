@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SqlValue, Tx } from '../../shared/store/driver.ts';
-import { FileRepository } from '../../shared/store/files.ts';
-import { KvRepository } from '../../shared/store/kv.ts';
+import type { SqlValue, Tx } from '../../shared/store/engine/driver.ts';
+import { FileRepository } from '../../shared/store/tables/disk/files.ts';
+import { KvRepository } from '../../shared/store/tables/disk/kv.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
 import { withRawDatabase } from '../helpers/database.ts';

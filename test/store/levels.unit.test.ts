@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import { migrate } from '../../shared/store/migrate.ts';
-import { afterFolder, afterName, levelQuery } from '../../shared/store/text-range.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import { migrate } from '../../shared/store/engine/migrate.ts';
+import { afterFolder, afterName, levelQuery } from '../../shared/store/tables/text-range.ts';
 
 let connection: Connection;
 beforeAll(() => {

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeLock } from '../../shared/store/lock.ts';
+import { takeLock } from '../../shared/store/engine/lock.ts';
 import { isAlive, lockHolder } from '../../shared/host/processes.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
-const MODULE = resolve('shared/store/lock.ts');
+const MODULE = resolve('shared/store/engine/lock.ts');
 const children: ChildProcess[] = [];
 let folder: ReturnType<typeof temporaryFolder>;
 let file: string;

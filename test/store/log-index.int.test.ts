@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import { openIndex, releaseIndex } from '../../shared/store/log-index.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import { openIndex, releaseIndex } from '../../shared/store/log/log-index.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

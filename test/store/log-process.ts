@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
-import type { BaseCopy, ReplicationPosition } from '../../shared/store/driver.ts';
-import type { CrashPoint } from '../../shared/store/generations.ts';
+import type { BaseCopy, ReplicationPosition } from '../../shared/store/engine/driver.ts';
+import type { CrashPoint } from '../../shared/store/log/generations.ts';
 import type { Content } from '../helpers/replica.ts';
 
 interface Answer {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
-import type { CrashPoint } from '../../shared/store/generations.ts';
-import { EmbeddedReader } from '../../shared/store/reader.ts';
-import { EmbeddedWriter } from '../../shared/store/writer.ts';
+import type { CrashPoint } from '../../shared/store/log/generations.ts';
+import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
+import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { serveLog } from '../helpers/log-server.ts';
 

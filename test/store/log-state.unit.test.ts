@@ -10,7 +10,7 @@ import {
   writeState,
   type Found,
   type LogState,
-} from '../../shared/store/log-state.ts';
+} from '../../shared/store/log/log-state.ts';
 
 const told: LogState = {
   epoch: 'abcdefghijABCDEFGHIJ12',

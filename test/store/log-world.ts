@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection, readOnlyAddress } from '../../shared/store/connection.ts';
-import type { CrashPoint } from '../../shared/store/generations.ts';
+import { Connection, readOnlyAddress } from '../../shared/store/engine/connection.ts';
+import type { CrashPoint } from '../../shared/store/log/generations.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { startReplica, type Content, type Replica } from '../helpers/replica.ts';
 import { LogProcess } from './log-process.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import { firstMigrations, migrate, newestSchema } from '../../shared/store/migrate.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import { firstMigrations, migrate, newestSchema } from '../../shared/store/engine/migrate.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
 import { sourceUseIn } from '../helpers/source-use.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

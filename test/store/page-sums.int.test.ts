@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../gateway/store/check-database.ts';
-import type { Connection } from '../../shared/store/connection.ts';
-import { EmbeddedWriter } from '../../shared/store/writer.ts';
-import { readSums } from '../../shared/store/page-sums.ts';
-import type { FileDamage } from '../../shared/store/sum-keeper.ts';
+import type { Connection } from '../../shared/store/engine/connection.ts';
+import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
+import { readSums } from '../../shared/store/sums/page-sums.ts';
+import type { FileDamage } from '../../shared/store/sums/sum-keeper.ts';
 import { makeItems, withRawDatabase } from '../helpers/database.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 

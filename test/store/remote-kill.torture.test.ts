@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openReadOnly } from '../../gateway/store/read-only.ts';
-import type { RemoteLocation } from '../../shared/store/location.ts';
+import type { RemoteLocation } from '../../shared/store/engine/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

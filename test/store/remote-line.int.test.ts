@@ -1,10 +1,10 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Tx, WriteTx } from '../../shared/store/driver.ts';
+import type { Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openAfresh, openClient } from '../../shared/store/remote/client.ts';
 import { answersAfresh } from '../../shared/store/remote/fetch.ts';
-import { EmbeddedWriter } from '../../shared/store/writer.ts';
+import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { makeItems } from '../helpers/database.ts';
 import { FaultyLine, type Fault } from '../helpers/faulty-line.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

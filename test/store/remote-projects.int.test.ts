@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LedgerWriter } from '../../gateway/commit/ledger-writer.ts';
+import { LedgerWriter } from '../../gateway/commit/context/ledger-writer.ts';
 import { SERVICE } from '../../shared/rules/actor.ts';
 import { CHAIN_START, verifyChunk } from '../../shared/rules/ledger-chain.ts';
 import { ControlStore } from '../../gateway/store/control-store.ts';
 import { openReadOnly } from '../../gateway/store/read-only.ts';
-import type { RemoteLocation } from '../../shared/store/location.ts';
-import { newestSchema } from '../../shared/store/migrate.ts';
+import type { RemoteLocation } from '../../shared/store/engine/location.ts';
+import { newestSchema } from '../../shared/store/engine/migrate.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import { ProjectWriter } from '../helpers/project-writer.ts';
 import { openClient } from '../../shared/store/remote/client.ts';

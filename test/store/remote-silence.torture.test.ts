@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { WriteTx } from '../../shared/store/driver.ts';
+import type { WriteTx } from '../../shared/store/engine/driver.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';
 
 it('a write does not wait for ever on a server that takes requests and says nothing', async () => {

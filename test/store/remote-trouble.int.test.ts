@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Tx, WriteTx } from '../../shared/store/driver.ts';
+import type { Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { fetchPipeline } from '../../shared/store/remote/fetch.ts';
 import { openAuthority, openRemoteReader } from '../../shared/store/remote/open.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Tx, WriteTx } from '../../shared/store/driver.ts';
+import type { Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { RemoteDatabase } from '../helpers/remote-database.ts';

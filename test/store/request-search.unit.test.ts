@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import { migrate } from '../../shared/store/migrate.ts';
-import { requestSearchQuery, type RequestFilter } from '../../shared/store/request-search.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import { migrate } from '../../shared/store/engine/migrate.ts';
+import { requestSearchQuery, type RequestFilter } from '../../shared/store/tables/people/request-search.ts';
 
 let connection: Connection;
 beforeAll(() => {

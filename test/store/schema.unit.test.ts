@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Connection } from '../../shared/store/connection.ts';
-import { firstMigrations, migrate, newestSchema } from '../../shared/store/migrate.ts';
+import { Connection } from '../../shared/store/engine/connection.ts';
+import { firstMigrations, migrate, newestSchema } from '../../shared/store/engine/migrate.ts';
 
 function schemaOf(family: 'project' | 'control'): string {
   const connection = new Connection(':memory:');

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { afterPrefix } from '../../shared/store/text-range.ts';
+import { afterPrefix } from '../../shared/store/tables/text-range.ts';
 
 const compare = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));

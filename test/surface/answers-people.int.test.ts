@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Choice } from '../../shared/rules/request-state.ts';
+import type { Choice } from '../../shared/rules/requests/request-state.ts';
 import { LOOPBACK } from '../gateway/callbacks/callback-receiver.ts';
 import { FakeClock, TestGateway } from '../helpers/gateway.ts';
 import { linkToken } from '../helpers/outbox.ts';

@@ -1,4 +1,4 @@
-import type { Choice } from '../../shared/rules/request-state.ts';
+import type { Choice } from '../../shared/rules/requests/request-state.ts';
 import type { TestGateway } from '../helpers/gateway.ts';
 import { tokensOf } from '../helpers/outbox.ts';
 import type { World } from './scenario.ts';

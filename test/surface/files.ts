@@ -1,4 +1,4 @@
-import { allPages } from '../../cli/view/help.ts';
+import { allPages } from '../../cli/view/help/help.ts';
 import { allCommands } from '../../cli/tree.ts';
 import { toolList } from '../../shared/api/mcp/tools.ts';
 import { atOnce } from '../../cli/shapes/at-once.ts';

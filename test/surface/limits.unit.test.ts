@@ -3,7 +3,7 @@ import * as z from 'zod';
 import * as limits from '../../shared/lib/limits.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { MAX_ATTEMPTS, retryDelayMs } from '../../shared/rules/event-state.ts';
+import { MAX_ATTEMPTS, retryDelayMs } from '../../shared/rules/inbox/event-state.ts';
 
 // Literals on purpose: what stands here callers rely on, and changing it should take two hands.
 

@@ -1,4 +1,4 @@
-import { pathOf } from '../../../shared/rules/disk-name.ts';
+import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';

@@ -1,4 +1,4 @@
-import { pathOf } from '../../../shared/rules/disk-name.ts';
+import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
 import { plainText, shellWord } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';

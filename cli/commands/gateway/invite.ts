@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import { isMailAddress } from '../../../shared/rules/mail-address.ts';
+import { isMailAddress } from '../../../shared/rules/mail/mail-address.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { badAnswer, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';

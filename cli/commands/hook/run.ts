@@ -1,5 +1,5 @@
 import { messageOf } from '../../../clients/typescript/core/errors.ts';
-import { parseExact } from '../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';

@@ -3,7 +3,7 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { textOption } from '../../input/option-values.ts';
 import { timeValue } from '../../input/times.ts';
-import { gistLine } from '../../../shared/rules/gist.ts';
+import { gistLine } from '../../../shared/rules/inbox/gist.ts';
 import type { Look } from '../../view/table.ts';
 import { cutToWidth, safeJson, safeLine } from '../../view/terminal-text.ts';
 import { EventTail } from '../../work/event-tail.ts';

@@ -1,5 +1,5 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
-import { REQUEST_STATUSES } from '../../../shared/rules/request-state.ts';
+import { REQUEST_STATUSES } from '../../../shared/rules/requests/request-state.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../../shared/lib/guards.ts';
-import { newSourceSecret, type NewSecret } from '../../../shared/rules/source-setup.ts';
+import { newSourceSecret, type NewSecret } from '../../../shared/rules/inbox/source-setup.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { askerOf } from '../../input/asker.ts';

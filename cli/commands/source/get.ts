@@ -5,7 +5,7 @@ import { switchOption } from '../../input/option-values.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
-import { repeatedText } from '../../../shared/rules/source-setup.ts';
+import { repeatedText } from '../../../shared/rules/inbox/source-setup.ts';
 import { wrapText } from '../../view/terminal-text.ts';
 import { setupLines } from '../../view/source-steps.ts';
 import { readableView } from '../../view/view.ts';

@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import { switchOption, textOption } from '../../input/option-values.ts';
 import { schemeInput, secretInput } from '../../input/secret-input.ts';
 import { bytesOf, StandardInput } from '../../input/values.ts';
-import { checkSecret, signWebhook } from '../../../shared/rules/signature.ts';
+import { checkSecret, signWebhook } from '../../../shared/rules/payload/signature.ts';
 
 export const declaration: Declaration = {
   summary: 'Print the headers that sign a body.',

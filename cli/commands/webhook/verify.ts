@@ -9,7 +9,7 @@ import {
   checkSecret,
   deliveryProblem,
   type ReceivedDelivery,
-} from '../../../shared/rules/signature.ts';
+} from '../../../shared/rules/payload/signature.ts';
 import { headersAmong } from '../../../shared/senders/places.ts';
 import type { ProofProblem } from '../../../shared/senders/proof.ts';
 import type { HeaderRecord } from '../../../shared/senders/sender.ts';

@@ -3,7 +3,7 @@ import { OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId, newSecret, newToken } from '../../../shared/lib/ids.ts';
 import { SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
-import type { Consented } from '../../commit/oauth.ts';
+import type { Consented } from '../../commit/commands/access/oauth.ts';
 import type { Project } from '../../projects/project.ts';
 import type { OAuthClient } from './client-metadata.ts';
 import type { Clients } from './clients.ts';

@@ -10,7 +10,7 @@ import {
   parseRefreshToken,
   parseToken,
 } from '../../../shared/lib/ids.ts';
-import type { Issued } from '../../commit/oauth.ts';
+import type { Issued } from '../../commit/commands/access/oauth.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { Clients } from './clients.ts';

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
-import type { BrowserRow } from '../../../shared/store/browsers.ts';
+import type { BrowserRow } from '../../../shared/store/tables/access/browsers.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { parseCallbackUrl } from '../../callbacks/callback-url.ts';
 import { checkHost } from '../../callbacks/guarded-lookup.ts';
 import { CallbackAllow } from '../../callbacks/callback-allow.ts';
 import { CallbackSender } from '../../callbacks/post.ts';
 import type { BrowserNotices } from '../../approvals/notification-queue.ts';
-import type { Notification } from '../../lib/approvals.ts';
+import type { Notification } from '../../approvals/approvals.ts';
 import { resultOf, type PushAnswer } from '../../lib/push/push-answer.ts';
 import { browserAad, type PushSubscription } from '../../lib/push/subscription.ts';
 import { vapidHeader, vapidKeyAad, type VapidKey } from '../../lib/push/vapid.ts';

@@ -1,5 +1,5 @@
 import type { ProjectInfo } from '../../../shared/kernel/context.ts';
-import type { Notification, RequestView } from '../../lib/approvals.ts';
+import type { Notification, RequestView } from '../../approvals/approvals.ts';
 import { shownLine } from '../telegram/display-text.ts';
 
 /** What a browser shows; the script of the worker reads it. */

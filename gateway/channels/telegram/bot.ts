@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { Carrier, ApprovalService } from '../../lib/approvals.ts';
+import type { Carrier, ApprovalService } from '../../approvals/approvals.ts';
 import type { LeaderTask } from '../../cluster/cluster.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
 import { BotApi } from './bot-api.ts';

@@ -1,5 +1,5 @@
 import type { InlineKeyboardButton } from 'grammy/types';
-import type { Opened, RequestView } from '../../lib/approvals.ts';
+import type { Opened, RequestView } from '../../approvals/approvals.ts';
 import { fitText, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 

@@ -1,4 +1,4 @@
-import type { Choice, Opened } from '../../lib/approvals.ts';
+import type { Choice, Opened } from '../../approvals/approvals.ts';
 import {
   askButtons,
   confirmButtons,

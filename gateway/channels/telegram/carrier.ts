@@ -1,4 +1,4 @@
-import type { Carrier, Notification, Sent } from '../../lib/approvals.ts';
+import type { Carrier, Notification, Sent } from '../../approvals/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { askButtons, type Keyboard } from './buttons.ts';
 import { digestHtml } from './digest.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { ApprovalService, Opened } from '../../lib/approvals.ts';
+import type { ApprovalService, Opened } from '../../approvals/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
 import type { CallQueue } from './call-queue.ts';

@@ -1,5 +1,5 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
-import type { DigestItem, Notification } from '../../lib/approvals.ts';
+import type { DigestItem, Notification } from '../../approvals/approvals.ts';
 import { escapeHtml, fitHtml, shownLine } from './display-text.ts';
 import { pageLink, type PageLink } from './page-link.ts';
 import { statusWords } from './status.ts';

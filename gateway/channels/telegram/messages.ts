@@ -1,7 +1,7 @@
-import { boundLines } from '../../lib/bound-values.ts';
-import type { Opened, RequestKind, RequestView } from '../../lib/approvals.ts';
-import { approvedText } from '../../lib/quorum.ts';
-import { threadCounts } from '../../lib/thread-text.ts';
+import { boundLines } from '../../approvals/bound-values.ts';
+import type { Opened, RequestKind, RequestView } from '../../approvals/approvals.ts';
+import { approvedText } from '../../approvals/quorum.ts';
+import { threadCounts } from '../../approvals/thread-text.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 import { MessageHtml } from './message-html.ts';

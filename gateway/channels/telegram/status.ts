@@ -1,6 +1,6 @@
-import { IDLE_MS, type Outcome } from '../../../shared/rules/outcome.ts';
-import type { Opened, RequestStatus, RequestView } from '../../lib/approvals.ts';
-import { moreNeeded } from '../../lib/quorum.ts';
+import { IDLE_MS, type Outcome } from '../../../shared/rules/requests/outcome.ts';
+import type { Opened, RequestStatus, RequestView } from '../../approvals/approvals.ts';
+import { moreNeeded } from '../../approvals/quorum.ts';
 import { shownLine } from './display-text.ts';
 
 /** A request's status in plain words. */

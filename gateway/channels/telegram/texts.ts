@@ -1,4 +1,4 @@
-import type { ChannelView, Choice, Decided, Opened } from '../../lib/approvals.ts';
+import type { ChannelView, Choice, Decided, Opened } from '../../approvals/approvals.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { escapeHtml, fitText, shownLine } from './display-text.ts';
 import { Recent } from './recent.ts';

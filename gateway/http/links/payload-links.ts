@@ -4,7 +4,7 @@ import { ServiceError } from '../../../shared/lib/errors.ts';
 import { projectIdFromBody } from '../../../shared/lib/ids.ts';
 import { isSigned, mailHtmlText, payloadLinkText, readSeal } from '../../../shared/kernel/links.ts';
 import { isStillHere } from '../../../shared/operations/access/actor.ts';
-import { HTML_NAME } from '../../../shared/store/event-files.ts';
+import { HTML_NAME } from '../../../shared/store/tables/inbox/event-files.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { isMissing } from '../../blobs/blob-store.ts';
 import type { Projects } from '../../projects/projects.ts';

@@ -6,7 +6,7 @@ import { refuseEncoded } from '../../../shared/api/read-body.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../../shared/lib/errors.ts';
 import { parseToken } from '../../../shared/lib/ids.ts';
-import type { UploadRow } from '../../../shared/store/uploads.ts';
+import type { UploadRow } from '../../../shared/store/tables/disk/uploads.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 

@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { PinnedBlob } from '../../../shared/kernel/context.ts';
 import { DEDUP_BODY_MS, DEDUP_ID_MS, PAYLOAD_ROW_MAX_BYTES } from '../../../shared/lib/limits.ts';
-import { domainOf, likelyMailbox } from '../../../shared/rules/mail-address.ts';
+import { domainOf, likelyMailbox } from '../../../shared/rules/mail/mail-address.ts';
 import {
   messageIdOf,
   readProjectAddress,
   replyAddresses,
 } from '../../../shared/operations/email/project-address.ts';
 import { threadIds } from '../../../shared/operations/email/thread.ts';
-import { HTML_NAME, type EventFileRow } from '../../../shared/store/event-files.ts';
-import type { EmailMessageRow } from '../../../shared/store/emails.ts';
+import { HTML_NAME, type EventFileRow } from '../../../shared/store/tables/inbox/event-files.ts';
+import type { EmailMessageRow } from '../../../shared/store/tables/mail/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
-import type { IngressGuard } from '../../projects/ingress-guard.ts';
+import type { IngressGuard } from '../../projects/limits/ingress-guard.ts';
 import type { Project } from '../../projects/project.ts';
-import type { DeliveryAnswer } from '../../commit/delivery.ts';
-import { knownAs, type MailDelivery } from '../../commit/mail-delivery.ts';
-import type { ReportOnMessage } from '../../commit/mails.ts';
+import type { DeliveryAnswer } from '../../commit/commands/inbox/delivery.ts';
+import { knownAs, type MailDelivery } from '../../commit/commands/mail/mail-delivery.ts';
+import type { ReportOnMessage } from '../../commit/commands/mail/mails.ts';
 import type { ReadMail } from './read-mail.ts';
 
 const IDENTITY_CHARS = 32;

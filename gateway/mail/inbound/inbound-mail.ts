@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { LeaderTask } from '../../cluster/cluster.ts';
-import type { IngressGuard } from '../../projects/ingress-guard.ts';
+import type { IngressGuard } from '../../projects/limits/ingress-guard.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
 import { MailRouter } from './mail-router.ts';

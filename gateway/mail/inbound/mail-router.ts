@@ -6,7 +6,7 @@ import {
 } from '../../../shared/operations/email/project-address.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
-import { isRefusal, type IngressGuard } from '../../projects/ingress-guard.ts';
+import { isRefusal, type IngressGuard } from '../../projects/limits/ingress-guard.ts';
 import { deliverMail } from './deliver.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import type { MailOutcome } from '../../lib/metrics.ts';

@@ -1,4 +1,4 @@
-import type { MailReport } from '../../lib/mail-report.ts';
+import type { MailReport } from '../../commit/commands/mail/mail-report.ts';
 // A mail after checking and parsing. Plain data, because it comes from another thread.
 
 /** An address as in its header; the name may be empty. */

@@ -3,22 +3,22 @@ import type { BlobStore, MailInfo, Vault } from '../../../shared/kernel/context.
 import { attachmentsOf } from '../../../shared/operations/email/attachments.ts';
 import { answersOf } from '../../../shared/operations/email/answers.ts';
 import { sendBlocked } from '../../../shared/operations/email/quota.ts';
-import { domainOf } from '../../../shared/rules/mail-address.ts';
-import { isShared, shownTo, type Recipient } from '../../../shared/rules/mail-recipients.ts';
+import { domainOf } from '../../../shared/rules/mail/mail-address.ts';
+import { isShared, shownTo, type Recipient } from '../../../shared/rules/mail/mail-recipients.ts';
 import { reportToken, tokenAddresses } from '../../../shared/operations/email/project-address.ts';
-import { DamageError } from '../../../shared/store/damage.ts';
+import { DamageError } from '../../../shared/store/sums/damage.ts';
 import {
   refuseDamagedMail,
   type EmailBatchRow,
   type EmailMessageRow,
-} from '../../../shared/store/emails.ts';
+} from '../../../shared/store/tables/mail/emails.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
 import type { Metrics } from '../../lib/metrics.ts';
 import { SendQueue, type SendingProject } from '../../projects/send-queue.ts';
-import type { MailFailure, MailResult } from '../../commit/mails.ts';
+import type { MailFailure, MailResult } from '../../commit/commands/mail/mails.ts';
 import type { InputOf } from '../../commit/commands.ts';
-import type { ProjectWrites } from '../../commit/writers.ts';
+import type { ProjectWrites } from '../../commit/thread/writers.ts';
 import type { Mailer, OutgoingFile, OutgoingMail } from '../mailer.ts';
 
 /** A batch whose content still exists. */

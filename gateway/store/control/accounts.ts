@@ -1,6 +1,6 @@
 import type { LoginState } from './login-state.ts';
 import { effectiveLoginState } from './login-state.ts';
-import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 import type { ProjectState } from './project-state.ts';
 import { admissionOf, standingOf, type AddressHashes, type Standing } from './standing.ts';
 import { byId, keepAnswer, markUsed, type LoginUse } from './login-rows.ts';

@@ -1,4 +1,4 @@
-import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** A Telegram chat that is a channel of a project. */
 export interface ChatRow extends Row {

@@ -1,4 +1,4 @@
-import type { Writer } from '../../../shared/store/driver.ts';
+import type { Writer } from '../../../shared/store/engine/driver.ts';
 
 /** Projects that are deleted, in the control database. */
 export class DeletionStore {

@@ -1,4 +1,4 @@
-import type { Reader, Row, Writer, WriteTx } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Writer, WriteTx } from '../../../shared/store/engine/driver.ts';
 import type { ProjectIdleState, IdleMarkers } from './idle-markers.ts';
 
 /** The beat of a gateway that left on its own. */

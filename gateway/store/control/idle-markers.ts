@@ -1,4 +1,4 @@
-import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** A project's state after its last write. */
 export interface ProjectIdleState {

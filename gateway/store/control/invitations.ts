@@ -1,4 +1,4 @@
-import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** Somebody who may sign in although sign-up is closed. */
 export interface InvitationRow extends Row {

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../shared/store/driver.ts';
+import type { Tx } from '../../../shared/store/engine/driver.ts';
 
 /** A network as the account with this address may know it. */
 export interface NetworkOfAddress {

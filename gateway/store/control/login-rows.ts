@@ -1,5 +1,5 @@
 import type { LoginState } from './login-state.ts';
-import type { Row, Tx } from '../../../shared/store/driver.ts';
+import type { Row, Tx } from '../../../shared/store/engine/driver.ts';
 
 /** A stored sign-in; it holds only hashes of its secrets. */
 export interface LoginRow extends Row {

@@ -1,5 +1,5 @@
 import { effectiveLoginState, type LoginState } from './login-state.ts';
-import type { Reader, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 import { addAccount, IS_MEMBER, type NewAccount } from './accounts.ts';
 import { admissionOf, standingOf, type AddressHashes } from './standing.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Tx, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** Messages of a project, on a UTC day such as `2026-01-31`. */
 interface MailUse {

@@ -1,4 +1,4 @@
-import type { Reader, Row, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** A position in a mailbox: the gateway has processed every mail up to it (RFC 3501 section 2.3.1.1). */
 export interface MailboxCursor {

@@ -1,4 +1,4 @@
-import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 
 /** A member of a project, by the address of their account. */
 export interface MembershipRow extends Row {

@@ -1,4 +1,4 @@
-import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 import type { ProjectState } from './project-state.ts';
 import { addAccount, type AccountRow } from './accounts.ts';
 import { LEFT, type GatewayRow } from './gateways.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../shared/store/driver.ts';
+import type { Tx } from '../../../shared/store/engine/driver.ts';
 
 /** The keyed hashes that an address is found by. */
 export interface AddressHashes {

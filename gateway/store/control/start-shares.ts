@@ -1,4 +1,4 @@
-import type { Tx } from '../../../shared/store/driver.ts';
+import type { Tx } from '../../../shared/store/engine/driver.ts';
 import { isKnownNetwork, type NetworkOfAddress } from './known-networks.ts';
 
 /** The limits of starts to a mailbox since a time (ms). */

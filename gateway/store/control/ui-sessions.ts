@@ -1,4 +1,4 @@
-import type { Reader, Row, Tx, Writer } from '../../../shared/store/driver.ts';
+import type { Reader, Row, Tx, Writer } from '../../../shared/store/engine/driver.ts';
 import {
   isKnownNetwork,
   learnNetwork,

@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
-import type { ApprovalService, Sent } from '../../lib/approvals.ts';
+import type { ApprovalService, Sent } from '../../approvals/approvals.ts';
 import type { SendSample } from '../../lib/sample-delivery.ts';
 import type { PushAnswer } from '../../lib/push/push-answer.ts';
 import type { PushSubscription } from '../../lib/push/subscription.ts';
@@ -13,11 +13,11 @@ import type { OpenOAuth } from '../../auth/oauth/offer.ts';
 import type { OutgoingMail } from '../../mail/mailer.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
-import { AccessService } from './access.ts';
+import { AccessService } from './session/access.ts';
 import { FormProofs } from '../pages/form-proofs.ts';
-import { LiveStreams } from './live.ts';
-import { OwnerSignIn } from './owner-sign-in.ts';
-import { Sessions } from './sessions.ts';
+import { LiveStreams } from './frame/live.ts';
+import { OwnerSignIn } from './session/owner-sign-in.ts';
+import { Sessions } from './session/sessions.ts';
 
 interface InboxHealth {
   readonly bot: boolean | null;

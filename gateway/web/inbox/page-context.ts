@@ -3,10 +3,10 @@ import type { Caller, ProjectInfo } from '../../../shared/kernel/context.ts';
 import type { Operation } from '../../../shared/kernel/operation.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Topic } from '../../projects/watchers.ts';
-import type { Access } from './access.ts';
-import type { PageGroup, Section } from './groups.ts';
+import type { Access } from './session/access.ts';
+import type { PageGroup, Section } from './frame/groups.ts';
 import type { WebInbox } from './inbox.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session/sessions.ts';
 
 /** One request for a page or one submitted form. */
 export interface PageContext {

@@ -13,7 +13,7 @@ import { mayCall } from '../../../shared/lib/scopes.ts';
 import { isForeign } from '../pages/fence.ts';
 import { bodyOf, FORM_PROBLEMS, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
 import { EventStream } from '../../replica/event-stream.ts';
-import { callerOf, type Access } from './access.ts';
+import { callerOf, type Access } from './session/access.ts';
 import {
   cookieFor,
   failed,
@@ -25,19 +25,19 @@ import {
   outdatedForm,
   sessionOf,
   type Ui,
-} from './answers.tsx';
-import { APP_ICON } from './app-icon.ts';
-import { authorizeRoutes } from './authorize.tsx';
-import { sessionCsrf } from './csrf.ts';
-import { ProjectsPage } from './entry-pages.tsx';
-import { entryRoutes, signInPage } from './entry.tsx';
+} from './frame/answers.tsx';
+import { APP_ICON } from './frame/app-icon.ts';
+import { authorizeRoutes } from './session/authorize.tsx';
+import { sessionCsrf } from './session/csrf.ts';
+import { ProjectsPage } from './session/entry-pages.tsx';
+import { entryRoutes, signInPage } from './session/entry.tsx';
 import type { WebInbox } from './inbox.ts';
-import { Layout } from './layout.tsx';
+import { Layout } from './frame/layout.tsx';
 import { UI_PAGES } from './pages.ts';
-import { SCRIPT } from './script.ts';
-import { WORKER_SCRIPT } from './scripts/worker.ts';
-import type { Session } from './sessions.ts';
-import { UI_STYLE } from './style.ts';
+import { SCRIPT } from './frame/script.ts';
+import { WORKER_SCRIPT } from './frame/scripts/worker.ts';
+import type { Session } from './session/sessions.ts';
+import { UI_STYLE } from './frame/style.ts';
 import type { PageResult, UiPage, PageContext } from './page-context.ts';
 
 const NEVER = new AbortController().signal;

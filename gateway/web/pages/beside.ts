@@ -1,5 +1,5 @@
 import type { PersonPlace } from '../../../shared/rules/actor.ts';
-import type { ApprovalService } from '../../lib/approvals.ts';
+import type { ApprovalService } from '../../approvals/approvals.ts';
 import { endsLasting, readMute, type Form } from './form.ts';
 
 /** What a form does that decides nothing: whether the link still works; undefined for a form that decides. */

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { ChannelView } from '../../lib/approvals.ts';
+import type { ChannelView } from '../../approvals/approvals.ts';
 import { Document } from './document.tsx';
-import { Icon } from './icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { AgentText } from './request-copy.tsx';
 
 interface PageResult {

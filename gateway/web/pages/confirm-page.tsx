@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Choice, Opened } from '../../lib/approvals.ts';
+import type { Choice, Opened } from '../../approvals/approvals.ts';
 import { Document } from './document.tsx';
-import { Icon } from './icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { ExpiryLine, Subject } from './subject.tsx';
 import { AgentText, CautionNote, WrittenBy } from './request-copy.tsx';

@@ -1,5 +1,5 @@
-import type { Choice, RequestKind, RequestStatus, RequestView } from '../../lib/approvals.ts';
-import type { IconName } from './icons.tsx';
+import type { Choice, RequestKind, RequestStatus, RequestView } from '../../approvals/approvals.ts';
+import type { IconName } from '../ui/icons.tsx';
 
 interface KindWords {
   /** The name of the kind, for sentences and tab titles. */

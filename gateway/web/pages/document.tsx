@@ -3,7 +3,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { raw } from 'hono/html';
 import { HeldNote } from './held-note.tsx';
 import { HOLD_SCRIPT } from './hold-script.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { STYLE } from './style.ts';
 import { plainLine } from './text.ts';
 import { AgentText } from './request-copy.tsx';

@@ -1,5 +1,5 @@
 import type { Vault } from '../../../shared/kernel/context.ts';
-import type { Choice, Opened } from '../../lib/approvals.ts';
+import type { Choice, Opened } from '../../approvals/approvals.ts';
 import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 // Keeps a decision with the person who saw the request. The link is the secret that decides. A form also has a

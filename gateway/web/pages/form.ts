@@ -1,5 +1,5 @@
-import { COMMENT_MAX_CHARS } from '../../../shared/rules/request-state.ts';
-import type { Choice, Decided } from '../../lib/approvals.ts';
+import { COMMENT_MAX_CHARS } from '../../../shared/rules/requests/request-state.ts';
+import type { Choice, Decided } from '../../approvals/approvals.ts';
 
 export const FORM_MAX_BYTES = 16 * 1024;
 /** How much a person can write, in the units that browsers count; it fits into a form in any script. */

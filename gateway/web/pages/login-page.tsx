@@ -2,10 +2,10 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { LoginState } from '../../store/control/login-state.ts';
 import type { LoginClient, LoginView } from '../../auth/login-service.ts';
 import { Document } from './document.tsx';
-import { Icon, type IconName } from './icons.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
 import { MessagePage } from './message-page.tsx';
 import type { Reading } from './text.ts';
-import { lengthOfTime } from './time.ts';
+import { lengthOfTime } from '../ui/time.ts';
 import { AgentText, Ago, Time } from './request-copy.tsx';
 
 interface PageResult {

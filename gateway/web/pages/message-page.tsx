@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Document } from './document.tsx';
-import { Icon, type IconName } from './icons.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
 
 interface Message {
   readonly heading: string;

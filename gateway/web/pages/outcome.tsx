@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { IDLE_MS } from '../../../shared/rules/outcome.ts';
-import type { Opened } from '../../lib/approvals.ts';
-import { Icon } from './icons.tsx';
+import { IDLE_MS } from '../../../shared/rules/requests/outcome.ts';
+import type { Opened } from '../../approvals/approvals.ts';
+import { Icon } from '../ui/icons.tsx';
 import { AgentText, Ago } from './request-copy.tsx';
-import { lengthOfTime } from './time.ts';
+import { lengthOfTime } from '../ui/time.ts';
 
 /** What became of the event after the decision. */
 export function OutcomeNote({ opened }: { readonly opened: Opened }): JSX.Element | null {

@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened } from '../../lib/approvals.ts';
+import type { Opened } from '../../approvals/approvals.ts';
 import { AgentText, Time } from './request-copy.tsx';
 
 /** How many people must approve, and who did: `Needs 2 approvals; ana approved at 14:02:05 UTC.` */

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { Icon } from './icons.tsx';
-import { digitsOf } from './number.ts';
-import { lengthOfTime, timeOfDay } from './time.ts';
+import { Icon } from '../ui/icons.tsx';
+import { digitsOf } from '../ui/number.ts';
+import { lengthOfTime, timeOfDay } from '../ui/time.ts';
 import { cautionsOf, fold, pieces, type Reading } from './text.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 

@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened } from '../../lib/approvals.ts';
-import { moreApprovals, moreNeeded } from '../../lib/quorum.ts';
+import type { Opened } from '../../approvals/approvals.ts';
+import { moreApprovals, moreNeeded } from '../../approvals/quorum.ts';
 import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { About, ExpiryLine, Subject, ThreadLine } from './subject.tsx';
 import { AgentText, Time } from './request-copy.tsx';

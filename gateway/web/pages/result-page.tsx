@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Choice, Opened, RequestStatus } from '../../lib/approvals.ts';
+import type { Choice, Opened, RequestStatus } from '../../approvals/approvals.ts';
 import { Document } from './document.tsx';
-import { Icon } from './icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { OutcomeNote } from './outcome.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { About, Subject } from './subject.tsx';

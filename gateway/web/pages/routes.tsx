@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import type { Choice, ApprovalService, Opened } from '../../lib/approvals.ts';
+import type { Choice, ApprovalService, Opened } from '../../approvals/approvals.ts';
 import { besideDecision } from './beside.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';

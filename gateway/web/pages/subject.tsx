@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened, RequestView } from '../../lib/approvals.ts';
-import { Bars, Icon } from './icons.tsx';
-import { digitsOf } from './number.ts';
+import type { Opened, RequestView } from '../../approvals/approvals.ts';
+import { Bars, Icon } from '../ui/icons.tsx';
+import { digitsOf } from '../ui/number.ts';
 import type { Reading } from './text.ts';
-import { lengthOfTime } from './time.ts';
+import { lengthOfTime } from '../ui/time.ts';
 import {
   AgentText,
   Ago,
@@ -13,7 +13,7 @@ import {
   Time,
   WrittenBy,
 } from './request-copy.tsx';
-import { threadCounts } from '../../lib/thread-text.ts';
+import { threadCounts } from '../../approvals/thread-text.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 const RISKS = { low: 'Low', medium: 'Medium', high: 'High' } as const;

@@ -1,6 +1,6 @@
-import { ExactNumber } from '../../lib/exact-json.ts';
+import { ExactNumber } from '../../lib/json/exact-json.ts';
 import { isObject } from '../../lib/guards.ts';
-import { parseBoundedJson } from '../../rules/payload.ts';
+import { parseBoundedJson } from '../../rules/payload/payload.ts';
 import { withoutNulls, type Message } from './body.ts';
 import { invalidParams } from './refusal.ts';
 import type { ObjectSchema } from './schema.ts';

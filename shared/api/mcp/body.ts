@@ -6,9 +6,9 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import { plainNumbers } from '../../lib/exact-json.ts';
+import { plainNumbers } from '../../lib/json/exact-json.ts';
 import { MCP_BODY_MAX_BYTES } from '../../lib/limits.ts';
-import { parseBoundedJson } from '../../rules/payload.ts';
+import { parseBoundedJson } from '../../rules/payload/payload.ts';
 import { isObject } from '../../lib/guards.ts';
 import type { Arrival } from '../http.ts';
 import { invalidRequest, RefusedRequest } from './refusal.ts';

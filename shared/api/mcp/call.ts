@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
-import { plainNumbers } from '../../lib/exact-json.ts';
+import { plainNumbers } from '../../lib/json/exact-json.ts';
 import type { Answer } from '../../kernel/executor.ts';
 import { mayWait, type Operation } from '../../kernel/operation.ts';
 import { isObject } from '../../lib/guards.ts';
@@ -12,7 +12,7 @@ import { fittingAnswer, shownAnswer } from './fit.ts';
 import { markNumbers } from './numbers.ts';
 import { inputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, CallSite, Outlook, WaitsFor } from './tables.ts';
-import { callTaskId } from './task-id.ts';
+import { callTaskId } from './tasks/task-id.ts';
 
 const WAITING: Readonly<Record<Operation['effect'], string>> = {
   wait: 'still waiting, nothing lost',

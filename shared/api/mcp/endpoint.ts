@@ -29,9 +29,9 @@ import {
 import { argumentsOf, withArguments } from './arguments.ts';
 import { challenge } from './challenge.ts';
 import { clientNameOf, idOf, messageOf, readJson, takesTasks, type Message } from './body.ts';
-import { hold, holdJson, sent, type Sent, type Served } from './hold.ts';
+import { hold, holdJson, sent, type Sent, type Served } from './tasks/hold.ts';
 import { writeNumbers } from './numbers.ts';
-import { listen } from './listen.ts';
+import { listen } from './tasks/listen.ts';
 import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
 import { LEGACY_VERSIONS, serverOf, SUPPORTED_VERSIONS, type Exchange } from './server.ts';
 import { callName, newSession, RunningCalls, SESSION_HEADER, sessionClient } from './session.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { stringifyExact } from '../../lib/exact-json.ts';
+import { stringifyExact } from '../../lib/json/exact-json.ts';
 import type { McpShape } from '../../kernel/operation.ts';
-import { isReservedPath } from '../../rules/disk-name.ts';
+import { isReservedPath } from '../../rules/disk/disk-name.ts';
 import { isObject } from '../../lib/guards.ts';
 
 /** An answer that separates the parts that outsiders wrote. */

@@ -1,6 +1,6 @@
 import type { Answer } from '../../kernel/executor.ts';
 import type { Operation } from '../../kernel/operation.ts';
-import { stringifyExact } from '../../lib/exact-json.ts';
+import { stringifyExact } from '../../lib/json/exact-json.ts';
 import { isObject } from '../../lib/guards.ts';
 import { pluralize } from '../../lib/pluralize.ts';
 import { fenceAnswer, textBytes } from './fence.ts';

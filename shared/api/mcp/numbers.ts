@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ExactNumber } from '../../lib/exact-json.ts';
+import { ExactNumber } from '../../lib/json/exact-json.ts';
 
 /** Secret, because we replace it before an answer leaves. */
 const MARK = randomUUID();

@@ -9,7 +9,7 @@ import { amongOffered } from './offered.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, ToolTable } from './tables.ts';
 import { Toolset, toolsetsOf } from './toolsets.ts';
-import { mayClaim, waitInput, WaitTool } from './wait-tool.ts';
+import { mayClaim, waitInput, WaitTool } from './tasks/wait-tool.ts';
 
 /** A tool as `tools/list` shows it. */
 export interface Tool {

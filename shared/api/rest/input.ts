@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { invalid, type FieldProblem } from '../../lib/errors.ts';
-import { plainNumbers } from '../../lib/exact-json.ts';
-import { jsonFault } from '../../lib/json-fault.ts';
+import { plainNumbers } from '../../lib/json/exact-json.ts';
+import { jsonFault } from '../../lib/json/json-fault.ts';
 import { API_BODY_DEFAULT_MAX_BYTES } from '../../lib/limits.ts';
 import type { Operation, RawBody } from '../../kernel/operation.ts';
-import { parseBoundedJson } from '../../rules/payload.ts';
+import { parseBoundedJson } from '../../rules/payload/payload.ts';
 import { isObject } from '../../lib/guards.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { fieldKinds, fromTexts, isInQuery, type FieldKind } from '../fields.ts';

@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono';
 import type { Caller } from '../../kernel/context.ts';
 import type { ErrorCode, ServiceError } from '../../lib/errors.ts';
-import { stringifyExact } from '../../lib/exact-json.ts';
+import { stringifyExact } from '../../lib/json/exact-json.ts';
 import type { Answer, Executor } from '../../kernel/executor.ts';
 import { once } from '../../lib/once.ts';
 import { mayWait, waitField, type Method, type Operation } from '../../kernel/operation.ts';

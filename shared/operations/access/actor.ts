@@ -1,5 +1,5 @@
 import { isoTime } from '../../lib/clock.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 /** The member that `created_by` of a row names: by their own id, or that of their account or channel. */

@@ -1,9 +1,9 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { withdrawnHint } from '../../rules/request-state.ts';
-import type { MadeRow } from '../../store/makers.ts';
-import type { KeyRecord } from '../../store/keys.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import { withdrawnHint } from '../../rules/requests/request-state.ts';
+import type { MadeRow } from '../../store/tables/access/makers.ts';
+import type { KeyRecord } from '../../store/tables/access/keys.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
 import { cancelMail } from '../email/settle.ts';
 import { dropUpload } from '../file/quota.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalContext, ReadContext } from '../../kernel/context.ts';
 import { ROLE_RULES } from '../../rules/roles.ts';
-import type { MadeRow } from '../../store/makers.ts';
+import type { MadeRow } from '../../store/tables/access/makers.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { memberNamed } from './actor.ts';
 import { toMadeThing, type Aftermath, type LeftThing } from './view.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ServerInfo } from '../../kernel/context.ts';
-import type { KeyRecord } from '../../store/keys.ts';
+import type { KeyRecord } from '../../store/tables/access/keys.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { memberNamed } from './actor.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { MADE_KINDS } from '../../rules/made-kinds.ts';
-import type { MadeRow } from '../../store/makers.ts';
+import type { MadeRow } from '../../store/tables/access/makers.ts';
 
 /** Something that gives access without its maker: a key, a route, an invitation, a link. */
 export const madeThing = named(

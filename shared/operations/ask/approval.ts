@@ -6,13 +6,13 @@ import {
   SUMMARY_MAX_CHARS,
   THREAD_MAX_CHARS,
 } from '../../lib/limits.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { LEASE_ERRORS } from '../inbox/move.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
 import type { PolicyRisk } from '../../rules/policy/document.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
-import { readSuggestedRule } from '../../rules/suggested-rule.ts';
+import { readSuggestedRule } from '../../rules/requests/suggested-rule.ts';
 import { label } from '../fields.ts';
 import { warningsAsText } from '../json-as-text.ts';
 import {

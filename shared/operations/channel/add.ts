@@ -12,8 +12,8 @@ import {
   CHANNELS_MAX,
 } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { comparableAddress, maskedAddress } from '../../rules/mail-address.ts';
-import type { ChannelRow } from '../../store/channels.ts';
+import { comparableAddress, maskedAddress } from '../../rules/mail/mail-address.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
 import { label, tooSoon } from '../fields.ts';
 import { notifyVerify } from '../request/notify.ts';
 import { MakerNames } from '../access/maker.ts';

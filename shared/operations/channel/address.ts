@@ -1,5 +1,5 @@
 import { ServiceError } from '../../lib/errors.ts';
-import { domainOf, isMailAddress, isRouted } from '../../rules/mail-address.ts';
+import { domainOf, isMailAddress, isRouted } from '../../rules/mail/mail-address.ts';
 
 /**
  * Throws CHANNEL_ADDRESS_REJECTED for an address that must not decide. Agents can read project mail, so an approver's

@@ -1,6 +1,6 @@
-import type { ChannelRow } from '../../store/channels.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestKind } from '../../rules/requests/request-state.ts';
 import { mayDecide } from '../../rules/roles.ts';
 
 /** The channel, if it may decide such requests now; otherwise null. */

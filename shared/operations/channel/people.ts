@@ -1,6 +1,6 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { likelyPerson } from '../../rules/mail-address.ts';
-import type { ChannelRow } from '../../store/channels.ts';
+import { likelyPerson } from '../../rules/mail/mail-address.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
 import { channelAad } from './view.ts';
 
 /** Which channels of a project are one person's: those of one mailbox, and those that an owner said are. */

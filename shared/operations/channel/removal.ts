@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { notify, notifyVoted } from '../request/notify.ts';
 import { withdrawVote } from '../request/votes.ts';
 import { texts } from '../request/record.ts';

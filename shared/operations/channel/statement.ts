@@ -1,5 +1,5 @@
-import type { ChannelRow } from '../../store/channels.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 
 /** What an owner may say about a new channel besides letting it in; the words are the options of the request. */
 const OWN = 'My own channel';

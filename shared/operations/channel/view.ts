@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { makerFields, type MakerNames } from '../access/maker.ts';
-import type { ChannelRow } from '../../store/channels.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
 
 /** A channel as callers see it (spec section 2.5), with its address masked. */
 export const channelView = named(

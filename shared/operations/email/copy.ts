@@ -1,6 +1,6 @@
-import type { EmailAddressRow } from '../../store/email-addresses.ts';
-import type { EmailBatchRow } from '../../store/emails.ts';
-import { addressesByField, isShared, type Recipient } from '../../rules/mail-recipients.ts';
+import type { EmailAddressRow } from '../../store/tables/mail/email-addresses.ts';
+import type { EmailBatchRow } from '../../store/tables/mail/emails.ts';
+import { addressesByField, isShared, type Recipient } from '../../rules/mail/mail-recipients.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { StoredAttachment } from './attachments.ts';
 import { answersOf, type AnsweredMail } from './answers.ts';

@@ -1,7 +1,7 @@
 import type { MailReservation, WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { dayOf, limitPassed, monthDays, type SendUse } from '../../rules/send-limit.ts';
-import { reputationProblem, REPUTATION_DAYS } from '../../rules/sender-reputation.ts';
+import { dayOf, limitPassed, monthDays, type SendUse } from '../../rules/mail/send-limit.ts';
+import { reputationProblem, REPUTATION_DAYS } from '../../rules/mail/sender-reputation.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { EMAIL_RECIPIENTS_MAX } from '../../lib/limits.ts';
-import { isMailAddress, isRouted } from '../../rules/mail-address.ts';
-import type { Recipient, RecipientField } from '../../rules/mail-recipients.ts';
+import { isMailAddress, isRouted } from '../../rules/mail/mail-address.ts';
+import type { Recipient, RecipientField } from '../../rules/mail/mail-recipients.ts';
 
 const FIELDS: readonly RecipientField[] = ['to', 'cc', 'bcc'];
 

@@ -1,16 +1,16 @@
 import type { PrepareContext } from '../../kernel/context.ts';
 import { invalid } from '../../lib/errors.ts';
 import { EMAIL_RECIPIENTS_MAX } from '../../lib/limits.ts';
-import { isMailAddress, isRouted } from '../../rules/mail-address.ts';
+import { isMailAddress, isRouted } from '../../rules/mail/mail-address.ts';
 import {
   quoteOf,
   replyReferences,
   replySubject,
   replyTargets,
   type OriginalMail,
-} from '../../rules/mail-reply.ts';
-import { decodePayload } from '../../rules/payload.ts';
-import type { EventRow } from '../../store/events.ts';
+} from '../../rules/mail/mail-reply.ts';
+import { decodePayload } from '../../rules/payload/payload.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import type { AnsweredMail } from './answers.ts';
 import { readProjectAddress } from './project-address.ts';
 import { recipientsOf } from './recipients.ts';

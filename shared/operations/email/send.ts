@@ -13,10 +13,10 @@ import {
 } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import type { EmailBatchRow } from '../../store/emails.ts';
-import type { RequestRow } from '../../store/requests.ts';
-import { domainOf } from '../../rules/mail-address.ts';
-import { addressesByField } from '../../rules/mail-recipients.ts';
+import type { EmailBatchRow } from '../../store/tables/mail/emails.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
+import { domainOf } from '../../rules/mail/mail-address.ts';
+import { addressesByField } from '../../rules/mail/mail-recipients.ts';
 import {
   projectAddress,
   readProjectAddress,

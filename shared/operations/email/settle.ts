@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import type { EmailBatchRow } from '../../store/emails.ts';
+import type { EmailBatchRow } from '../../store/tables/mail/emails.ts';
 import { batchCancelled } from '../inbox/mail-ended.ts';
 import { returnSendQuota } from './quota.ts';
 

@@ -1,4 +1,4 @@
-import type { MailThreadRepository } from '../../store/mail-threads.ts';
+import type { MailThreadRepository } from '../../store/tables/mail/mail-threads.ts';
 import { messageIdOf } from './project-address.ts';
 
 const LOOKED_UP_MAX = 20;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
-import { effectiveRequestStatus } from '../../rules/request-state.ts';
-import type { EmailBatchRow, EmailMessageRow } from '../../store/emails.ts';
+import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
+import type { EmailBatchRow, EmailMessageRow } from '../../store/tables/mail/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const messageView = named(

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { isReservedPath } from '../../rules/disk-name.ts';
+import { isReservedPath } from '../../rules/disk/disk-name.ts';
 import { deleteCondition, filePath, refuseOtherVersion } from '../disk-fields.ts';
 import { deleteFile } from './save.ts';
 

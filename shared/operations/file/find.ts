@@ -1,5 +1,5 @@
 import { ATTACHMENT_VERSION } from '../../kernel/links.ts';
-import type { FileRow } from '../../store/files.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const ATTACHMENT = /^(evt_[0-9a-z]{26})\/([^/]*)$/;

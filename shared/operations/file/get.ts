@@ -6,7 +6,7 @@ import { invalid, notFound } from '../../lib/errors.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../lib/limits.ts';
 import { fileDownloadLink } from '../../kernel/links.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { FileRow } from '../../store/files.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
 import { filePath } from '../disk-fields.ts';
 import { findFile } from './find.ts';
 import { fileView, toFileView } from './view.ts';

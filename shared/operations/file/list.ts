@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
 import { pageOfPrefixes, scannedPrefixes } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { pathOf, pathProblem } from '../../rules/disk-name.ts';
+import { pathOf, pathProblem } from '../../rules/disk/disk-name.ts';
 import { prefixField } from '../disk-fields.ts';
 import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { attachmentsBelow } from './find.ts';

@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { FILE_INLINE_MAX_BYTES, FILE_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { isReservedPath } from '../../rules/disk-name.ts';
+import { isReservedPath } from '../../rules/disk/disk-name.ts';
 import { filePath, refuseOtherVersion, writeCondition } from '../disk-fields.ts';
 import { contentType, fileContent, textContent } from './content.ts';
 import { saveFile } from './save.ts';

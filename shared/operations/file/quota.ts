@@ -1,8 +1,8 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { SERVICE } from '../../rules/actor.ts';
-import { quotaPassed } from '../../rules/disk-quota.ts';
-import type { UploadRow } from '../../store/uploads.ts';
+import { quotaPassed } from '../../rules/disk/disk-quota.ts';
+import type { UploadRow } from '../../store/tables/disk/uploads.ts';
 
 /** How many expired keys or uploads to drop at a time when a write needs room. */
 const PORTION = 500;

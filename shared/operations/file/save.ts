@@ -1,7 +1,7 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import type { FileRow } from '../../store/files.ts';
-import type { UploadRow } from '../../store/uploads.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
+import type { UploadRow } from '../../store/tables/disk/uploads.ts';
 import { closeUpload, dropReference, dropUpload, freeSpace } from './quota.ts';
 
 interface NewFile {

@@ -4,7 +4,7 @@ import type { UploadAddress, WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { newToken } from '../../lib/ids.ts';
 import { UPLOAD_MS, UPLOADS_PER_PATH } from '../../lib/limits.ts';
-import type { FileRow } from '../../store/files.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
 import { freeSpace } from './quota.ts';
 import { saveFile } from './save.ts';
 

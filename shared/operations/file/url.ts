@@ -15,9 +15,9 @@ import {
 import { contentBase } from '../../kernel/links.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { canonicalJson } from '../../rules/canonical-json.ts';
-import type { FileRow } from '../../store/files.ts';
-import { effectiveRequestStatus } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
+import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { filePath } from '../disk-fields.ts';
 import { closeUsed } from '../request/close-outcome.ts';
 import { judge, openRequest } from '../request/open.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
-import { referenceTo } from '../../rules/disk-name.ts';
-import type { FileRow } from '../../store/files.ts';
+import { referenceTo } from '../../rules/disk/disk-name.ts';
+import type { FileRow } from '../../store/tables/disk/files.ts';
 
 /** A file as callers see it, without its bytes. `sha256` and `version` are additions to the specified fields. */
 export const fileView = named(

@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { ACK_RESULT_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { ack } from '../../rules/event-state.ts';
+import { ack } from '../../rules/inbox/event-state.ts';
 import { eventId, jsonText, leaseId } from '../fields.ts';
 import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { boundValues, requestId } from '../request/fields.ts';

@@ -1,6 +1,6 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { keptSince } from '../../rules/retention.ts';
-import type { EventRow } from '../../store/events.ts';
+import { keptSince } from '../../rules/inbox/retention.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import { tellOutcome } from '../request/outcome.ts';
 import { withdrawQuestionsOf } from '../request/withdrawal.ts';
 import { wakeWaiting } from './wake.ts';

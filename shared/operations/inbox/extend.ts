@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { extend } from '../../rules/event-state.ts';
+import { extend } from '../../rules/inbox/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { leaseSeconds } from './claim.ts';
 import { LEASE_ERRORS, moveEvent } from './move.ts';

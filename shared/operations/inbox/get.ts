@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { notFound } from '../../lib/errors.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { NO_LINKS } from '../../kernel/links.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { mayCall } from '../../lib/scopes.ts';

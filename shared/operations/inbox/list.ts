@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
 import { EVENT_STATUSES, eventSchema, toEnvelope, type Envelope } from '../../kernel/envelope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { gistLine } from '../../rules/gist.ts';
+import { gistLine } from '../../rules/inbox/gist.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import {
   filterWarnings,

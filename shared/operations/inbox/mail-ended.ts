@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import type { EmailMessageRow } from '../../store/emails.ts';
+import type { EmailMessageRow } from '../../store/tables/mail/emails.ts';
 import { wakeWaiting } from './wake.ts';
 
 type MailStatus = EmailMessageRow['status'];

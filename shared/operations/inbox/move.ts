@@ -7,8 +7,8 @@ import {
   leaseFault,
   type EventQueueRow,
   type EventStateCode,
-} from '../../rules/event-state.ts';
-import type { EventRow } from '../../store/events.ts';
+} from '../../rules/inbox/event-state.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { eventEnded } from './ended.ts';
 import { recordResumed } from './wake.ts';

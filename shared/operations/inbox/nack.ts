@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { giveBack, nack } from '../../rules/event-state.ts';
+import { giveBack, nack } from '../../rules/inbox/event-state.ts';
 import { eventId, leaseId } from '../fields.ts';
 import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { LEASE_ERRORS, moveEvent } from './move.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { SeekContext, WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { CLAIMED_BODIES_MAX_BYTES, CLAIMS_MAX, PAYLOAD_ROW_MAX_BYTES } from '../../lib/limits.ts';
-import type { EventRow } from '../../store/events.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import {
   atClaim,

@@ -5,8 +5,8 @@ import { queueRow } from '../../kernel/queue-row.ts';
 import { isoTime } from '../../lib/clock.ts';
 import { decodeTextCursor, encodeCursor } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
-import { effective, replay, type EventStatus } from '../../rules/event-state.ts';
-import type { EventRow } from '../../store/events.ts';
+import { effective, replay, type EventStatus } from '../../rules/inbox/event-state.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import {
   eventId,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
-import { effective, requeue } from '../../rules/event-state.ts';
+import { effective, requeue } from '../../rules/inbox/event-state.ts';
 import { eventId } from '../fields.ts';
 import { moveEvent } from './move.ts';
 import { recordResumed } from './wake.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 const answer = z.object({

@@ -1,7 +1,7 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
-import { effective } from '../../rules/event-state.ts';
-import type { Condition, Park } from '../../rules/park.ts';
+import { effective } from '../../rules/inbox/event-state.ts';
+import type { Condition, Park } from '../../rules/inbox/park.ts';
 
 type Looking = Pick<WriteContext, 'store' | 'now'>;
 

@@ -3,10 +3,10 @@ import { isoTime, parseIso, spanMs } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { invalid } from '../../lib/errors.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
-import { effective } from '../../rules/event-state.ts';
-import { CONDITIONS_MAX, PARK_MAX_MS, PARK_TIME_MAX_MS, type Condition } from '../../rules/park.ts';
-import { effectiveRequestStatus } from '../../rules/request-state.ts';
-import type { EmailMessageRow } from '../../store/emails.ts';
+import { effective } from '../../rules/inbox/event-state.ts';
+import { CONDITIONS_MAX, PARK_MAX_MS, PARK_TIME_MAX_MS, type Condition } from '../../rules/inbox/park.ts';
+import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
+import type { EmailMessageRow } from '../../store/tables/mail/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { mailStatus } from './mail-ended.ts';
 

@@ -4,10 +4,10 @@ import { eventSchema, toEnvelope } from '../../kernel/envelope.ts';
 import { invalid } from '../../lib/errors.ts';
 import { WAIT_DEFAULT_SECONDS, WAIT_MAX_SECONDS } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { matchesType } from '../../rules/event-type.ts';
+import { matchesType } from '../../rules/inbox/event-type.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import { eventId, filterWarnings, isoInstant, mine, sourceFilter, typePattern } from '../fields.ts';
-import type { EventRow } from '../../store/events.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { leftOut, leftOutHint } from './left-out.ts';
 

@@ -2,10 +2,10 @@ import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { SERVICE, type Actor } from '../../rules/actor.ts';
-import { wake } from '../../rules/event-state.ts';
-import { asOf, judgePark } from '../../rules/park.ts';
-import type { EventRow } from '../../store/events.ts';
-import type { ParkRow } from '../../store/parks.ts';
+import { wake } from '../../rules/inbox/event-state.ts';
+import { asOf, judgePark } from '../../rules/inbox/park.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
+import type { ParkRow } from '../../store/tables/inbox/parks.ts';
 
 type Waking = Pick<ApprovalContext, 'store' | 'now' | 'record' | 'emit'>;
 

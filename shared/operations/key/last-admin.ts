@@ -1,8 +1,8 @@
 import { isoTime } from '../../lib/clock.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { ApprovalContext, ServerInfo } from '../../kernel/context.ts';
-import type { KeyRecord } from '../../store/keys.ts';
-import type { MadeRow } from '../../store/makers.ts';
+import type { KeyRecord } from '../../store/tables/access/keys.ts';
+import type { MadeRow } from '../../store/tables/access/makers.ts';
 
 type Context = Pick<ApprovalContext, 'store' | 'now'>;
 type Ending = readonly Pick<MadeRow, 'kind' | 'id'>[];

@@ -5,7 +5,7 @@ import { invalid, notFound, scopeMissing, ServiceError } from '../../lib/errors.
 import { mayGrant } from '../../lib/scopes.ts';
 import { hashApiKey, last4, newApiKey } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { KeyRecord } from '../../store/keys.ts';
+import type { KeyRecord } from '../../store/tables/access/keys.ts';
 import { memberBehind } from '../member/of-key.ts';
 import { endParts } from '../access/end.ts';
 import { madeParts } from '../access/made.ts';

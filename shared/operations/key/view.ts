@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { SCOPES } from '../../lib/scopes.ts';
 import { isoTime } from '../../lib/clock.ts';
-import type { KeyRecord } from '../../store/keys.ts';
+import type { KeyRecord } from '../../store/tables/access/keys.ts';
 import { howKeyEnded, makerFields, type MakerNames } from '../access/maker.ts';
 
 /** A key as callers see it, with only the last four characters of the secret. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { invalid, ServiceError } from '../../lib/errors.ts';
-import { isStateKey } from '../../rules/disk-name.ts';
-import type { KvRow } from '../../store/kv.ts';
+import { isStateKey } from '../../rules/disk/disk-name.ts';
+import type { KvRow } from '../../store/tables/disk/kv.ts';
 import { kvKey } from '../disk-fields.ts';
 import { expiryOf, ttlSeconds } from './view.ts';
 import { writeKey } from './write.ts';

@@ -3,7 +3,7 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { invalid, ServiceError } from '../../lib/errors.ts';
 import { KV_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { isStateKey } from '../../rules/disk-name.ts';
+import { isStateKey } from '../../rules/disk/disk-name.ts';
 import { jsonText, kvKey, writeCondition } from '../disk-fields.ts';
 import { asTextWarnings, warningsAsText } from '../json-as-text.ts';
 import { expiryOf, ttlSeconds } from './view.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
-import { isStateKey } from '../../rules/disk-name.ts';
+import { isStateKey } from '../../rules/disk/disk-name.ts';
 import { kvKey } from '../disk-fields.ts';
 import { expiryOf, expiryText, ttlSeconds } from './view.ts';
 

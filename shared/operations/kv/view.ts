@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { KV_TTL_MAX_SECONDS } from '../../lib/limits.ts';
-import type { KvHead, KvRow } from '../../store/kv.ts';
+import type { KvHead, KvRow } from '../../store/tables/disk/kv.ts';
 
 /** A key without its value. */
 export const kvHead = z.object({

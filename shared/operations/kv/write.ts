@@ -2,7 +2,7 @@ import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { refuseOtherVersion, type DiskCondition } from '../disk-fields.ts';
 import { expiryText } from './view.ts';
-import { isStateKey } from '../../rules/disk-name.ts';
+import { isStateKey } from '../../rules/disk/disk-name.ts';
 import { freeSpace } from '../file/quota.ts';
 import { forgetVersions, keepVersion } from '../state/versions.ts';
 

@@ -1,6 +1,6 @@
 import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
-import type { RequestKind } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestKind } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import type { ProjectChange } from '../project/apply.ts';
 import type { MemberChange } from './settle.ts';
 import { notify } from '../request/notify.ts';

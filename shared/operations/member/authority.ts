@@ -1,7 +1,7 @@
 import type { ApprovalContext, WriteContext } from '../../kernel/context.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { isWithin, ROLE_RULES, type Role } from '../../rules/roles.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { memberBehind } from './of-key.ts';
 
 /**

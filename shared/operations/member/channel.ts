@@ -1,9 +1,9 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { CHANNEL_LABEL_MAX_CHARS } from '../../lib/limits.ts';
-import { comparableAddress, maskedAddress } from '../../rules/mail-address.ts';
+import { comparableAddress, maskedAddress } from '../../rules/mail/mail-address.ts';
 import { removeChannel } from '../channel/removal.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { addressHashText, channelAad } from '../channel/view.ts';
 import { memberAad } from './view.ts';
 

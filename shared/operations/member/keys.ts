@@ -1,7 +1,7 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { withinRole, type Role } from '../../rules/roles.ts';
 import { endKeyAlone } from '../access/end.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 
 /** Takes from those keys what the role may not have; revokes a key with nothing left. */
 export async function narrowKeys(

@@ -1,5 +1,5 @@
 import type { Caller } from '../../kernel/context.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import { memberNamed } from '../access/actor.ts';
 

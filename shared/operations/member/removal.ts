@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { endParts } from '../access/end.ts';
 import { madeParts } from '../access/made.ts';
 import type { Aftermath } from '../access/view.ts';

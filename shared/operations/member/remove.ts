@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { resolveRequest } from '../request/resolve.ts';
 import { askAboutMember } from './ask-owners.ts';
 import { mayRemove, refuseLastOwner } from './authority.ts';

@@ -1,7 +1,7 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestKind } from '../../rules/requests/request-state.ts';
 import { isDecider, mayDecide, ROLE_RULES, type Role } from '../../rules/roles.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { endParts } from '../access/end.ts';
 import { madeParts } from '../access/made.ts';
 import { moveAsks } from '../channel/removal.ts';

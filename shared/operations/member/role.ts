@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { isDecider, ROLES } from '../../rules/roles.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 import { MakerNames } from '../access/maker.ts';
 import { resolveRequest } from '../request/resolve.ts';
 import { askAboutMember } from './ask-owners.ts';

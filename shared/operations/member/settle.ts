@@ -1,8 +1,8 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import type { Role } from '../../rules/roles.ts';
-import type { MemberRow } from '../../store/members.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { applyProjectChange, type ProjectChange } from '../project/apply.ts';
 import type { resolveRequest } from '../request/resolve.ts';
 import { isLastOwner } from './authority.ts';

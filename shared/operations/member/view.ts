@@ -5,7 +5,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { invalid } from '../../lib/errors.ts';
 import type { MakerNames } from '../access/maker.ts';
 import { ROLES } from '../../rules/roles.ts';
-import type { MemberRow } from '../../store/members.ts';
+import type { MemberRow } from '../../store/tables/access/members.ts';
 
 /** A member as callers see it, with their address masked. */
 export const memberView = named(

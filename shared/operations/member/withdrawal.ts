@@ -1,5 +1,5 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { withdrawnHint } from '../../rules/request-state.ts';
+import { withdrawnHint } from '../../rules/requests/request-state.ts';
 import { resolveRequest } from '../request/resolve.ts';
 
 /** Takes back what owners are asked about a member who is being removed. */

@@ -3,8 +3,8 @@ import type { ApprovalContext } from '../../kernel/context.ts';
 import { compilePolicy, type CompiledPolicy } from '../../rules/policy/decide.ts';
 import { parsePolicy, type PolicyDocument } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { PolicyRow } from '../../store/policies.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { PolicyRow } from '../../store/tables/people/policies.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 
 /** What an approved proposal applies, and the version it was based on. */
 export interface PolicyProposal {

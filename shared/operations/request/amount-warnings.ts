@@ -1,9 +1,9 @@
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { amountWarning } from '../../rules/policy/bound.ts';
 import { amountPlaces } from '../../rules/policy/decide.ts';
 import type { PolicyRisk } from '../../rules/policy/document.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { compiledPolicy } from '../policy/proposal.ts';
 
 /** Says so if the amount that the agent states, and the policy looks at, isn't the one that will be done. */

@@ -1,6 +1,6 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
-import { effective, settle } from '../../rules/event-state.ts';
+import { effective, settle } from '../../rules/inbox/event-state.ts';
 import { moveEvent } from '../inbox/move.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { EventRow } from '../../store/events.ts';
-import type { RequestRow } from '../../store/requests.ts';
-import type { VoteRow } from '../../store/votes.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
+import type { VoteRow } from '../../store/tables/people/votes.ts';
 import { texts } from './record.ts';
 
 /** What the ledger records of a decision about an event: what the person was shown, and what they said. */

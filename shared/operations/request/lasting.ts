@@ -1,8 +1,8 @@
 import type { WriteContext } from '../../kernel/context.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
-import { likeCalls } from '../../rules/lasting.ts';
-import { stoppedHint } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import { likeCalls } from '../../rules/requests/lasting.ts';
+import { stoppedHint } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { activeDecider } from '../channel/decider.ts';
 import { judge, type Judgement } from './open.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { withoutForeignNames } from '../../kernel/disk-limit.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { REQUEST_STATUSES } from '../../rules/request-state.ts';
+import { REQUEST_STATUSES } from '../../rules/requests/request-state.ts';
 import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { requestRecord, toRecord } from './record.ts';
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { newToken } from '../../lib/ids.ts';
-import type { BudgetOf } from '../../store/notice-budgets.ts';
-import type { NoticeKind, NoticeRow } from '../../store/notices.ts';
+import type { BudgetOf } from '../../store/tables/people/notice-budgets.ts';
+import type { NoticeKind, NoticeRow } from '../../store/tables/people/notices.ts';
 
 type Notifying = Pick<ApprovalContext, 'store' | 'project' | 'vault' | 'now' | 'newId' | 'emit'>;
 

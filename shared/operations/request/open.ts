@@ -8,10 +8,10 @@ import {
 import { policyActor } from '../../rules/actor.ts';
 import { decidePolicy, type PolicyVerdict } from '../../rules/policy/decide.ts';
 import type { PolicySubject } from '../../rules/policy/subject.ts';
-import type { RequestKind } from '../../rules/request-state.ts';
+import type { RequestKind } from '../../rules/requests/request-state.ts';
 import { mayDecide } from '../../rules/roles.ts';
-import type { ChannelRow } from '../../store/channels.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { ChannelRow } from '../../store/tables/people/channels.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { activeDecider } from '../channel/decider.ts';
 import { People } from '../channel/people.ts';
 import { compiledPolicy } from '../policy/proposal.ts';

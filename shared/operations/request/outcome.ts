@@ -1,7 +1,7 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { IDLE_MS } from '../../rules/outcome.ts';
-import type { ChannelNotice } from '../../store/notices.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import { IDLE_MS } from '../../rules/requests/outcome.ts';
+import type { ChannelNotice } from '../../store/tables/people/notices.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { notify, notifyOver } from './notify.ts';
 
 /** Looks once, half an hour after the decision, whether an agent works on the event. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineOperation } from '../../kernel/operation.ts';
 import { invalid, notFound, type ServiceError } from '../../lib/errors.ts';
-import { effectiveRequestStatus } from '../../rules/request-state.ts';
+import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
 import { closeOutcome } from './close-outcome.ts';
 import { requestId } from './fields.ts';
 

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { isoTime } from '../../lib/clock.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
 import {
   effectiveRequestStatus,
   REQUEST_KINDS,
   REQUEST_STATUSES,
-} from '../../rules/request-state.ts';
-import { isMuted } from '../../rules/notice-budget.ts';
-import type { ChannelNotice } from '../../store/notices.ts';
+} from '../../rules/requests/request-state.ts';
+import { isMuted } from '../../rules/requests/notice-budget.ts';
+import type { ChannelNotice } from '../../store/tables/people/notices.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { amountWarnings } from './amount-warnings.ts';
 
 const RISKS = ['low', 'medium', 'high'] as const;

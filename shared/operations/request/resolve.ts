@@ -1,8 +1,8 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { ApprovalContext } from '../../kernel/context.ts';
 import { SERVICE, type Actor } from '../../rules/actor.ts';
-import type { Resolution } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { Resolution } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { removeChannel } from '../channel/removal.ts';
 import { personChosen } from '../channel/statement.ts';
 import { settleMail } from '../email/settle.ts';

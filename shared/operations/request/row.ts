@@ -1,7 +1,7 @@
 import { isoTime } from '../../lib/clock.ts';
 import { REQUEST_DEFAULT_MS } from '../../lib/limits.ts';
-import type { RequestKind } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestKind } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 
 /** A pending request; fields that aren't given get their defaults. */
 export function pendingRequest(

@@ -2,8 +2,8 @@ import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
 import { notFound, ServiceError } from '../../lib/errors.ts';
 import { evenJson } from '../../rules/canonical-json.ts';
-import { misfitOf, type Misfit } from '../../rules/spend.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import { misfitOf, type Misfit } from '../../rules/requests/spend.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { closeUsed } from './close-outcome.ts';
 import { spentFacts } from './facts.ts';
 

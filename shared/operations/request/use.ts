@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { WriteContext } from '../../kernel/context.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { mayCall } from '../../lib/scopes.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { holdFault } from '../inbox/move.ts';
 import { boundValues, requestId } from './fields.ts';
 import { fittingApproval, notApplicable, spend } from './spend.ts';

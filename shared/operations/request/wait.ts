@@ -1,8 +1,8 @@
 import type { LongContext } from '../../kernel/context.ts';
 import { notFound } from '../../lib/errors.ts';
-import { effectiveRequestStatus } from '../../rules/request-state.ts';
+import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 
 /** Wait this much past the expiry, so that the clock has certainly reached it. */
 const BEHIND_EXPIRY_MS = 20;

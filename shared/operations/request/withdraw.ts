@@ -3,7 +3,7 @@ import { SUMMARY_MAX_CHARS } from '../../lib/limits.ts';
 import { notFound, scopeMissing } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { mayCall } from '../../lib/scopes.ts';
-import { effectiveRequestStatus, REQUEST_STATUSES } from '../../rules/request-state.ts';
+import { effectiveRequestStatus, REQUEST_STATUSES } from '../../rules/requests/request-state.ts';
 import { label } from '../fields.ts';
 import { requestId } from './fields.ts';
 import { withdraw } from './withdrawal.ts';

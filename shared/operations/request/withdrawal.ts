@@ -1,6 +1,6 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { withdrawnHint } from '../../rules/request-state.ts';
-import type { RequestRow } from '../../store/requests.ts';
+import { withdrawnHint } from '../../rules/requests/request-state.ts';
+import type { RequestRow } from '../../store/tables/people/requests.ts';
 import { resolveRequest } from './resolve.ts';
 
 /** Ends a pending request without an answer; false when it had ended before. */

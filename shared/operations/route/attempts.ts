@@ -4,7 +4,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { decodeIdCursor, encodeCursor } from '../../lib/cursor.ts';
 import { notFound } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { LoggedDelivery } from '../../store/deliveries.ts';
+import type { LoggedDelivery } from '../../store/tables/inbox/deliveries.ts';
 import { listCursor, listLimit, nextCursor } from '../fields.ts';
 import { deliveryId, routeId } from './view.ts';
 

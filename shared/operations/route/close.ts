@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import type { RouteRow } from '../../store/routes.ts';
+import type { RouteRow } from '../../store/tables/inbox/routes.ts';
 import { RELEASE_PORTION, releaseDeliveries } from './release.ts';
 
 /** What disabling a route needs. Operations have it, and so does a delivery that gets a 410 answer. */

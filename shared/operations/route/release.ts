@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts';
 import type { WriteContext } from '../../kernel/context.ts';
-import { routedEvent } from '../../rules/delivery-state.ts';
+import { routedEvent } from '../../rules/inbox/delivery-state.ts';
 import { wakeWaiting } from '../inbox/wake.ts';
 
 /** How many deliveries of a closed route one transaction cancels. */

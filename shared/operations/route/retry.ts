@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { WriteContext } from '../../kernel/context.ts';
 import { invalid, notFound, ServiceError } from '../../lib/errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { keptSince } from '../../rules/retention.ts';
-import type { DeliveryRow } from '../../store/deliveries.ts';
+import { keptSince } from '../../rules/inbox/retention.ts';
+import type { DeliveryRow } from '../../store/tables/inbox/deliveries.ts';
 import { settleEvent } from './release.ts';
 import { deliveryId, routeId } from './view.ts';
 

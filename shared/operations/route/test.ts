@@ -5,8 +5,8 @@ import type { Envelope } from '../../kernel/envelope.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { isSuccess } from '../../rules/retry-schedule.ts';
-import { SERVICE_SOURCE } from '../../rules/source-name.ts';
+import { isSuccess } from '../../rules/inbox/retry-schedule.ts';
+import { SERVICE_SOURCE } from '../../rules/inbox/source-name.ts';
 import { routeId, routeAad } from './view.ts';
 
 export const routeTest = defineOperation({

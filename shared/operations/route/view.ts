@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
 import { makerFields, type MakerNames } from '../access/maker.ts';
-import type { RouteRow } from '../../store/routes.ts';
+import type { RouteRow } from '../../store/tables/inbox/routes.ts';
 
 /** A route as callers see it, without its secret. */
 export const routeView = named(

@@ -4,7 +4,7 @@ import { isoTime } from '../../lib/clock.ts';
 import { invalid, ServiceError, type FieldProblem } from '../../lib/errors.ts';
 import { newToken } from '../../lib/ids.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/source-name.ts';
+import { SERVICE_SOURCE, SOURCE_NAME } from '../../rules/inbox/source-name.ts';
 import { secretProblem, sourceSecret } from './secret.ts';
 import { VERIFICATIONS } from '../../senders/registry.ts';
 import { sourceAad, sourceView, toSourceView } from './view.ts';

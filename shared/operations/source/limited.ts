@@ -4,7 +4,7 @@ import {
   reachedLimit,
   type IngressUse,
   type ReachedLimit,
-} from '../../rules/ingress-limit.ts';
+} from '../../rules/inbox/ingress-limit.ts';
 
 /** What a source stores and sends now, and the limit that keeps it from sending more, or null. */
 export async function limitedNow(

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/suggest.ts';
 import type { Repositories } from '../../store/repositories.ts';
-import type { SourceRow } from '../../store/sources.ts';
+import type { SourceRow } from '../../store/tables/inbox/sources.ts';
 
 /** The source with this name. NOT_FOUND names the nearest one. */
 export async function sourceNamed(

@@ -7,7 +7,7 @@ import {
   SOURCE_SECRET_GRACE_MAX_SECONDS,
 } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import type { SourceRow } from '../../store/sources.ts';
+import type { SourceRow } from '../../store/tables/inbox/sources.ts';
 import { sourceName } from '../fields.ts';
 import { sourceNamed } from './named.ts';
 import { secretProblem, sourceSecret } from './secret.ts';

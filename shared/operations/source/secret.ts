@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkSecret } from '../../rules/signature.ts';
+import { checkSecret } from '../../rules/payload/signature.ts';
 import { senderOf, type Verification } from '../../senders/registry.ts';
 
 export const sourceSecret = z

@@ -3,7 +3,7 @@ import { invalid } from '../../lib/errors.ts';
 import { newRequestId } from '../../lib/ids.ts';
 import { API_BODY_MAX_BYTES } from '../../lib/limits.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { signedDelivery } from '../../rules/signature.ts';
+import { signedDelivery } from '../../rules/payload/signature.ts';
 import { sourceName } from '../fields.ts';
 import { sourceNamed } from './named.ts';
 import { openSecret, hookUrl } from './view.ts';

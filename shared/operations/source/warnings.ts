@@ -1,4 +1,4 @@
-import { SERVICE_SOURCE } from '../../rules/source-name.ts';
+import { SERVICE_SOURCE } from '../../rules/inbox/source-name.ts';
 import type { Repositories } from '../../store/repositories.ts';
 
 /** Warns if no source has this name: it may be a typo, or someone may add the source later. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { named } from '../../kernel/schema-names.ts';
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { ReadContext } from '../../kernel/context.ts';
 import { stateKey, taskId } from './task.ts';

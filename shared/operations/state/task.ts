@@ -1,5 +1,5 @@
 import { KV_KEY_MAX_BYTES } from '../../lib/limits.ts';
-import { keyProblem, STATE_PREFIX } from '../../rules/disk-name.ts';
+import { keyProblem, STATE_PREFIX } from '../../rules/disk/disk-name.ts';
 import { diskName } from '../disk-fields.ts';
 
 /** A task's id; the key is `state/` plus the id. */

@@ -4,7 +4,7 @@ import {
   STATE_VERSIONS_MAX,
   STATE_VERSIONS_MAX_BYTES,
 } from '../../lib/limits.ts';
-import type { KeptVersion } from '../../store/state-versions.ts';
+import type { KeptVersion } from '../../store/tables/disk/state-versions.ts';
 
 type Keeping = Pick<WriteContext, 'store' | 'now'>;
 

@@ -1,6 +1,6 @@
-import { compareSizes, decimalOf, isSameDecimal, type Decimal } from '../../lib/decimal.ts';
-import { ExactNumber, stringifyExact } from '../../lib/exact-json.ts';
-import { valueAt } from '../../lib/json-pointer.ts';
+import { compareSizes, decimalOf, isSameDecimal, type Decimal } from '../../lib/json/decimal.ts';
+import { ExactNumber, stringifyExact } from '../../lib/json/exact-json.ts';
+import { valueAt } from '../../lib/json/json-pointer.ts';
 import { runsAny, runsOnly } from './command-line.ts';
 import { named, quoted } from './copy.ts';
 import type { PolicyEffect, PolicyRule } from './document.ts';

@@ -1,4 +1,4 @@
-import { matchesType } from '../event-type.ts';
+import { matchesType } from '../inbox/event-type.ts';
 import { amountFailure, bindFailure, bindText, letsPass, rangeOf, type BindTest } from './bound.ts';
 import type { PolicyRule } from './document.ts';
 import { comparableDomain, domainMatches } from './domain.ts';

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../lib/errors.ts';
 import { APPROVALS_MAX } from '../../lib/limits.ts';
 import { isObject } from '../../lib/guards.ts';
-import { isPointer } from '../../lib/json-pointer.ts';
-import { isPattern } from '../event-type.ts';
+import { isPointer } from '../../lib/json/json-pointer.ts';
+import { isPattern } from '../inbox/event-type.ts';
 import type { BindTest } from './bound.ts';
 import { isCommandPattern } from './command-line.ts';
 import { domainProblem } from './domain.ts';

@@ -1,4 +1,4 @@
-import { matchesType } from '../event-type.ts';
+import { matchesType } from '../inbox/event-type.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { AMOUNT_AT, letsPass } from './bound.ts';
 import { conditionsOf, toolsOf } from './conditions.ts';

@@ -1,9 +1,9 @@
-import { parseExact } from '../../lib/exact-json.ts';
+import { parseExact } from '../../lib/json/exact-json.ts';
 import { SUGGESTION_APPROVALS_MIN } from '../../lib/limits.ts';
-import { valueAt } from '../../lib/json-pointer.ts';
+import { valueAt } from '../../lib/json/json-pointer.ts';
 import { pluralize } from '../../lib/pluralize.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { withdrawnBecause } from '../request-state.ts';
+import { withdrawnBecause } from '../requests/request-state.ts';
 import { compilePolicy, decidePolicy, type CompiledPolicy } from './decide.ts';
 import { isCommandPattern } from './command-line.ts';
 import {

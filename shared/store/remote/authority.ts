@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Client, InStatement } from '@libsql/client/http';
 import { beside } from '../../lib/beside.ts';
 import { unavailable } from '../../lib/errors.ts';
-import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../meta.ts';
+import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../tables/meta.ts';
 import {
   CommitUncertain,
   MirrorOutdated,
   type Authority,
   type GroupPlace,
   type LoggedGroup,
-} from '../mirror.ts';
+} from './mirror.ts';
 import type { Afresh } from './client.ts';
 import {
   failedIndex,

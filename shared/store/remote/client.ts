@@ -1,5 +1,5 @@
 import { createClient, type Client } from '@libsql/client/http';
-import type { RemoteLocation } from '../location.ts';
+import type { RemoteLocation } from '../engine/location.ts';
 import { clientAddress } from './address.ts';
 import { answersAfresh, fetchAfresh, fetchPipeline, renewConnections } from './fetch.ts';
 

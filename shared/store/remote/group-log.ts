@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Query, SqlValue } from '../driver.ts';
+import type { Query, SqlValue } from '../engine/driver.ts';
 
 /**
  * The groups that a server keeps for mirrors: `follows` is the token of the group before. `statements` is null for a

@@ -1,5 +1,5 @@
 import type { Client, Transaction } from '@libsql/client/http';
-import type { Reader, Row, SqlValue, Tx } from '../driver.ts';
+import type { Reader, Row, SqlValue, Tx } from '../engine/driver.ts';
 import { isOfStatement } from './failure.ts';
 import { patiently } from './retry.ts';
 import { toRows, toStatement } from './values.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Client, Transaction } from '@libsql/client/http';
 import { unavailable } from '../../lib/errors.ts';
-import type { Row, SqlValue, Tx, Writer, WriteTx } from '../driver.ts';
-import { LAST_GROUP_SQL, POSITION_SQL } from '../meta.ts';
+import type { Row, SqlValue, Tx, Writer, WriteTx } from '../engine/driver.ts';
+import { LAST_GROUP_SQL, POSITION_SQL } from '../tables/meta.ts';
 import { isOfStatement } from './failure.ts';
 import { toRows, toStatement } from './values.ts';
 

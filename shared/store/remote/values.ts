@@ -1,6 +1,6 @@
 import type { InStatement, ResultSet } from '@libsql/client/http';
-import { checked } from '../bindings.ts';
-import type { Row, SqlValue } from '../driver.ts';
+import { checked } from '../engine/bindings.ts';
+import type { Row, SqlValue } from '../engine/driver.ts';
 
 /** A statement for a libSQL server, with the values that the embedded driver binds: it, too, takes a number as a float. */
 export function toStatement(sql: string, params: readonly SqlValue[] = []): InStatement {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import { Program } from '../../helpers/mail-lab/program.ts';
 import { freePort } from '../../helpers/programs.ts';
 import { newProjects, type TeamGateway, type TeamProject } from '../../helpers/team.ts';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
-import { readOnlyAddress } from '../../../shared/store/connection.ts';
+import { readOnlyAddress } from '../../../shared/store/engine/connection.ts';
 import type { Member } from '../../helpers/team.ts';
 import type { Bench, RunBench } from '../bench.ts';
 import { deliveryBody, signature } from '../delivery.ts';

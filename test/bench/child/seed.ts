@@ -1,4 +1,4 @@
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 
 export interface History {
   readonly events: number;

@@ -3,7 +3,7 @@ import { run } from '../../../cli/run.ts';
 import { githubKinds } from '../../../shared/lib/samples/github.ts';
 import type { WebhookKind } from '../../../shared/lib/samples/fresh.ts';
 import { stripeKinds } from '../../../shared/lib/samples/stripe.ts';
-import { gistLine } from '../../../shared/rules/gist.ts';
+import { gistLine } from '../../../shared/rules/inbox/gist.ts';
 import { FakeDaemon, json } from '../fake-daemon.ts';
 import { TextSink } from '../fake-output.ts';
 

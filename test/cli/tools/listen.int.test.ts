@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { run } from '../../../cli/commands/listen.ts';
 import { forwardUrl, payloadBytes } from '../../../cli/work/forward.ts';
-import { parseExact } from '../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../shared/lib/json/exact-json.ts';
 import { headerRecord } from '../../../gateway/http/stored-headers.ts';
-import { verifySignature } from '../../../shared/rules/signature.ts';
+import { verifySignature } from '../../../shared/rules/payload/signature.ts';
 import {
   event,
   fakeContext,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { run as sign } from '../../../cli/commands/webhook/sign.ts';
 import { run as verify } from '../../../cli/commands/webhook/verify.ts';
-import { signWebhook } from '../../../shared/rules/signature.ts';
+import { signWebhook } from '../../../shared/rules/payload/signature.ts';
 import { fakeContext, fieldsOf } from './fakes.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

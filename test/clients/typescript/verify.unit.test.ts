@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { verifyCallback } from '../../../clients/typescript/verify.ts';
-import { signWebhook } from '../../../shared/rules/signature.ts';
+import { signWebhook } from '../../../shared/rules/payload/signature.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = '{"id":"evt_1","type":"request.resolved"}';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { blockReasonOf } from '../../../daemon/replica/block-reason.ts';
-import { SourceError } from '../../../daemon/replica/source-error.ts';
+import { SourceError } from '../../../daemon/replica/sync/source-error.ts';
 
 describe('a refusal by the gateway', () => {
   it('of a key that is limited to prefixes says so, and removes the replica', () => {

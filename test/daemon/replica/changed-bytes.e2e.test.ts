@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
+import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
 import type { Replica } from '../../../daemon/replica/replica.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { caughtUp, collectingLog, until, untilState } from './open-replica.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Contact, type Reached } from '../../../daemon/replica/contact.ts';
-import { FreshnessJudge } from '../../../daemon/replica/freshness.ts';
-import { SourceError } from '../../../daemon/replica/source-error.ts';
+import { Contact, type Reached } from '../../../daemon/replica/sync/contact.ts';
+import { FreshnessJudge } from '../../../daemon/replica/serve/freshness.ts';
+import { SourceError } from '../../../daemon/replica/sync/source-error.ts';
 import { StatusBoard } from '../../../daemon/replica/status-board.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 

@@ -10,9 +10,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noteFold } from '../../../daemon/replica/fold.ts';
-import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
-import { takeLock } from '../../../shared/store/lock.ts';
+import { noteFold } from '../../../daemon/replica/sync/fold.ts';
+import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
+import { takeLock } from '../../../shared/store/engine/lock.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { caughtUp, collectingLog, until, untilState } from './open-replica.ts';
 import { Stage, tamper, valueOf } from './stage.ts';

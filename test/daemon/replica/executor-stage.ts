@@ -1,4 +1,4 @@
-import { ReplicaExecutor, type ReadableReplica } from '../../../daemon/replica/executor.ts';
+import { ReplicaExecutor, type ReadableReplica } from '../../../daemon/replica/serve/executor.ts';
 import type { Freshness } from '../../../daemon/replica/status.ts';
 import { UpstreamFailed } from '../../../daemon/upstream/upstream-failed.ts';
 import type { UpstreamCall } from '../../../daemon/upstream/upstream.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FreshnessJudge } from '../../../daemon/replica/freshness.ts';
+import { FreshnessJudge } from '../../../daemon/replica/serve/freshness.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 
 let clock: FakeClock;

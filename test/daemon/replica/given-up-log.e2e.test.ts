@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { giveUpLogs } from '../../../shared/store/log-archive.ts';
+import { giveUpLogs } from '../../../shared/store/log/log-archive.ts';
 import { caughtUp } from './open-replica.ts';
 import { Stage, valueOf } from './stage.ts';
 

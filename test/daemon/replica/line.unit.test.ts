@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Line } from '../../../daemon/replica/line.ts';
-import { SourceError } from '../../../daemon/replica/source-error.ts';
+import { Line } from '../../../daemon/replica/sync/line.ts';
+import { SourceError } from '../../../daemon/replica/sync/source-error.ts';
 import { hurryTime } from '../../helpers/hurried-time.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { Pace } from '../../../shared/kernel/pace.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runLocally, shortened } from '../../../daemon/replica/local-call.ts';
+import { runLocally, shortened } from '../../../daemon/replica/serve/local-call.ts';
 import { reworded, withRoutes } from '../../../shared/api/names.ts';
 import type { Caller, ServerInfo } from '../../../shared/kernel/context.ts';
 import { operations } from '../../../shared/operations/index.ts';

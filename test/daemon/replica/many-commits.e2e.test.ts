@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Replica } from '../../../daemon/replica/replica.ts';
-import { COMMIT_AT, FRAME_BYTES, LOG_HEADER_BYTES } from '../../../shared/store/wal-layout.ts';
+import { COMMIT_AT, FRAME_BYTES, LOG_HEADER_BYTES } from '../../../shared/store/log/wal-layout.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { caughtUp, untilState } from './open-replica.ts';
 import { Stage, valueOf } from './stage.ts';

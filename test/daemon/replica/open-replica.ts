@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
-import type { ReplicaTiming } from '../../../daemon/replica/timing.ts';
+import type { ReplicaTiming } from '../../../daemon/replica/sync/timing.ts';
 import { Replica, type ReplicaOptions } from '../../../daemon/replica/replica.ts';
 import type { ReplicaStatus } from '../../../daemon/replica/status.ts';
 

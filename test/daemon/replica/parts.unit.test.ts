@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { PositionWaiters } from '../../../daemon/replica/position-waiters.ts';
-import { Backoff } from '../../../daemon/replica/backoff.ts';
-import { readEvents } from '../../../daemon/replica/event-stream.ts';
+import { PositionWaiters } from '../../../daemon/replica/serve/position-waiters.ts';
+import { Backoff } from '../../../daemon/replica/sync/backoff.ts';
+import { readEvents } from '../../../daemon/replica/sync/event-stream.ts';
 import { blockReasonOf } from '../../../daemon/replica/block-reason.ts';
-import { readMessage, readPosition } from '../../../daemon/replica/gateway-position.ts';
-import { SourceError } from '../../../daemon/replica/source-error.ts';
-import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync-failure.ts';
-import { TIMING } from '../../../daemon/replica/timing.ts';
+import { readMessage, readPosition } from '../../../daemon/replica/serve/gateway-position.ts';
+import { SourceError } from '../../../daemon/replica/sync/source-error.ts';
+import { SyncError, syncEndOf, syncErrorOf } from '../../../daemon/replica/sync/sync-failure.ts';
+import { TIMING } from '../../../daemon/replica/sync/timing.ts';
 import type { Change } from '../../../shared/kernel/context.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
 

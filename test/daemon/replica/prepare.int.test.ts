@@ -9,13 +9,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readCopyLog } from '../../../daemon/replica/copy-log.ts';
-import type { FramePlace } from '../../../daemon/replica/frame-places.ts';
-import { noteFold } from '../../../daemon/replica/fold.ts';
-import { PageSummer } from '../../../daemon/replica/page-sums.ts';
-import { prepareCopy } from '../../../daemon/replica/prepare.ts';
-import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
-import { Connection } from '../../../shared/store/connection.ts';
+import { readCopyLog } from '../../../daemon/replica/sync/copy-log.ts';
+import type { FramePlace } from '../../../daemon/replica/verify/frame-places.ts';
+import { noteFold } from '../../../daemon/replica/sync/fold.ts';
+import { PageSummer } from '../../../daemon/replica/verify/page-sums.ts';
+import { prepareCopy } from '../../../daemon/replica/serve/prepare.ts';
+import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 const PAGE_BYTES = 4096;

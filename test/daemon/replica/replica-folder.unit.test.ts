@@ -5,7 +5,7 @@ import {
   isOutdated,
   ReplicaFolder,
   type ReplicaRecord,
-} from '../../../daemon/replica/replica-folder.ts';
+} from '../../../daemon/replica/sync/replica-folder.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let temporary: ReturnType<typeof temporaryFolder>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReplicaReader } from '../../../daemon/replica/replica-reader.ts';
-import { Connection } from '../../../shared/store/connection.ts';
+import { ReplicaReader } from '../../../daemon/replica/serve/replica-reader.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

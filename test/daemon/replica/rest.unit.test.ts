@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Rest } from '../../../daemon/replica/rest.ts';
+import { Rest } from '../../../daemon/replica/serve/rest.ts';
 
 it('a replica rests longer, the more commits there are and the busier the machine is', () => {
   const rest = new Rest();

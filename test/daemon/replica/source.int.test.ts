@@ -4,9 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyDatabase } from '../../../daemon/replica/first-copy.ts';
-import { ReplicaFolder } from '../../../daemon/replica/replica-folder.ts';
-import { ReplicaSource } from '../../../daemon/replica/source.ts';
+import { copyDatabase } from '../../../daemon/replica/sync/first-copy.ts';
+import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
+import { ReplicaSource } from '../../../daemon/replica/sync/source.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import type { Replica } from '../../../daemon/replica/replica.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { Door } from './door.ts';

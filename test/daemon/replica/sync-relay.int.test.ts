@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Link } from '../../../daemon/replica/link.ts';
-import { FrameNumbers } from '../../../daemon/replica/frame-numbers.ts';
-import { ReplicaFolder, type SyncedTo } from '../../../daemon/replica/replica-folder.ts';
-import { ReplicaSource } from '../../../daemon/replica/source.ts';
-import { SyncRelay } from '../../../daemon/replica/sync-relay.ts';
+import type { Link } from '../../../daemon/replica/sync/link.ts';
+import { FrameNumbers } from '../../../daemon/replica/verify/frame-numbers.ts';
+import { ReplicaFolder, type SyncedTo } from '../../../daemon/replica/sync/replica-folder.ts';
+import { ReplicaSource } from '../../../daemon/replica/sync/source.ts';
+import { SyncRelay } from '../../../daemon/replica/sync/sync-relay.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 const FRAME_BYTES = 4120;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PositionWaiters } from '../../../daemon/replica/position-waiters.ts';
-import { Written } from '../../../daemon/replica/written.ts';
+import { PositionWaiters } from '../../../daemon/replica/serve/position-waiters.ts';
+import { Written } from '../../../daemon/replica/serve/written.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
 
 describe('what was written', () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { signWebhook } from '../../../shared/rules/signature.ts';
+import { signWebhook } from '../../../shared/rules/payload/signature.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import { parsedMail } from '../../gateway/mail/parsed-mail.ts';

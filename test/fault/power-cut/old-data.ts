@@ -1,8 +1,8 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryHash, GENESIS_HASH, type LedgerEntry } from '../../../shared/rules/ledger-chain.ts';
-import type { Connection } from '../../../shared/store/connection.ts';
-import { firstMigrations } from '../../../shared/store/migrate.ts';
+import type { Connection } from '../../../shared/store/engine/connection.ts';
+import { firstMigrations } from '../../../shared/store/engine/migrate.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 
 type Family = 'project' | 'control';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EmbeddedReader } from '../../../shared/store/reader.ts';
+import { EmbeddedReader } from '../../../shared/store/engine/reader.ts';
 import type { ReaderReport } from './soak.ts';
 
 /** Takes snapshots of a database until told to stop, and reports wrong ones: `reader-program.ts FILE`. */

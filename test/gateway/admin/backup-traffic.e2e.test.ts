@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { backUp } from '../../../gateway/admin/backup.ts';
+import { backUp } from '../../../gateway/admin/backup/backup.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';

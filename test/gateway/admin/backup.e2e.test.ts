@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../server/gateway-process.ts';
-import { takeLock } from '../../../shared/store/lock.ts';
+import { takeLock } from '../../../shared/store/engine/lock.ts';
 import { operator, OPERATOR } from './operator.ts';
 
 interface Member {

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkData } from '../../../gateway/admin/check.ts';
+import { checkData } from '../../../gateway/admin/check/check.ts';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
-import { DamageRegister } from '../../../shared/store/damage.ts';
+import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
-import type { RemoteLocation } from '../../../shared/store/location.ts';
+import type { RemoteLocation } from '../../../shared/store/engine/location.ts';
 import { openClient } from '../../../shared/store/remote/client.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { filesUnder } from '../../helpers/files.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flipBit, flipBitAt } from '../../helpers/flipped.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
-import { takeLock, type Lock } from '../../../shared/store/lock.ts';
+import { takeLock, type Lock } from '../../../shared/store/engine/lock.ts';
 import { PlainBucket } from '../../helpers/plain-bucket.ts';
 import { operator } from './operator.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exportProject } from '../../../gateway/admin/export.ts';
+import { exportProject } from '../../../gateway/admin/move/export.ts';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { newProject } from '../../helpers/team.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ProjectCopy } from '../../../gateway/admin/project-copy.ts';
+import { ProjectCopy } from '../../../gateway/admin/backup/project-copy.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 
 it('a ledger that grows while it is checked is not damaged', async () => {

@@ -1,7 +1,7 @@
 import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
-import { rekey } from '../../../gateway/admin/rekey.ts';
+import { rekey } from '../../../gateway/admin/rekey/rekey.ts';
 
 // Changes the master key, and kills itself where that has consequences of its own, the so-and-so many-eth time:
 // `rekey-dying-program.ts FOLDER NEW_KEY TIME`; or when a file that was written would get the name in DIE_BEFORE_NAMING.

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messageHash } from '../../../gateway/admin/sealed-values.ts';
+import { messageHash } from '../../../gateway/admin/rekey/sealed-values.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { withRawDatabase } from '../../helpers/database.ts';

@@ -19,7 +19,7 @@ files.rename = async (from, to) => {
 syncBuiltinESMExports();
 
 const { readAdminSettings } = await import('../../../gateway/admin/settings.ts');
-const { repairData } = await import('../../../gateway/admin/repair.ts');
+const { repairData } = await import('../../../gateway/admin/repair/repair.ts');
 await repairData({
   settings: readAdminSettings(process.env, { data }),
   backup,

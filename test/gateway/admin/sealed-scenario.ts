@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import type { OwnVault } from '../../../gateway/lib/vault.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';

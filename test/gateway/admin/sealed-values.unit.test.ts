@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CONTROL_VALUES, PROJECT_VALUES } from '../../../gateway/admin/sealed-values.ts';
+import { CONTROL_VALUES, PROJECT_VALUES } from '../../../gateway/admin/rekey/sealed-values.ts';
 
 /** Columns of bytes, or of anything, that are not sealed. `meta` is both: one name of each database is. */
 const OPEN = ['event.body_hash', 'event_content.body', 'kv.value', 'state_version.value'];

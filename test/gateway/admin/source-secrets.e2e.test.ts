@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Connection } from '../../../shared/store/connection.ts';
+import type { Connection } from '../../../shared/store/engine/connection.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
 import { SIGNERS, type Signer } from '../http/source-signers.ts';

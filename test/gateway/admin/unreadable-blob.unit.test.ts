@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { BlobTarget } from '../../../gateway/admin/blob-target.ts';
-import type { ProjectCopy } from '../../../gateway/admin/project-copy.ts';
-import { BlobTroubles, copyBlobs } from '../../../gateway/admin/steady-copy.ts';
+import type { BlobTarget } from '../../../gateway/admin/backup/blob-target.ts';
+import type { ProjectCopy } from '../../../gateway/admin/backup/project-copy.ts';
+import { BlobTroubles, copyBlobs } from '../../../gateway/admin/backup/steady-copy.ts';
 
 const [GOOD, BAD] = ['a'.repeat(64), 'b'.repeat(64)] as const;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
-import type { Notification } from '../../../gateway/lib/approvals.ts';
+import type { Notification } from '../../../gateway/approvals/approvals.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { TestCarrier, later } from '../channels/test-carrier.ts';

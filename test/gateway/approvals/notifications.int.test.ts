@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Carrier } from '../../../gateway/lib/approvals.ts';
+import type { Carrier } from '../../../gateway/approvals/approvals.ts';
 import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';

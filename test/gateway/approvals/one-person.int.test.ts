@@ -1,6 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- the field has this name */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Choice } from '../../../gateway/lib/approvals.ts';
+import type { Choice } from '../../../gateway/approvals/approvals.ts';
 import type { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Choice } from '../../../gateway/lib/approvals.ts';
+import type { Choice } from '../../../gateway/approvals/approvals.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';

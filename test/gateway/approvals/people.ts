@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Choice, Decided } from '../../../gateway/lib/approvals.ts';
+import type { Choice, Decided } from '../../../gateway/approvals/approvals.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';

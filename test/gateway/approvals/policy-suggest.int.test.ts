@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Choice } from '../../../gateway/lib/approvals.ts';
+import type { Choice } from '../../../gateway/approvals/approvals.ts';
 import { newId } from '../../../shared/lib/ids.ts';
 import { SUGGESTION_SCAN_MAX } from '../../../shared/lib/limits.ts';
 import { withSuggestion, type RuleSuggestion } from '../../../shared/rules/policy/suggest.ts';

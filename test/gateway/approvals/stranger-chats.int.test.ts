@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SIGN_UP_OPEN } from '../../../gateway/auth/sign-up.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { linkToken } from '../../helpers/outbox.ts';

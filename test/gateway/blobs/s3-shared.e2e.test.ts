@@ -5,7 +5,7 @@ import { BucketUploads } from '../../../gateway/blobs/direct-uploads.ts';
 import { S3BlobStore } from '../../../gateway/blobs/s3-blob-store.ts';
 import { S3Client } from '../../../gateway/blobs/s3-client.ts';
 import type { ProjectReader } from '../../../shared/store/project-store.ts';
-import type { ProjectWrites } from '../../../gateway/commit/writers.ts';
+import type { ProjectWrites } from '../../../gateway/commit/thread/writers.ts';
 import { hasSwift, Swift } from '../../helpers/swift.ts';
 import { SharedStore, type SharedGateway } from './shared-blobs.ts';
 

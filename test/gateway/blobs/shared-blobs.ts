@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { FileBlobStore } from '../../../gateway/blobs/blob-store.ts';
 import type { S3BlobStore } from '../../../gateway/blobs/s3-blob-store.ts';
 import { SharedPins, type Erasure } from '../../../gateway/cluster/shared-pins.ts';
-import type { Effect, Job, Command } from '../../../gateway/commit/job.ts';
+import type { Effect, Job, Command } from '../../../gateway/commit/context/job.ts';
 import {
   commands,
   type InputOf,
   type OutputOf,
   type CommandName,
 } from '../../../gateway/commit/commands.ts';
-import type { FollowedLog, Writer } from '../../../shared/store/driver.ts';
-import { openReader, openWriter } from '../../../shared/store/open.ts';
+import type { FollowedLog, Writer } from '../../../shared/store/engine/driver.ts';
+import { openReader, openWriter } from '../../../shared/store/engine/open.ts';
 import { ProjectReader } from '../../../shared/store/project-store.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';

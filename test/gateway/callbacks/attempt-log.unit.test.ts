@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { AttemptLog } from '../../../gateway/callbacks/attempt-log.ts';
-import type { Attempt } from '../../../gateway/commit/push.ts';
-import type { ProjectWrites } from '../../../gateway/commit/writers.ts';
+import type { Attempt } from '../../../gateway/commit/commands/inbox/push.ts';
+import type { ProjectWrites } from '../../../gateway/commit/thread/writers.ts';
 
 const attempt = (n: number): Attempt => ({
   deliveryId: `dlv_${n}`,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { Routing } from '../../../gateway/commit/open-routes.ts';
-import { queueCallback } from '../../../gateway/commit/routing.ts';
+import { Routing } from '../../../gateway/commit/context/open-routes.ts';
+import { queueCallback } from '../../../gateway/commit/commands/inbox/routing.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { FakeClock, TestGateway } from '../../helpers/gateway.ts';

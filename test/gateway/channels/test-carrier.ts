@@ -1,4 +1,4 @@
-import type { Carrier, Notification, Sent } from '../../../gateway/lib/approvals.ts';
+import type { Carrier, Notification, Sent } from '../../../gateway/approvals/approvals.ts';
 import { until } from '../callbacks/callback-receiver.ts';
 
 interface Sending {

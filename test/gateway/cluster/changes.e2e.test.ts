@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Choice } from '../../../gateway/lib/approvals.ts';
+import type { Choice } from '../../../gateway/approvals/approvals.ts';
 import { FakeClock, type TestGateway } from '../../helpers/gateway.ts';
 import { LOOPBACK, Receiver } from '../callbacks/callback-receiver.ts';
 import { TestPeople, refused } from '../approvals/people.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPassing, isUnknownAddress } from '../../../gateway/commit/mail-status.ts';
+import { isPassing, isUnknownAddress } from '../../../gateway/commit/commands/mail/mail-status.ts';
 
 describe('what a status says of a recipient', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noticePause } from '../../../gateway/commit/notice-pause.ts';
+import { noticePause } from '../../../gateway/commit/commands/people/notice-pause.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

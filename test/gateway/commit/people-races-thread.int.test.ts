@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import pino from 'pino';
 import { Gateway } from '../../../gateway/gateway.ts';
-import { ThreadWriters } from '../../../gateway/commit/thread.ts';
+import { ThreadWriters } from '../../../gateway/commit/thread/thread.ts';
 import type { Caller } from '../../../shared/kernel/context.ts';
 import { operations } from '../../../shared/operations/index.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchingRoutes } from '../../../gateway/commit/route-match.ts';
+import { matchingRoutes } from '../../../gateway/commit/commands/inbox/route-match.ts';
 
 const route = (match_source: string | null, match_type: string | null) => ({
   match_source,

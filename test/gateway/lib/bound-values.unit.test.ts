@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundLines, boundValues } from '../../../gateway/lib/bound-values.ts';
+import { boundLines, boundValues } from '../../../gateway/approvals/bound-values.ts';
 
 const lines = (bind: string) => boundLines(boundValues(bind));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { eventText, matchesSearch, parseSearch, termsOf } from '../../../gateway/lib/event-text.ts';
+import { eventText, matchesSearch, parseSearch, termsOf } from '../../../gateway/projects/event-text.ts';
 import type { Envelope } from '../../../shared/kernel/envelope.ts';
-import { parseExact } from '../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../shared/lib/json/exact-json.ts';
 
 function event(payload: unknown, more: Partial<Envelope> = {}): Envelope {
   return {

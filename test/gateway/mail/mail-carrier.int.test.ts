@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isMailAddress } from '../../../shared/rules/mail-address.ts';
+import { isMailAddress } from '../../../shared/rules/mail/mail-address.ts';
 import { composeMail } from '../../../gateway/mail/compose.ts';
 import { MailCarrier } from '../../../gateway/mail/mail-carrier.ts';
 import type { Mailer } from '../../../gateway/mail/mailer.ts';

@@ -1,4 +1,4 @@
-import type { ChannelView, Opened, RequestView } from '../../../gateway/lib/approvals.ts';
+import type { ChannelView, Opened, RequestView } from '../../../gateway/approvals/approvals.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00.000Z');
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
-import { Connection } from '../../../shared/store/connection.ts';
+import { Connection } from '../../../shared/store/engine/connection.ts';
 import { SIGN_UP_OPEN } from '../../../gateway/auth/sign-up.ts';
 import { Person } from '../auth/sign-in/person.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MigrationService } from '../../../gateway/operator/migration-service.ts';
 import { gatewayIdIn } from '../../../gateway/cluster/gateway-id.ts';
 import { Databases } from '../../../gateway/store/databases.ts';
-import { openWriter } from '../../../shared/store/open.ts';
+import { openWriter } from '../../../shared/store/engine/open.ts';
 import { openRemoteReader } from '../../../shared/store/remote/open.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { SharedStore } from '../../helpers/shared-store.ts';

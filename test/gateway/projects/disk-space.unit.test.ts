@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { levelAfter } from '../../../gateway/projects/disk-space.ts';
+import { levelAfter } from '../../../gateway/projects/limits/disk-space.ts';
 
 describe('the level of a disk with a reserve of 100', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventText, matchesSearch, parseSearch } from '../../../gateway/lib/event-text.ts';
+import { eventText, matchesSearch, parseSearch } from '../../../gateway/projects/event-text.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { BLOCK_EVENTS, EventIndex } from '../../../gateway/store/event-index.ts';

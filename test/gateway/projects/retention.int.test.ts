@@ -2,7 +2,7 @@ import { Pace } from '../../../shared/kernel/pace.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runLocally } from '../../../daemon/replica/local-call.ts';
+import { runLocally } from '../../../daemon/replica/serve/local-call.ts';
 import { SavedTrustedClock } from '../../../gateway/projects/trusted-clock.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Envelope } from '../../../shared/kernel/envelope.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Feed, type Follower } from '../../../gateway/projects/feed.ts';
 import type { ErrorCode } from '../../../shared/lib/errors.ts';
-import type { ReplicationPosition } from '../../../shared/store/driver.ts';
+import type { ReplicationPosition } from '../../../shared/store/engine/driver.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
 
 const TIME = '2026-01-02T03:04:05.000Z';

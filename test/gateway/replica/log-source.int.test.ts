@@ -1,4 +1,4 @@
-import { DamageRegister } from '../../../shared/store/damage.ts';
+import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { LogSource, type OpenCopy } from '../../../gateway/replica/log-source.ts';
 import { unavailable } from '../../../shared/lib/errors.ts';
-import type { LogPosition, ReplicationPosition } from '../../../shared/store/driver.ts';
+import type { LogPosition, ReplicationPosition } from '../../../shared/store/engine/driver.ts';
 import { FakeClock, temporaryFolder } from '../../helpers/gateway.ts';
 
 const FRAME = 24 + 4096;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DamageRegister } from '../../../shared/store/damage.ts';
+import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { TestPeople } from '../approvals/people.ts';

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scrub } from '../../../gateway/scrub/scrub.ts';
 import { readScrubState } from '../../../gateway/scrub/scrub-state.ts';
-import { DamageRegister } from '../../../shared/store/damage.ts';
+import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Reader, Row } from '../../../shared/store/driver.ts';
+import type { Reader, Row } from '../../../shared/store/engine/driver.ts';
 import { findImport } from '../../../gateway/store/import-mark.ts';
-import type { DatabaseLocation, RemoteLocation } from '../../../shared/store/location.ts';
-import { newestSchema } from '../../../shared/store/migrate.ts';
-import { openWriter } from '../../../shared/store/open.ts';
+import type { DatabaseLocation, RemoteLocation } from '../../../shared/store/engine/location.ts';
+import { newestSchema } from '../../../shared/store/engine/migrate.ts';
+import { openWriter } from '../../../shared/store/engine/open.ts';
 import { openClient } from '../../../shared/store/remote/client.ts';
 import { openReadOnly } from '../../../gateway/store/read-only.ts';
 import { endServerImport, importToServer } from '../../../gateway/store/server-import.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyDatabase, copyRows } from '../../../gateway/store/database-copy.ts';
-import type { DatabaseLocation } from '../../../shared/store/location.ts';
+import type { DatabaseLocation } from '../../../shared/store/engine/location.ts';
 import { openReadOnly } from '../../../gateway/store/read-only.ts';
-import { copyTables } from '../../../shared/store/table-copy.ts';
-import { EmbeddedWriter } from '../../../shared/store/writer.ts';
+import { copyTables } from '../../../shared/store/copy/table-copy.ts';
+import { EmbeddedWriter } from '../../../shared/store/engine/writer.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
 import { TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 

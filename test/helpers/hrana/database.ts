@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Libsql from 'libsql';
-import { readOnlyAddress } from '../../../shared/store/connection.ts';
+import { readOnlyAddress } from '../../../shared/store/engine/connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { Connections } from './connections.ts';
 import { configOf, SYNCHRONOUS } from './namespace-config.ts';

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { FRAME_BYTES } from '../../../shared/store/wal-layout.ts';
+import { FRAME_BYTES } from '../../../shared/store/log/wal-layout.ts';
 import type { FrameRange } from '../../../gateway/replica/log-file.ts';
-import { openIndex, releaseIndex } from '../../../shared/store/log-index.ts';
-import { logBytes, logPath } from '../../../shared/store/wal.ts';
+import { openIndex, releaseIndex } from '../../../shared/store/log/log-index.ts';
+import { logBytes, logPath } from '../../../shared/store/log/wal.ts';
 
 /** Where the index of the log keeps the number of the newest committed frame, in the machine's byte order. */
 const NEWEST_FRAME_AT = 16;

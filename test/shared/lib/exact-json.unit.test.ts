@@ -5,7 +5,7 @@ import {
   parseExact,
   plainNumbers,
   stringifyExact,
-} from '../../../shared/lib/exact-json.ts';
+} from '../../../shared/lib/json/exact-json.ts';
 
 /** Any number as JSON may write it. */
 const numberText = fc.stringMatching(/^-?(?:0|[1-9]\d{0,24})(?:\.\d{1,24})?(?:[eE][+-]?\d{1,3})?$/);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from '../../../shared/lib/json-fault.ts';
+import { jsonFault } from '../../../shared/lib/json/json-fault.ts';
 
 describe('where a text stops being JSON', () => {
   it.each([

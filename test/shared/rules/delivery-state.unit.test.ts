@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { routedEvent } from '../../../shared/rules/delivery-state.ts';
+import { routedEvent } from '../../../shared/rules/inbox/delivery-state.ts';
 
 describe('a routed event', () => {
   it.each([

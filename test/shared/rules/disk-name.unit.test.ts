@@ -8,7 +8,7 @@ import {
   pathProblem,
   prefixProblem,
   referenceTo,
-} from '../../../shared/rules/disk-name.ts';
+} from '../../../shared/rules/disk/disk-name.ts';
 
 const EMPTY = 'Must not be empty.';
 const UNICODE = 'Not valid Unicode.';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DISK_KEYS_MAX, DISK_MAX_BYTES } from '../../../shared/lib/limits.ts';
-import { quotaPassed, usedBytes } from '../../../shared/rules/disk-quota.ts';
+import { quotaPassed, usedBytes } from '../../../shared/rules/disk/disk-quota.ts';
 
 const NOTHING = { keys: 0, keyBytes: 0, fileBytes: 0, uploadBytes: 0 };
 

@@ -12,7 +12,7 @@ import {
   requeue,
   retryDelayMs,
   type EventQueueRow,
-} from '../../../shared/rules/event-state.ts';
+} from '../../../shared/rules/inbox/event-state.ts';
 
 const NOW = 1_000_000;
 

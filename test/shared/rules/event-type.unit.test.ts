@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventType, isPattern, matchesType } from '../../../shared/rules/event-type.ts';
+import { eventType, isPattern, matchesType } from '../../../shared/rules/inbox/event-type.ts';
 
 const github = { 'x-github-event': 'pull_request' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lastingResolution, likeCalls } from '../../../shared/rules/lasting.ts';
+import { lastingResolution, likeCalls } from '../../../shared/rules/requests/lasting.ts';
 
 const asked = {
   kind: 'approval',

@@ -8,7 +8,7 @@ import {
   likelyMailbox,
   likelyPerson,
   maskedAddress,
-} from '../../../shared/rules/mail-address.ts';
+} from '../../../shared/rules/mail/mail-address.ts';
 import { growsInProportion } from '../../helpers/growth.ts';
 
 describe('isRouted', () => {

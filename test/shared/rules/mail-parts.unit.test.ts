@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mailParts } from '../../../shared/rules/mail-parts.ts';
+import { mailParts } from '../../../shared/rules/mail/mail-parts.ts';
 
 describe('what came with a mail', () => {
   it('is read as it was stored', () => {

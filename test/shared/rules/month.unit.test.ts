@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { monthEnd, monthOf } from '../../../shared/rules/month.ts';
+import { monthEnd, monthOf } from '../../../shared/rules/mail/month.ts';
 
 describe('a calendar month in UTC', () => {
   it.each([

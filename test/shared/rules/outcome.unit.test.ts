@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf, type OutcomeEvent } from '../../../shared/rules/outcome.ts';
+import { outcomeOf, type OutcomeEvent } from '../../../shared/rules/requests/outcome.ts';
 
 const DECIDED = Date.UTC(2026, 0, 2, 14, 2);
 const MINUTE = 60_000;

@@ -6,7 +6,7 @@ import {
   REQUEST_STATUSES,
   resolutionOf,
   type Choice,
-} from '../../../shared/rules/request-state.ts';
+} from '../../../shared/rules/requests/request-state.ts';
 
 const NOW = 1_000_000;
 

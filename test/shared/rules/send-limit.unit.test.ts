@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayOf, limitPassed, monthDays } from '../../../shared/rules/send-limit.ts';
+import { dayOf, limitPassed, monthDays } from '../../../shared/rules/mail/send-limit.ts';
 
 const HOUR = 3600;
 const at = (iso: string): number => Date.parse(iso);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reputationProblem } from '../../../shared/rules/sender-reputation.ts';
+import { reputationProblem } from '../../../shared/rules/mail/sender-reputation.ts';
 
 describe('the standing of a project', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryProblem, problemText } from '../../../shared/rules/signature.ts';
+import { deliveryProblem, problemText } from '../../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../../shared/senders/registry.ts';
 
 const NOW_MS = 1_700_000_000_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifySignature, type ReceivedDelivery } from '../../../shared/rules/signature.ts';
+import { verifySignature, type ReceivedDelivery } from '../../../shared/rules/payload/signature.ts';
 import { sendersFor } from '../../../shared/senders/registry.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

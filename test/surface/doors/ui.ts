@@ -1,6 +1,6 @@
 import { jsonSchema } from '../../../shared/api/fields.ts';
 import { errorResponses, jsonResponse, ANYWHERE } from '../../../shared/api/openapi/responses.ts';
-import { uiLinkAnswer, uiLinkInput } from '../../../gateway/web/inbox/ui-links.ts';
+import { uiLinkAnswer, uiLinkInput } from '../../../gateway/web/inbox/frame/ui-links.ts';
 
 type Json = Record<string, unknown>;
 

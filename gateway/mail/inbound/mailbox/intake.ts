@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import type { MailOutcome } from '../../../lib/metrics.ts';
-import { isRefusal } from '../../../projects/ingress-guard.ts';
+import { isRefusal } from '../../../projects/limits/ingress-guard.ts';
 import type { MailTaker } from '../mail-taker.ts';
 import type { FetchedMail, ImapConnection, ListedMail } from './imap-connection.ts';
 import type { Progress } from './progress.ts';

@@ -1,5 +1,5 @@
 import { addressParser, decodeWords, type Header } from 'postal-mime';
-import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail-address.ts';
+import { comparableAddress, isMailAddress } from '../../../../shared/rules/mail/mail-address.ts';
 import type { MailAddress, MailPayload } from '../read-mail.ts';
 import { withoutInnerComments } from './address-comments.ts';
 import { onlyAddress, signableDomain } from './sender-address.ts';

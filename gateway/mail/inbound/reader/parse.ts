@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
-import { isAutomatic } from './automatic.ts';
+import { isAutomatic } from './reports/automatic.ts';
 import {
   HEADERS_MAX_BYTES,
   shapeOf,
@@ -12,10 +12,10 @@ import {
 } from './limits.ts';
 import type { TxtRecords } from './dns.ts';
 import { MailHeader } from './headers.ts';
-import { htmlToText } from './html-text.ts';
-import { directionOf } from './mail-direction.ts';
-import { reportOf } from './report.ts';
-import { replyText } from './reply-text.ts';
+import { htmlToText } from './text/html-text.ts';
+import { directionOf } from './text/mail-direction.ts';
+import { reportOf } from './reports/report.ts';
+import { replyText } from './text/reply-text.ts';
 import { readableHeader, charsetOf } from './readable-header.ts';
 import { cleanText, cutText, hasMissing } from './texts.ts';
 import { hashed, written } from './hashed.ts';

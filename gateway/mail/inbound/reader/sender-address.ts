@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { isMailAddress, isRouted } from '../../../../shared/rules/mail-address.ts';
+import { isMailAddress, isRouted } from '../../../../shared/rules/mail/mail-address.ts';
 
 /** Nothing that any reader of addresses takes for a mark: no blank, control, invisible character, quote or route. */
 const LOCAL = /^[^\p{C}\p{Z}\ufffd"(),:;<>@[\\\]]+$/u;

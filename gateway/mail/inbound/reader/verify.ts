@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import { DkimVerifier, type DkimResult, type HeaderRows } from 'mailauth/lib/dkim/dkim-verifier.js';
 import { dmarc } from 'mailauth/lib/dmarc/index.js';
 import { getAlignment } from 'mailauth/lib/tools.js';
-import { domainOf } from '../../../../shared/rules/mail-address.ts';
+import { domainOf } from '../../../../shared/rules/mail/mail-address.ts';
 import type { MailAuthentication, UnsignedPart } from '../read-mail.ts';
 import type { TxtRecords, TxtResolver } from './dns.ts';
 import { keyRefusal, readSignature, type Refusal, type Signature } from './signature-tags.ts';

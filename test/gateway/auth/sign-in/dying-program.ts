@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import pino from 'pino';
 import { Gateway } from '../../../../gateway/gateway.ts';
-import { InProcessWriters } from '../../../../gateway/commit/in-process.ts';
-import type { Writers, WritersOptions } from '../../../../gateway/commit/writers.ts';
+import { InProcessWriters } from '../../../../gateway/commit/thread/in-process.ts';
+import type { Writers, WritersOptions } from '../../../../gateway/commit/thread/writers.ts';
 import { AccountStore } from '../../../../gateway/store/control/accounts.ts';
 
 // A gateway that kills itself at one point of making a project: `dying-program.ts <folder> <point>`. Prints its address.

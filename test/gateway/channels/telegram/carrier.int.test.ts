@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Notification, Sent } from '../../../../gateway/lib/approvals.ts';
+import type { Notification, Sent } from '../../../../gateway/approvals/approvals.ts';
 import { SOON, Scenario, type Asked } from './scenario.ts';
 
 const CALL_MAX_MS = 300;

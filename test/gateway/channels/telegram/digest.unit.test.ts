@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestHtml } from '../../../../gateway/channels/telegram/digest.ts';
-import type { DigestItem } from '../../../../gateway/lib/approvals.ts';
+import type { DigestItem } from '../../../../gateway/approvals/approvals.ts';
 import { opened } from '../../mail/samples.ts';
 
 const ABOUT = {

@@ -7,7 +7,7 @@ import type {
   RequestStatus,
   RequestView,
   TelegramChat,
-} from '../../../../gateway/lib/approvals.ts';
+} from '../../../../gateway/approvals/approvals.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
 
 const PROJECT = { name: 'Acme & Sons', slug: 'acme' };

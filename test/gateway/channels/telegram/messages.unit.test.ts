@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Opened, RequestKind, RequestView } from '../../../../gateway/lib/approvals.ts';
+import type { Opened, RequestKind, RequestView } from '../../../../gateway/approvals/approvals.ts';
 import { askHtml, overHtml, tellHtml } from '../../../../gateway/channels/telegram/messages.ts';
 import { pageLink } from '../../../../gateway/channels/telegram/page-link.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { vi } from 'vitest';
-import type { RequestView, Sent } from '../../../../gateway/lib/approvals.ts';
+import type { RequestView, Sent } from '../../../../gateway/approvals/approvals.ts';
 import { TelegramBot, type BotProblem } from '../../../../gateway/channels/telegram/bot.ts';
 import { FakeTelegram } from '../../../helpers/fake-telegram.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';

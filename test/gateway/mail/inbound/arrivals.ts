@@ -7,14 +7,14 @@ import {
   tokenAddresses,
 } from '../../../../shared/operations/email/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
-import type { MailReport, ReportedRecipient } from '../../../../gateway/lib/mail-report.ts';
+import type { MailReport, ReportedRecipient } from '../../../../gateway/commit/commands/mail/mail-report.ts';
 import type {
   MailFile,
   MailPayload,
   ReadMail,
 } from '../../../../gateway/mail/inbound/read-mail.ts';
-import { DiskSpace } from '../../../../gateway/projects/disk-space.ts';
-import { IngressGuard } from '../../../../gateway/projects/ingress-guard.ts';
+import { DiskSpace } from '../../../../gateway/projects/limits/disk-space.ts';
+import { IngressGuard } from '../../../../gateway/projects/limits/ingress-guard.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import { parsedMail, valuesOf } from '../parsed-mail.ts';
 import { DOMAIN, type TestSending } from '../outbound/sending.ts';

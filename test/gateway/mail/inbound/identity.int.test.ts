@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
-import type { DeliveryAnswer } from '../../../../gateway/commit/delivery.ts';
+import type { DeliveryAnswer } from '../../../../gateway/commit/commands/inbox/delivery.ts';
 import type { MailPayload, ReadMail } from '../../../../gateway/mail/inbound/read-mail.ts';
 import { TestSending } from '../outbound/sending.ts';
 import { arrive, fileWith, mailWith } from './arrivals.ts';

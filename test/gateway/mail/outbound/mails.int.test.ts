@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Semaphore } from '../../../../gateway/lib/semaphore.ts';
 import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
-import type { ProjectWrites } from '../../../../gateway/commit/writers.ts';
+import type { ProjectWrites } from '../../../../gateway/commit/thread/writers.ts';
 import { createVault, loadMasterKey } from '../../../../gateway/lib/vault.ts';
 import { temporaryFolder } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';

@@ -6,7 +6,7 @@ import { maintain } from '../../../../gateway/projects/maintenance.ts';
 import { isoTime } from '../../../../shared/lib/clock.ts';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import type { ErrorBody } from '../../../../shared/lib/errors.ts';
-import type { EmailMessageRow } from '../../../../shared/store/emails.ts';
+import type { EmailMessageRow } from '../../../../shared/store/tables/mail/emails.ts';
 import type { FakeSmtp } from '../../../helpers/fake-smtp.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';

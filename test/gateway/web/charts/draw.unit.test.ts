@@ -5,7 +5,7 @@ import {
   linePath,
   scaleEnd,
   timeScaleEnd,
-} from '../../../../gateway/web/charts/draw.ts';
+} from '../../../../gateway/web/ui/charts/draw.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -285,7 +285,7 @@ describe('a session', () => {
 });
 
 it('over TLS the cookie is bound to the host by its name', async () => {
-  const { cookieFor } = await import('../../../../gateway/web/inbox/answers.tsx');
+  const { cookieFor } = await import('../../../../gateway/web/inbox/frame/answers.tsx');
   expect(cookieFor('https://svc.example/base', '/base/ui')).toEqual({
     name: '__Host-svc_ui',
     attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict',

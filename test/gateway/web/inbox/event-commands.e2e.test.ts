@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlCommand, triggerCommand } from '../../../../gateway/web/inbox/event-commands.ts';
+import { curlCommand, triggerCommand } from '../../../../gateway/web/inbox/pages/events/event-commands.ts';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
-import { parseExact } from '../../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../../shared/lib/json/exact-json.ts';
 
 function event(payload: unknown, more: Partial<Envelope> = {}): Envelope {
   return { channel: 'webhook', source: 'shop', type: 'order.paid', payload, ...more } as Envelope;

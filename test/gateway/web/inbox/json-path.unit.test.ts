@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pathText, pointerOf, valueAt } from '../../../../gateway/web/inbox/json-path.ts';
+import { pathText, pointerOf, valueAt } from '../../../../gateway/web/ui/json/json-path.ts';
 
 const DOCUMENT = { a: { 'b/c~d': [{ e: 1 }, null] }, 'é "x"': { '': 2 } };
 

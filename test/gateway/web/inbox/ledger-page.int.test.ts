@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE } from '../../../../shared/rules/actor.ts';
-import type { Connection } from '../../../../shared/store/connection.ts';
+import type { Connection } from '../../../../shared/store/engine/connection.ts';
 import { withRawDatabase } from '../../../helpers/database.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownChanges } from '../../../../gateway/web/inbox/policy-changes.ts';
+import { shownChanges } from '../../../../gateway/web/inbox/pages/policy/policy-changes.ts';
 
 const same = (count: number): string[] => Array.from({ length: count }, (_, n) => `  rule-${n}`);
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../../gateway/lib/approvals.ts';
+import type { RequestView } from '../../../../gateway/approvals/approvals.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
 import { hasChromium, LOOKS, openBrowser, Tab, type Look } from './browser.ts';
 import { aRequest, MemoryApprovals } from './memory-approvals.ts';

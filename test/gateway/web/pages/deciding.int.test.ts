@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../../gateway/lib/approvals.ts';
+import type { RequestView } from '../../../../gateway/approvals/approvals.ts';
 import type { FakeClock } from '../../../helpers/gateway.ts';
 import type { MemoryApprovals } from './memory-approvals.ts';
 import { type PagesServer } from './pages-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { digitsOf } from '../../../../gateway/web/pages/number.ts';
-import { lengthOfTime, timeOfDay } from '../../../../gateway/web/pages/time.ts';
+import { digitsOf } from '../../../../gateway/web/ui/number.ts';
+import { lengthOfTime, timeOfDay } from '../../../../gateway/web/ui/time.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestView } from '../../../../gateway/lib/approvals.ts';
+import type { RequestView } from '../../../../gateway/approvals/approvals.ts';
 import type { FakeClock } from '../../../helpers/gateway.ts';
 import { MemoryApprovals } from './memory-approvals.ts';
 import { PagesServer } from './pages-server.ts';

@@ -6,7 +6,7 @@ import type {
   Opened,
   RequestStatus,
   RequestView,
-} from '../../../../gateway/lib/approvals.ts';
+} from '../../../../gateway/approvals/approvals.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
 
 const HOUR = 3_600_000;

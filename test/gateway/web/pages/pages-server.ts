@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { pageRoutes } from '../../../../gateway/web/pages/routes.tsx';
-import type { ApprovalService } from '../../../../gateway/lib/approvals.ts';
+import type { ApprovalService } from '../../../../gateway/approvals/approvals.ts';
 import { createVault } from '../../../../gateway/lib/vault.ts';
 import { FormProofs } from '../../../../gateway/web/pages/form-proofs.ts';
 import { identify, type HttpEnv } from '../../../../shared/api/http.ts';

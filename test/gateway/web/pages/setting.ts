@@ -1,4 +1,4 @@
-import type { RequestView } from '../../../../gateway/lib/approvals.ts';
+import type { RequestView } from '../../../../gateway/approvals/approvals.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
 import { aRequest, MemoryApprovals } from './memory-approvals.ts';
 import { PagesServer } from './pages-server.ts';

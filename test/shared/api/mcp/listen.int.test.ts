@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Outflow } from '../../../../shared/api/mcp/hold.ts';
+import { Outflow } from '../../../../shared/api/mcp/tasks/hold.ts';
 import { ServiceError, unavailable } from '../../../../shared/lib/errors.ts';
 import type { Answer } from '../../../../shared/kernel/executor.ts';
 import { Agent, told } from './agent.ts';

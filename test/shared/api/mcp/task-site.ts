@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Choice } from '../../../../gateway/lib/approvals.ts';
+import type { Choice } from '../../../../gateway/approvals/approvals.ts';
 import type { GatewayOptions } from '../../../../gateway/options.ts';
 import { operations } from '../../../../shared/operations/index.ts';
 import { TestPeople } from '../../../gateway/approvals/people.ts';

@@ -1,7 +1,7 @@
 import { assert, oneof, property, string, webPath } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseUri, uriOf } from '../../../../shared/api/mcp/uri.ts';
-import { keyProblem } from '../../../../shared/rules/disk-name.ts';
+import { parseUri, uriOf } from '../../../../shared/api/mcp/resources/uri.ts';
+import { keyProblem } from '../../../../shared/rules/disk/disk-name.ts';
 
 const NAMES = oneof(
   string({ minLength: 1, maxLength: 60, unit: 'grapheme' }),

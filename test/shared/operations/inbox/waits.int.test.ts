@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EventQueueRow } from '../../../../shared/rules/event-state.ts';
+import type { EventQueueRow } from '../../../../shared/rules/inbox/event-state.ts';
 import { TestGateway } from '../../../helpers/gateway.ts';
 import { writerOf } from '../../../helpers/writers.ts';
 

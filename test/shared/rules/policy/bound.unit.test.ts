@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExact } from '../../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../../shared/lib/json/exact-json.ts';
 import { amountWarning } from '../../../../shared/rules/policy/bound.ts';
 import {
   amountPlaces,

@@ -1,12 +1,12 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { fileDelete } from '../../../../../shared/operations/file/delete.ts';
 import { fileGet } from '../../../../../shared/operations/file/get.ts';
-import { isReservedPath } from '../../../../../shared/rules/disk-name.ts';
-import { digitsOf } from '../../../pages/number.ts';
-import { linksTo } from '../../disk-queries.ts';
-import { Facts } from '../../kit/detail.tsx';
-import type { Detail, Item } from '../../kit/item.tsx';
-import { ago, exact, line, ours } from '../../kit/text.tsx';
+import { isReservedPath } from '../../../../../shared/rules/disk/disk-name.ts';
+import { digitsOf } from '../../../ui/number.ts';
+import { linksTo } from './disk-queries.ts';
+import { Facts } from '../../../ui/detail.tsx';
+import type { Detail, Item } from '../../../ui/item.tsx';
+import { ago, exact, line, ours } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 import { linkTable } from './links.tsx';
 import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';

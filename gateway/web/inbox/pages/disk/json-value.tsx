@@ -1,12 +1,12 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { stringifyExact } from '../../../../../shared/lib/exact-json.ts';
+import { stringifyExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../../../../shared/lib/guards.ts';
-import { JsonTree } from '../../json-tree.tsx';
-import { Said } from '../../kit/detail.tsx';
-import { keptQuery } from '../../kit/query.ts';
-import { Filters } from '../../parts.tsx';
+import { JsonTree } from '../../../ui/json/json-tree.tsx';
+import { Said } from '../../../ui/detail.tsx';
+import { keptQuery } from '../../../ui/query.ts';
+import { Filters } from '../../../ui/parts.tsx';
 import type { PageContext } from '../../page-context.ts';
-import { PartOfText } from '../part-of-text.tsx';
+import { PartOfText } from '../events/part-of-text.tsx';
 
 const VIEWS = [
   [null, 'Tree'],

@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx';
-import { STATE_PREFIX } from '../../../../../shared/rules/disk-name.ts';
-import { lengthOfTime } from '../../../pages/time.ts';
-import { bytesText } from '../../bytes-text.ts';
-import { fileLevel, keyLevel, newestStates, type Level } from '../../disk-queries.ts';
-import { Fields } from '../../kit/form.tsx';
-import { ListRows, type ListRow } from '../../kit/list.tsx';
-import { last, line, mono } from '../../kit/text.tsx';
-import { Pager } from '../../parts.tsx';
+import { STATE_PREFIX } from '../../../../../shared/rules/disk/disk-name.ts';
+import { lengthOfTime } from '../../../ui/time.ts';
+import { bytesText } from '../../../ui/bytes-text.ts';
+import { fileLevel, keyLevel, newestStates, type Level } from './disk-queries.ts';
+import { Fields } from '../../../ui/form.tsx';
+import { ListRows, type ListRow } from '../../../ui/list.tsx';
+import { last, line, mono } from '../../../ui/text.tsx';
+import { Pager } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { crumbs, diskHead, diskUrl, type Section } from './parts.tsx';
 

@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { confirm } from '../../confirm.tsx';
-import { allLinks, endLink, findLink, type FileLink } from '../../disk-queries.ts';
-import { due, line, mono } from '../../kit/text.tsx';
-import { Chip, Nothing, Pager, Table, type Column } from '../../parts.tsx';
-import { fieldsOf } from '../../refusal.ts';
+import { confirm } from '../../../ui/confirm.tsx';
+import { allLinks, endLink, findLink, type FileLink } from './disk-queries.ts';
+import { due, line, mono } from '../../../ui/text.tsx';
+import { Chip, Nothing, Pager, Table, type Column } from '../../../ui/parts.tsx';
+import { fieldsOf } from '../../../ui/refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../../page-context.ts';
 import { diskHead, diskUrl, mayChange, named } from './parts.tsx';
 

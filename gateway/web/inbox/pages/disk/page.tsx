@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
-import { actOnItem, showItem } from '../../kit/item.tsx';
+import { actOnItem, showItem } from '../../../ui/item.tsx';
 import type { ActionResult, PageContext, PageResult, UiPage } from '../../page-context.ts';
 import { fileItem } from './file.tsx';
 import { keyItem } from './key.tsx';

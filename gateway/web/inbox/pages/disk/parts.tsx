@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { mayCall } from '../../../../../shared/lib/scopes.ts';
-import { Heading } from '../../parts.tsx';
-import { exact, mono } from '../../kit/text.tsx';
+import { Heading } from '../../../ui/parts.tsx';
+import { exact, mono } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 
 const SECTIONS = [

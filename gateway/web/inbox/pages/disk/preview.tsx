@@ -5,11 +5,11 @@ import {
   fileLinkText,
   pictureLinkText,
 } from '../../../../../shared/kernel/links.ts';
-import { parseExact } from '../../../../../shared/lib/exact-json.ts';
+import { parseExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
-import { Said } from '../../kit/detail.tsx';
+import { Said } from '../../../ui/detail.tsx';
 import type { PageContext } from '../../page-context.ts';
-import { PartOfText } from '../part-of-text.tsx';
+import { PartOfText } from '../events/part-of-text.tsx';
 import { JsonValue } from './json-value.tsx';
 
 /** A file as `file_get` returns it. */

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import type { EmailStatus } from '../../../../../shared/store/emails.ts';
-import { digitsOf } from '../../../pages/number.ts';
-import { addressText } from '../../event-copy.tsx';
-import { listPage, type ListPage, type ListRow } from '../../kit/list.tsx';
-import { age, line } from '../../kit/text.tsx';
+import type { EmailStatus } from '../../../../../shared/store/tables/mail/emails.ts';
+import { digitsOf } from '../../../ui/number.ts';
+import { addressText } from '../events/event-copy.tsx';
+import { listPage, type ListPage, type ListRow } from '../../../ui/list.tsx';
+import { age, line } from '../../../ui/text.tsx';
 import {
   countSent,
   kindsFor,
@@ -12,8 +12,8 @@ import {
   type MailKind,
   type SentMail,
   type ThreadLine,
-} from '../../mail-queries.ts';
-import { Filters, Pager } from '../../parts.tsx';
+} from './mail-queries.ts';
+import { Filters, Pager } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { SENT_STATES, recipientsText, stateOf, stateText } from './states.tsx';
 

@@ -1,14 +1,14 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { digitsOf } from '../../../pages/number.ts';
+import { digitsOf } from '../../../ui/number.ts';
 import { LongText } from '../../../pages/request-copy.tsx';
-import { Facts, Said } from '../../kit/detail.tsx';
-import { FileList } from '../../kit/files.tsx';
-import { line, time } from '../../kit/text.tsx';
-import { findSent, type SentMail } from '../../mail-queries.ts';
-import { UpLink } from '../../parts.tsx';
+import { Facts, Said } from '../../../ui/detail.tsx';
+import { FileList } from '../../../ui/files.tsx';
+import { line, time } from '../../../ui/text.tsx';
+import { findSent, type SentMail } from './mail-queries.ts';
+import { UpLink } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { diskUrl } from '../disk/parts.tsx';
-import { PartOfText } from '../part-of-text.tsx';
+import { PartOfText } from '../events/part-of-text.tsx';
 import { States } from './states.tsx';
 
 /** The browser gets no more of the HTML, as it has the text already. */

@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
-import type { SentMail, SentMessage } from '../../mail-queries.ts';
-import type { State } from '../../kit/list.tsx';
-import { line, mono, time } from '../../kit/text.tsx';
-import { Chip, Table, type Column } from '../../parts.tsx';
+import type { SentMail, SentMessage } from './mail-queries.ts';
+import type { State } from '../../../ui/list.tsx';
+import { line, mono, time } from '../../../ui/text.tsx';
+import { Chip, Table, type Column } from '../../../ui/parts.tsx';
 import type { PageContext } from '../../page-context.ts';
 
 type MessageStatus = SentMessage['status'];

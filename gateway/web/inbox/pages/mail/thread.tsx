@@ -1,14 +1,14 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { LongText } from '../../../pages/request-copy.tsx';
-import { addressText, EventStatusChip, mailOf, Verified } from '../../event-copy.tsx';
-import { lookAtEvent, type SeenEvent } from '../../event-queries.ts';
-import { threadOf, type SentMail, type Thread } from '../../mail-queries.ts';
-import { Facts } from '../../kit/detail.tsx';
-import { line, time } from '../../kit/text.tsx';
-import { UpLink } from '../../parts.tsx';
+import { addressText, EventStatusChip, mailOf, Verified } from '../events/event-copy.tsx';
+import { lookAtEvent, type SeenEvent } from '../events/event-queries.ts';
+import { threadOf, type SentMail, type Thread } from './mail-queries.ts';
+import { Facts } from '../../../ui/detail.tsx';
+import { line, time } from '../../../ui/text.tsx';
+import { UpLink } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
-import { EventFiles } from '../event-mail.tsx';
+import { EventFiles } from '../events/event-mail.tsx';
 import { noContent, sentFiles, sentHead } from './sent.tsx';
 import { States, StatesChip } from './states.tsx';
 

@@ -1,11 +1,11 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { isNotification, type OutboxMessage } from '../../../../../shared/host/outbox.ts';
-import { Fields, type FieldSpec } from '../../kit/form.tsx';
-import { listPage, type ListRow } from '../../kit/list.tsx';
-import { filledIn } from '../../kit/query.ts';
-import { age, line } from '../../kit/text.tsx';
-import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from '../../outbox-queries.ts';
-import { Filters, Pager } from '../../parts.tsx';
+import { Fields, type FieldSpec } from '../../../ui/form.tsx';
+import { listPage, type ListRow } from '../../../ui/list.tsx';
+import { filledIn } from '../../../ui/query.ts';
+import { age, line } from '../../../ui/text.tsx';
+import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from './outbox-queries.ts';
+import { Filters, Pager } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
 import { showMessage } from './message.tsx';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { htmlToText } from '../../../../../gateway/mail/inbound/reader/html-text.ts';
+import { htmlToText } from '../../../../../gateway/mail/inbound/reader/text/html-text.ts';
 
 const text = (html: string) => htmlToText(html, 1000);
 

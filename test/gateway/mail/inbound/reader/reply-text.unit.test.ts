@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replyText } from '../../../../../gateway/mail/inbound/reader/reply-text.ts';
+import { replyText } from '../../../../../gateway/mail/inbound/reader/text/reply-text.ts';
 
 const stripped = (...lines: string[]) => replyText(lines.join('\n'));
 

@@ -1,0 +1,179 @@
+import { NO_LINKS } from '../../../../../shared/kernel/links.ts';
+import { toEnvelope, type Envelope } from '../../../../../shared/kernel/envelope.ts';
+import { isoTime } from '../../../../../shared/lib/clock.ts';
+import { decodeSeqCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
+import { PAYLOAD_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
+import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { sourceFilter, typePattern } from '../../../../../shared/operations/fields.ts';
+import { sourceWarnings } from '../../../../../shared/operations/source/warnings.ts';
+import type { EventStatus } from '../../../../../shared/rules/inbox/event-state.ts';
+import { gistPairs } from '../../../../../shared/rules/inbox/gist.ts';
+import type { EventCounts } from '../../../../../shared/store/tables/inbox/event-history.ts';
+import type { EventRow } from '../../../../../shared/store/tables/inbox/events.ts';
+import { eventText, matchesSearch, parseSearch, type EventSearch } from '../../../../projects/event-text.ts';
+import { SEARCHED_BODY_MAX_BYTES } from '../../../../projects/event-search.ts';
+import { mailOf } from './event-copy.tsx';
+import type { PageContext } from '../../page-context.ts';
+
+/** What somebody looks for in the list of events; undefined fields don't filter. */
+export interface EventsWanted {
+  readonly status?: EventStatus | undefined;
+  readonly source?: string | undefined;
+  /** Exact, or a prefix that ends in `*`. */
+  readonly type?: string | undefined;
+  /** Received this recently. */
+  readonly maxAgeMs?: number | undefined;
+  /** Words to search for. */
+  readonly q?: string | undefined;
+}
+
+export interface ListedEvent {
+  readonly seq: number;
+  readonly event: Envelope;
+  /** What it is about, in one line. Outsiders wrote it. */
+  readonly gist: string;
+}
+
+export interface ListedEvents {
+  readonly items: readonly ListedEvent[];
+  readonly nextCursor: string | null;
+  /** The search took too long to look at every event: `nextCursor` goes on. */
+  readonly isCut: boolean;
+  readonly warnings: readonly string[];
+  /** Problems with the filter, by field. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
+const LIST_LENGTH = 30;
+const GIST_MAX_CHARS = 300;
+const LAST_SEQ = Number.MAX_SAFE_INTEGER;
+
+/** A page of events, newest first. */
+export async function listEvents(
+  context: PageContext,
+  wanted: EventsWanted,
+): Promise<ListedEvents> {
+  const problems = problemsOf(wanted);
+  const nothing = { items: [], nextCursor: null, isCut: false, warnings: [], problems };
+  if (Object.keys(problems).length > 0) return nothing;
+  const beforeSeq = decodeSeqCursor(context.query('cursor'), LAST_SEQ);
+  if (wanted.q === undefined) return { ...nothing, ...(await page(context, wanted, beforeSeq)) };
+  const search = parseSearch(wanted.q);
+  if (!search) {
+    return { ...nothing, problems: { q: 'Type at least one letter or digit.' } };
+  }
+  return { ...nothing, ...(await find(context, wanted, { search, beforeSeq })) };
+}
+
+function problemsOf({ source, type }: EventsWanted): Record<string, string> {
+  const problems: Record<string, string> = {};
+  for (const [name, value, schema] of [
+    ['source', source, sourceFilter],
+    ['type', type, typePattern],
+  ] as const) {
+    const message = value === undefined ? undefined : schema.safeParse(value).error?.issues[0];
+    if (message) problems[name] = message.message;
+  }
+  return problems;
+}
+
+/** Reads larger bodies only for those who may claim events. */
+function bodyMaxBytes({ access }: PageContext): number {
+  return mayCall(access.scopes, 'inbox:write') ? SEARCHED_BODY_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
+}
+
+async function page(
+  context: PageContext,
+  { status, source, type, maxAgeMs }: EventsWanted,
+  beforeSeq: number,
+): Promise<Pick<ListedEvents, 'items' | 'nextCursor' | 'warnings'>> {
+  const { now, access } = context;
+  const { rows, warnings } = await access.project.store.read(async (store) => {
+    const since = maxAgeMs === undefined ? undefined : isoTime(now - maxAgeMs);
+    const filter = { status, source, type, since, beforeSeq, now, limit: LIST_LENGTH + 1 };
+    const found = await store.eventHistory.page({ ...filter, bodyMaxBytes: bodyMaxBytes(context) });
+    return { rows: found, warnings: found.length > 0 ? [] : await sourceWarnings(store, source) };
+  });
+  const items = rows.slice(0, LIST_LENGTH).map((row) => listed(context, row));
+  const last = items.at(-1);
+  const isMore = rows.length > LIST_LENGTH && last !== undefined;
+  return { items, nextCursor: isMore ? encodeCursor(last.seq) : null, warnings };
+}
+
+const EVENT_ID = /^evt_[0-9a-z]{26}$/;
+
+async function find(
+  context: PageContext,
+  wanted: EventsWanted,
+  { search, beforeSeq }: { readonly search: EventSearch; readonly beforeSeq: number },
+): Promise<Pick<ListedEvents, 'items' | 'nextCursor' | 'isCut'>> {
+  const { now, access } = context;
+  const { store, searches } = access.project;
+  const id = wanted.q?.trim() ?? '';
+  if (EVENT_ID.test(id)) {
+    const row = await store.read(({ events }) => events.findWhole(id, now));
+    const items = row ? [listed(context, row)].filter((one) => isWanted(one, wanted)) : [];
+    return { items, nextCursor: null, isCut: false };
+  }
+  const { maxAgeMs } = wanted;
+  const fromSeq =
+    maxAgeMs === undefined
+      ? 0
+      : await store.read(({ eventHistory }) => eventHistory.firstSince(isoTime(now - maxAgeMs)));
+  const check = async (seqs: readonly number[]): Promise<ListedEvent[]> => {
+    const of = { bodyMaxBytes: bodyMaxBytes(context), now };
+    const rows = await store.read(({ eventHistory }) => eventHistory.at(seqs, of));
+    return rows
+      .map((row) => listed(context, row))
+      .filter((one) => isWanted(one, wanted) && matchesSearch(search, eventText(one.event)));
+  };
+  const found = await searches.find({ search, beforeSeq, fromSeq, limit: LIST_LENGTH, check });
+  const { items, nextSeq, isCut } = found;
+  return { items, nextCursor: nextSeq === null ? null : encodeCursor(nextSeq), isCut };
+}
+
+function isWanted({ event }: ListedEvent, { status, source, type }: EventsWanted): boolean {
+  if (status !== undefined && event.status !== status) return false;
+  if (source !== undefined && event.source !== source) return false;
+  if (type === undefined) return true;
+  return type.endsWith('*') ? event.type.startsWith(type.slice(0, -1)) : event.type === type;
+}
+
+function listed(context: PageContext, row: EventRow): ListedEvent {
+  const { access, project, now } = context;
+  const payload = mayCall(access.scopes, 'inbox:write')
+    ? ({ whole: true, ...NO_LINKS } as const)
+    : ({ whole: false } as const);
+  const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
+  const event = toEnvelope(row, { project: project.id, now, reader, payload });
+  return { seq: row.seq, event, gist: gistOf(event).slice(0, GIST_MAX_CHARS) };
+}
+
+/** What an event is about, in one line. Outsiders wrote it. */
+export function gistOf(event: Envelope): string {
+  const mail = mailOf(event);
+  if (mail) return (mail.text_stripped ?? mail.text ?? '').slice(0, 1000).replaceAll(/\s+/g, ' ');
+  const texts = gistPairs(event).map(([, text]) => text);
+  return texts.filter((text) => text !== event.type).join(' · ');
+}
+
+/** How many events are in each state; null where a filter makes counting dear. */
+export async function countEvents(
+  { access, now }: PageContext,
+  { source, type, maxAgeMs, q }: EventsWanted,
+): Promise<EventCounts | null> {
+  const isDear =
+    q !== undefined || maxAgeMs !== undefined || type?.endsWith('*') || (source && type);
+  if (isDear) return null;
+  return access.project.store.read(({ eventHistory }) =>
+    eventHistory.counts(now, { source, type }),
+  );
+}
+
+/** The sources and types to choose from. */
+export function knownValues({ access }: PageContext): Promise<{
+  readonly sources: readonly string[];
+  readonly types: readonly string[];
+}> {
+  return access.project.store.read(({ eventHistory }) => eventHistory.known());
+}
