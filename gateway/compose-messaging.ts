@@ -8,13 +8,15 @@ import { MailCarrier } from './mail/mail-carrier.ts';
 import type { MailConfig } from './mail/mail-config.ts';
 import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
-import { meteredCarrier, type Metrics } from './lib/metrics.ts';
+import { type Metrics } from './lib/metrics.ts';
+import { meteredCarrier } from './approvals/metered-carrier.ts';
 import type { LeaderTask } from './cluster/cluster.ts';
 import { BrowserPush } from './channels/push/browser-push.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
 import type { Webhook } from './channels/telegram/webhook.ts';
-import type { Carrier, ApprovalService, Sent } from './approvals/approvals.ts';
+import type { Carrier, ApprovalService } from './approvals/approvals.ts';
+import type { SendResult } from './lib/send-result.ts';
 import type { SendingProject } from './projects/send-queue.ts';
 import { NotificationQueue } from './approvals/notification-queue.ts';
 
@@ -115,7 +117,7 @@ export class Messaging {
   }
 
   /** Sends a mail that belongs to no project. */
-  async mail(mail: Omit<OutgoingMail, 'from'>): Promise<Sent> {
+  async mail(mail: Omit<OutgoingMail, 'from'>): Promise<SendResult> {
     return orAgain(await this.#mailer.send({ ...mail, from: this.#deps.config.mail.from }));
   }
 

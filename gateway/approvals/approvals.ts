@@ -1,9 +1,15 @@
 import type { PersonPlace } from '../../shared/rules/actor.ts';
 import type { RefusalKind } from '../../shared/rules/inbox/ingress-limit.ts';
+import type { SendResult } from '../lib/send-result.ts';
+import type { TelegramChat } from '../commit/commands/people/channels.ts';
 import type { BoundValues } from './bound-values.ts';
 import type { Role } from '../../shared/rules/roles.ts';
 import type { EndedOutcome, Outcome } from '../../shared/rules/requests/outcome.ts';
-import type { Choice, RequestKind, RequestStatus } from '../../shared/rules/requests/request-state.ts';
+import type {
+  Choice,
+  RequestKind,
+  RequestStatus,
+} from '../../shared/rules/requests/request-state.ts';
 
 export type { Choice, RequestKind, RequestStatus };
 
@@ -99,13 +105,6 @@ export interface ChannelView {
   /** As `a***@example.com`. */
   readonly address: string;
   readonly status: 'added' | 'verified' | 'active';
-}
-
-export interface TelegramChat {
-  readonly chatId: number;
-  readonly userId: number;
-  /** The name that Telegram shows, so that the owner sees whom they let in. */
-  readonly name: string;
 }
 
 /**
@@ -223,30 +222,11 @@ export interface InvitationView {
   readonly inviter: string;
 }
 
-/** The reply of a mail server that refused a mail; missing if no server answered, or the reply isn't about the mail. */
-export interface SmtpReply {
-  readonly smtpCode?: number | null;
-  /** Such as `5.1.1` (RFC 3463); null if the server sent none. */
-  readonly enhancedCode?: string | null;
-}
-
-/** The result of a notification. `messageId` is the channel's own id of the message, for `over`. */
-export type Sent =
-  | { readonly outcome: 'sent'; readonly messageId: string | null }
-  /** Try again, but not before `retryAfterSeconds`. */
-  | ({
-      readonly outcome: 'later';
-      readonly retryAfterSeconds: number | null;
-      readonly reason: string;
-    } & SmtpReply)
-  /** Don't try again: the address or chat refuses us. */
-  | ({ readonly outcome: 'refused'; readonly reason: string } & SmtpReply);
-
 /** A way to reach people, by its kind: email, Telegram. Never throws. */
 export interface Carrier {
   /** `address` is an email address, or a Telegram `chatId` as text. `id` is the same for every attempt. */
   send(
     notification: Notification,
     to: { readonly address: string; readonly id: string },
-  ): Promise<Sent>;
+  ): Promise<SendResult>;
 }

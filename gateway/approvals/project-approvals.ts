@@ -12,14 +12,8 @@ import type { NoticeRow } from '../../shared/store/tables/people/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import type {
-  ChannelView,
-  Choice,
-  Decided,
-  ApprovalService,
-  Opened,
-  TelegramChat,
-} from './approvals.ts';
+import type { ChannelView, Choice, Decided, ApprovalService, Opened } from './approvals.ts';
+import type { TelegramChat } from '../commit/commands/people/channels.ts';
 import type { ChatDirectory } from './chat-directory.ts';
 import { channelViewFor, openedFor } from './view.ts';
 

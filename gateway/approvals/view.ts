@@ -16,7 +16,10 @@ import { isMuted } from '../../shared/rules/requests/notice-budget.ts';
 import { effective } from '../../shared/rules/inbox/event-state.ts';
 import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { suggestedRuleOf } from '../../shared/rules/requests/suggested-rule.ts';
-import { effectiveRequestStatus, withdrawnBecause } from '../../shared/rules/requests/request-state.ts';
+import {
+  effectiveRequestStatus,
+  withdrawnBecause,
+} from '../../shared/rules/requests/request-state.ts';
 import type { ChannelRow } from '../../shared/store/tables/people/channels.ts';
 import type { MemberRow } from '../../shared/store/tables/access/members.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';

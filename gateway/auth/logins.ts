@@ -28,7 +28,7 @@ import { admissionOf, type Admission } from '../store/control/standing.ts';
 import type { LoginRow } from '../store/control/login-rows.ts';
 import type { LoginStore } from '../store/control/logins.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
-import type { Sent } from '../approvals/approvals.ts';
+import type { SendResult } from '../lib/send-result.ts';
 import { notAdmittedMessage, signInMessage } from './sign-in-message.ts';
 import type { LoginClient, LoginService, LoginView } from './login-service.ts';
 import { isAllowed, mailboxHashText, type SignUpRule } from './sign-up.ts';
@@ -56,7 +56,7 @@ export interface LoginDeps {
   readonly mailDomain: string | null;
   /** No mail server is set: mail stays in a folder of the server. */
   readonly keepsMail: boolean;
-  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
   /** Returns the usable projects of an account. */
   readonly projectsOf: (accountId: string) => Promise<OwnedProject[]>;
   /** Gets the reason why a mail didn't go out. */

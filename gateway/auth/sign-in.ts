@@ -1,6 +1,6 @@
 import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
-import type { Sent } from '../approvals/approvals.ts';
+import type { SendResult } from '../lib/send-result.ts';
 import { Founding, type FoundingDeps } from './founding.ts';
 import { Joining } from './joining.ts';
 import { accountAad, Logins } from './logins.ts';
@@ -10,7 +10,7 @@ import { mailboxHashText, type SignUpRule } from './sign-up.ts';
 interface SignInDeps extends FoundingDeps {
   readonly directory: MemberDirectory;
   readonly signUp: SignUpRule;
-  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
   /** Gets the reason why a mail didn't go out. */
   readonly onTrouble: (reason: string) => void;
 }

@@ -1,9 +1,20 @@
 import { countActivity } from './commands/inbox/activity.ts';
 import { sayWhose } from './commands/people/channel-person.ts';
-import { claimDeliveries, claimMails, claimNotices, giveBackDeliveries } from './commands/inbox/claims.ts';
+import {
+  claimDeliveries,
+  claimMails,
+  claimNotices,
+  giveBackDeliveries,
+} from './commands/inbox/claims.ts';
 import { eventsByHand } from './commands/by-hand.ts';
 import { claimErasure, dropPins, endErasure, pinBlob } from './commands/disk/blob-pins.ts';
-import { addBrowser, countPushTest, preparePush, recordPushes, removeBrowser } from './commands/access/browsers.ts';
+import {
+  addBrowser,
+  countPushTest,
+  preparePush,
+  recordPushes,
+  removeBrowser,
+} from './commands/access/browsers.ts';
 import { delivery } from './commands/inbox/delivery.ts';
 import { adminKey, endKeys, noteUse } from './commands/access/keys.ts';
 import { learnSecret } from './commands/inbox/learn-secret.ts';
@@ -13,14 +24,11 @@ import { forgetMails, handMail, recordMail } from './commands/mail/mails.ts';
 import { acceptInvitation, dropInvitations } from './commands/access/members.ts';
 import { oauthConsent, oauthExchange, oauthRefresh, oauthRevoke } from './commands/access/oauth.ts';
 import { operation } from './commands/operation.ts';
-import {
-  confirmChannel,
-  decide,
-  dropChannelLinks,
-  expireRequests,
-  recordNotifications,
-  setOwner,
-} from './commands/people/notifications.ts';
+import { confirmChannel, dropChannelLinks } from './commands/people/channels.ts';
+import { decide } from './commands/people/decide.ts';
+import { expireRequests } from './commands/people/expiry.ts';
+import { recordNotifications } from './commands/people/notifications.ts';
+import { setOwner } from './commands/people/owner.ts';
 import { endLasting } from './commands/people/lasting.ts';
 import { admitNotice, muteKey } from './commands/people/notice-budget.ts';
 import { dropDeliveries, recordAttempts, releaseRoutes } from './commands/inbox/push.ts';

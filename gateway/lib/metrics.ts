@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from '../../shared/rules/inbox/retry-schedule.ts';
 import type { ChannelKind } from '../../shared/store/tables/people/channels.ts';
-import type { Carrier, Sent } from '../approvals/approvals.ts';
+import type { SendResult } from './send-result.ts';
 
 /** The result of an incoming mail. */
 export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
@@ -15,7 +15,7 @@ export interface Metrics {
   /** An attempt to push to a callback has ended. */
   pushed(outcome: AttemptOutcome): void;
   /** A notification was handed to its carrier. */
-  posted(kind: ChannelKind, outcome: Sent['outcome']): void;
+  posted(kind: ChannelKind, outcome: SendResult['outcome']): void;
   /** A mail was taken from the mailbox. */
   mailTaken(outcome: MailOutcome): void;
   /** An attempt to send a mail of an agent has ended. */
@@ -43,20 +43,4 @@ export interface Gauges {
   readonly diskLevel: number;
   /** Objects in the data folder that are known to be damaged. */
   readonly damaged: number;
-}
-
-/** Wraps a carrier so that `metrics` counts its results. */
-export function meteredCarrier(
-  carrier: Carrier,
-  kind: ChannelKind,
-  metrics: Metrics | undefined,
-): Carrier {
-  if (!metrics) return carrier;
-  return {
-    async send(notification, to) {
-      const sent = await carrier.send(notification, to);
-      metrics.posted(kind, sent.outcome);
-      return sent;
-    },
-  };
 }

@@ -1,4 +1,5 @@
-import type { AccessView, Carrier, Notification, Sent } from '../approvals/approvals.ts';
+import type { AccessView, Carrier, Notification } from '../approvals/approvals.ts';
+import type { SendResult } from '../lib/send-result.ts';
 import { isMailAddress } from '../../shared/rules/mail/mail-address.ts';
 import { digestMessage } from './digest-message.ts';
 import {
@@ -33,7 +34,7 @@ export class MailCarrier implements Carrier {
     this.#from = from;
   }
 
-  async send(notification: Notification, to: { address: string; id: string }): Promise<Sent> {
+  async send(notification: Notification, to: { address: string; id: string }): Promise<SendResult> {
     // A sent mail can't be changed; the page behind its link says how the request ended.
     if (notification.kind === 'over' || notification.kind === 'voted') {
       return { outcome: 'sent', messageId: null };

@@ -1,4 +1,4 @@
-import type { Sent } from '../approvals/approvals.ts';
+import type { SendResult } from '../lib/send-result.ts';
 
 /** A complete mail to one person. */
 export interface OutgoingMail {
@@ -42,7 +42,7 @@ export interface OutgoingFile {
 
 /** The result of sending a mail. It can have arrived only after `sent` or `unknown`. */
 export type MailSent =
-  | Sent
+  | SendResult
   /** All of it went out, but the server neither accepted nor refused it. */
   | { readonly outcome: 'unknown'; readonly reason: string };
 
@@ -55,16 +55,16 @@ export interface Mailer {
 }
 
 /** Not sent now, for a reason of one sentence. */
-export function later(reason: string): Sent {
+export function later(reason: string): SendResult {
   return { outcome: 'later', retryAfterSeconds: null, reason };
 }
 
 /** `beforeData` rejected: nothing went out. */
-export function heldBack(): Sent {
+export function heldBack(): SendResult {
   return later('The mail was held back before any of it was sent.');
 }
 
 /** For our notifications: one that may have arrived is sent again, with the same Message-ID. */
-export function orAgain(sent: MailSent): Sent {
+export function orAgain(sent: MailSent): SendResult {
   return sent.outcome === 'unknown' ? later(sent.reason) : sent;
 }

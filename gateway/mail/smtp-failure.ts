@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { Sent, SmtpReply } from '../approvals/approvals.ts';
+import type { SendResult, SmtpReply } from '../lib/send-result.ts';
 import type { SmtpConfig } from './mail-config.ts';
 import { later, type MailSent } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
@@ -60,7 +60,7 @@ export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstan
   return later(silence(failure));
 }
 
-function answered(failure: Failure, credentials: SmtpConfig['credentials']): Sent {
+function answered(failure: Failure, credentials: SmtpConfig['credentials']): SendResult {
   const { command, response, responseCode } = failure;
   const reply = {
     text: oneLine(withoutSecrets(response, credentials), REPLY_CHARS_MAX),
@@ -85,13 +85,13 @@ interface Reply {
   readonly codes: SmtpReply;
 }
 
-function refusal(isFinal: boolean, what: string, reply: Reply): Sent {
+function refusal(isFinal: boolean, what: string, reply: Reply): SendResult {
   if (!isFinal) return notNow(`does not take ${what} now`, reply);
   const reason = `The mail server refuses ${what}: ${reply.text}`;
   return { outcome: 'refused', reason, ...reply.codes };
 }
 
-function notNow(what: string, { text, codes }: Reply): Sent {
+function notNow(what: string, { text, codes }: Reply): SendResult {
   return { ...later(`The mail server ${what}: ${text}`), ...codes };
 }
 

@@ -4,7 +4,7 @@ import { newId } from '../../shared/lib/ids.ts';
 import { comparableAddress } from '../../shared/rules/mail/mail-address.ts';
 import { invitationMessage } from '../auth/sign-in-message.ts';
 import { invitationAad, mailboxHashText, type SignUpRule } from '../auth/sign-up.ts';
-import type { Sent } from '../approvals/approvals.ts';
+import type { SendResult } from '../lib/send-result.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { ControlStore } from '../store/control-store.ts';
 
@@ -16,7 +16,7 @@ export interface InvitationDeps {
   readonly publicUrl: string;
   /** Whether mail leaves this machine. */
   readonly sendsMail: boolean;
-  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
 }
 
 interface Invited {

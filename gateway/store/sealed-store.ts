@@ -1,4 +1,11 @@
-import type { FollowedLog, Reader, Row, SqlValue, Tx, Writer } from '../../shared/store/engine/driver.ts';
+import type {
+  FollowedLog,
+  Reader,
+  Row,
+  SqlValue,
+  Tx,
+  Writer,
+} from '../../shared/store/engine/driver.ts';
 import { EmailRepository } from '../../shared/store/tables/mail/emails.ts';
 import { MetaRepository } from '../../shared/store/tables/meta.ts';
 import { openReader, openWriter } from '../../shared/store/engine/open.ts';

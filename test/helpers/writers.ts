@@ -2,7 +2,11 @@ import type { Project } from '../../gateway/projects/project.ts';
 import type { CommandName, InputOf, OutputOf } from '../../gateway/commit/commands.ts';
 import type { Effect } from '../../gateway/commit/context/job.ts';
 import { InProcessWriters } from '../../gateway/commit/thread/in-process.ts';
-import type { WritableProject, Writers, WritersOptions } from '../../gateway/commit/thread/writers.ts';
+import type {
+  WritableProject,
+  Writers,
+  WritersOptions,
+} from '../../gateway/commit/thread/writers.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
 type OnCommitted = (effects: readonly Effect[]) => void;

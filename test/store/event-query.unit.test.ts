@@ -1,10 +1,18 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { effective, type EventQueueRow, type EventStatus } from '../../shared/rules/inbox/event-state.ts';
+import {
+  effective,
+  type EventQueueRow,
+  type EventStatus,
+} from '../../shared/rules/inbox/event-state.ts';
 import { matchesType } from '../../shared/rules/inbox/event-type.ts';
 import { Connection } from '../../shared/store/engine/connection.ts';
 import type { Row } from '../../shared/store/engine/driver.ts';
-import { anyStateSql, candidateSql, type EventFilter } from '../../shared/store/tables/inbox/event-query.ts';
+import {
+  anyStateSql,
+  candidateSql,
+  type EventFilter,
+} from '../../shared/store/tables/inbox/event-query.ts';
 import { migrate } from '../../shared/store/engine/migrate.ts';
 
 const STATUSES: EventStatus[] = ['pending', 'claimed', 'done', 'failed', 'dead'];

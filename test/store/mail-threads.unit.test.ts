@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/engine/connection.ts';
-import { MAIL_LISTS, receivedQuery, SENT_IN_STATE } from '../../shared/store/tables/mail/mail-threads.ts';
+import {
+  MAIL_LISTS,
+  receivedQuery,
+  SENT_IN_STATE,
+} from '../../shared/store/tables/mail/mail-threads.ts';
 import { migrate } from '../../shared/store/engine/migrate.ts';
 
 let connection: Connection;

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Connection } from '../../shared/store/engine/connection.ts';
 import { migrate } from '../../shared/store/engine/migrate.ts';
-import { requestSearchQuery, type RequestFilter } from '../../shared/store/tables/people/request-search.ts';
+import {
+  requestSearchQuery,
+  type RequestFilter,
+} from '../../shared/store/tables/people/request-search.ts';
 
 let connection: Connection;
 beforeAll(() => {

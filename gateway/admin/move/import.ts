@@ -10,7 +10,12 @@ import { structureProblems } from '../../store/snapshot.ts';
 import { CopyRefused } from '../../../shared/store/copy/table-copy.ts';
 import { syncFile } from '../../lib/durable-files.ts';
 import { AdminError } from '../admin-error.ts';
-import { BucketTarget, folderTarget, sharedFolderTarget, type BlobTarget } from '../backup/blob-target.ts';
+import {
+  BucketTarget,
+  folderTarget,
+  sharedFolderTarget,
+  type BlobTarget,
+} from '../backup/blob-target.ts';
 import { lookUp, openControlAccess, type ControlAccess } from './control-access.ts';
 import { checkFile, copyTo, databaseFile, syncFolders } from '../backup/copies.ts';
 import { DATABASE_FILE, exportedBlob } from './export.ts';

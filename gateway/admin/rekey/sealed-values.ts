@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Vault } from '../../../shared/kernel/context.ts';
-import { addressHashText, channelAad, telegramText } from '../../../shared/operations/channel/view.ts';
+import {
+  addressHashText,
+  channelAad,
+  telegramText,
+} from '../../../shared/operations/channel/view.ts';
 import { memberAad } from '../../../shared/operations/member/view.ts';
 import { callbackSecretAad } from '../../../shared/operations/request/callback-secret.ts';
 import { noticeAad } from '../../../shared/operations/request/notify.ts';

@@ -1,4 +1,5 @@
-import type { Carrier, Notification, Sent } from '../../approvals/approvals.ts';
+import type { Carrier, Notification } from '../../approvals/approvals.ts';
+import type { SendResult } from '../../lib/send-result.ts';
 import type { BotApi } from './bot-api.ts';
 import { askButtons, type Keyboard } from './buttons.ts';
 import { digestHtml } from './digest.ts';
@@ -29,7 +30,7 @@ async function deliver(
   publicUrl: string,
   notification: Notification,
   chatId: number,
-): Promise<Sent> {
+): Promise<SendResult> {
   switch (notification.kind) {
     case 'ask':
       return ask(api, publicUrl, notification, chatId);
@@ -67,7 +68,7 @@ async function ask(
   publicUrl: string,
   { opened, token, remindsOf, follows }: Extract<Notification, { kind: 'ask' }>,
   chatId: number,
-): Promise<Sent> {
+): Promise<SendResult> {
   const page = pageLink(publicUrl, token);
   const replyTo = follows === undefined ? null : parseId(follows);
   const options = {
@@ -90,12 +91,12 @@ export async function replaceOnce(
   }
 }
 
-function sent(messageId: number): Sent {
+function sent(messageId: number): SendResult {
   return { outcome: 'sent', messageId: String(messageId) };
 }
 
 /** A refusal is final only if Telegram refuses the chat or the message; a token can be fixed. */
-function outcomeOf(error: unknown): Sent {
+function outcomeOf(error: unknown): SendResult {
   if (!(error instanceof TelegramFailure)) {
     const reason = error instanceof Error ? error.message : 'Telegram: unknown trouble';
     return { outcome: 'later', retryAfterSeconds: null, reason };

@@ -1,4 +1,9 @@
-import type { ProjectInfo, ServerInfo, Vault, WriteEffect } from '../../../shared/kernel/context.ts';
+import type {
+  ProjectInfo,
+  ServerInfo,
+  Vault,
+  WriteEffect,
+} from '../../../shared/kernel/context.ts';
 import type { ReplicationPosition } from '../../../shared/store/engine/driver.ts';
 import type { FileDamage } from '../../../shared/store/sums/sum-keeper.ts';
 import type { Repositories } from '../../../shared/store/repositories.ts';

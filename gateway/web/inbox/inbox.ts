@@ -3,7 +3,8 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
 import type { Executor } from '../../../shared/kernel/executor.ts';
 import type { ControlStore } from '../../store/control-store.ts';
-import type { ApprovalService, Sent } from '../../approvals/approvals.ts';
+import type { ApprovalService } from '../../approvals/approvals.ts';
+import type { SendResult } from '../../lib/send-result.ts';
 import type { SendSample } from '../../lib/sample-delivery.ts';
 import type { PushAnswer } from '../../lib/push/push-answer.ts';
 import type { PushSubscription } from '../../lib/push/subscription.ts';
@@ -36,7 +37,7 @@ interface WebInboxDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
   /** Sends a mail to a person in the service's name. */
-  readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly mailPerson: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
   /** Delivers a sample to a source of a project. */
   readonly sendSample: SendSample;
   readonly approvals: ApprovalService;

@@ -4,7 +4,12 @@ import type { WriteContext } from '../../kernel/context.ts';
 import { invalid } from '../../lib/errors.ts';
 import { queueRow } from '../../kernel/queue-row.ts';
 import { effective } from '../../rules/inbox/event-state.ts';
-import { CONDITIONS_MAX, PARK_MAX_MS, PARK_TIME_MAX_MS, type Condition } from '../../rules/inbox/park.ts';
+import {
+  CONDITIONS_MAX,
+  PARK_MAX_MS,
+  PARK_TIME_MAX_MS,
+  type Condition,
+} from '../../rules/inbox/park.ts';
 import { effectiveRequestStatus } from '../../rules/requests/request-state.ts';
 import type { EmailMessageRow } from '../../store/tables/mail/emails.ts';
 import type { Repositories } from '../../store/repositories.ts';

@@ -1,6 +1,11 @@
 import { contentSum } from './content-sum.ts';
 import type { Row, SqlValue, Tx } from '../engine/driver.ts';
-import { batchFields, messageFields, type EmailBatchRow, type EmailMessageRow } from '../tables/mail/emails.ts';
+import {
+  batchFields,
+  messageFields,
+  type EmailBatchRow,
+  type EmailMessageRow,
+} from '../tables/mail/emails.ts';
 import { eventSums } from '../tables/inbox/event-content.ts';
 import type { EventRow } from '../tables/inbox/events.ts';
 import { fileFields, type FileRow } from '../tables/disk/files.ts';

@@ -1,12 +1,21 @@
 import { isSound } from './content-sum.ts';
 import type { Row, Tx } from '../engine/driver.ts';
-import { batchFields, messageFields, type EmailBatchRow, type EmailMessageRow } from '../tables/mail/emails.ts';
+import {
+  batchFields,
+  messageFields,
+  type EmailBatchRow,
+  type EmailMessageRow,
+} from '../tables/mail/emails.ts';
 import { isWholeEvent, type SummedEventRow } from '../tables/inbox/event-content.ts';
 import { fileFields, type FileRow } from '../tables/disk/files.ts';
 import { valueFields, type KvRow, type Summed } from '../tables/disk/kv.ts';
 import { parkFields } from '../tables/inbox/parks.ts';
 import { policyFields, type PolicyRow } from '../tables/people/policies.ts';
-import { isWhole as isWholeRequest, REQUEST_COLUMNS, type StoredRequest } from '../tables/people/requests.ts';
+import {
+  isWhole as isWholeRequest,
+  REQUEST_COLUMNS,
+  type StoredRequest,
+} from '../tables/people/requests.ts';
 import { voteFields, type VoteRow } from '../tables/people/votes.ts';
 
 /** A family of rows with sums. */

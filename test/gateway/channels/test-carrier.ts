@@ -1,29 +1,33 @@
-import type { Carrier, Notification, Sent } from '../../../gateway/approvals/approvals.ts';
+import type { Carrier, Notification } from '../../../gateway/approvals/approvals.ts';
+import type { SendResult } from '../../../gateway/lib/send-result.ts';
 import { until } from '../callbacks/callback-receiver.ts';
 
 interface Sending {
   readonly message: Notification;
   readonly address: string;
   readonly id: string;
-  readonly end: (sent: Sent) => void;
+  readonly end: (sent: SendResult) => void;
 }
 
-export const SENT: Sent = { outcome: 'sent', messageId: 'm-1' };
+export const SENT: SendResult = { outcome: 'sent', messageId: 'm-1' };
 
-export function later(retryAfterSeconds: number | null = null): Sent {
+export function later(retryAfterSeconds: number | null = null): SendResult {
   return { outcome: 'later', retryAfterSeconds, reason: 'not now' };
 }
 
 /** Somebody else's server: it answers as it is told, or not until it is told. */
 export class TestCarrier implements Carrier {
   readonly got: Sending[] = [];
-  answer: Sent | null;
+  answer: SendResult | null;
 
-  constructor(answer: Sent | null = SENT) {
+  constructor(answer: SendResult | null = SENT) {
     this.answer = answer;
   }
 
-  send(message: Notification, { address, id }: { address: string; id: string }): Promise<Sent> {
+  send(
+    message: Notification,
+    { address, id }: { address: string; id: string },
+  ): Promise<SendResult> {
     return new Promise((end) => {
       this.got.push({ message, address, id, end });
       if (this.answer) end(this.answer);

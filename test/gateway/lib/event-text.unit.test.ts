@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { eventText, matchesSearch, parseSearch, termsOf } from '../../../gateway/projects/event-text.ts';
+import {
+  eventText,
+  matchesSearch,
+  parseSearch,
+  termsOf,
+} from '../../../gateway/projects/event-text.ts';
 import type { Envelope } from '../../../shared/kernel/envelope.ts';
 import { parseExact } from '../../../shared/lib/json/exact-json.ts';
 

@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePayload, parseBoundedJson, parsePayload } from '../../../shared/rules/payload/payload.ts';
+import {
+  decodePayload,
+  parseBoundedJson,
+  parsePayload,
+} from '../../../shared/rules/payload/payload.ts';
 import { growsInProportion } from '../../helpers/growth.ts';
 
 const JSON_TYPE = 'application/json';

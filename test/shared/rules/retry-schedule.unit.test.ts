@@ -1,6 +1,10 @@
 import { assert, double, integer, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSuccess, judge, type AttemptOutcome } from '../../../shared/rules/inbox/retry-schedule.ts';
+import {
+  isSuccess,
+  judge,
+  type AttemptOutcome,
+} from '../../../shared/rules/inbox/retry-schedule.ts';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const MINUTE_MS = 60_000;

@@ -5,7 +5,11 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { describe, expect, it } from 'vitest';
-import { checkSecret, signWebhook, verifySignature } from '../../../shared/rules/payload/signature.ts';
+import {
+  checkSecret,
+  signWebhook,
+  verifySignature,
+} from '../../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../../shared/senders/registry.ts';
 import type { HeaderRecord } from '../../../shared/senders/sender.ts';
 import { storedHeaders } from '../../../gateway/http/stored-headers.ts';

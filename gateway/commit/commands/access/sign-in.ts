@@ -9,7 +9,7 @@ import { withinRole } from '../../../../shared/rules/roles.ts';
 import type { MemberRow } from '../../../../shared/store/tables/access/members.ts';
 import { tellOwnersBut } from '../../../../shared/operations/access/tell.ts';
 import { approvalContext } from '../../context/approval-context.ts';
-import { setOwner } from '../people/notifications.ts';
+import { setOwner } from '../people/owner.ts';
 import type { Job, Command } from '../../context/job.ts';
 
 /** A key for a person who signed in. Only its hash comes here, never the secret. */

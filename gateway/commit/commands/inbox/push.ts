@@ -7,7 +7,11 @@ import {
 } from '../../../../shared/operations/route/release.ts';
 import { SERVICE } from '../../../../shared/rules/actor.ts';
 import { keptSince } from '../../../../shared/rules/inbox/retention.ts';
-import { isSuccess, judge, type AttemptOutcome } from '../../../../shared/rules/inbox/retry-schedule.ts';
+import {
+  isSuccess,
+  judge,
+  type AttemptOutcome,
+} from '../../../../shared/rules/inbox/retry-schedule.ts';
 import { SERVICE_SOURCE } from '../../../../shared/rules/inbox/source-name.ts';
 import type { AttemptRow, DeliveryRow } from '../../../../shared/store/tables/inbox/deliveries.ts';
 import type { Deletion, Job, Command } from '../../context/job.ts';

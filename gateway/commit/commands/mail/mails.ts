@@ -1,7 +1,11 @@
 import { isoTime } from '../../../../shared/lib/clock.ts';
 import { dropReference } from '../../../../shared/operations/file/quota.ts';
 import { attachmentsOf } from '../../../../shared/operations/email/attachments.ts';
-import { setSendBlocked, sendBlocked, reputationOf } from '../../../../shared/operations/email/quota.ts';
+import {
+  setSendBlocked,
+  sendBlocked,
+  reputationOf,
+} from '../../../../shared/operations/email/quota.ts';
 import type { MailReport } from './mail-report.ts';
 import { mailEnded } from '../../../../shared/operations/inbox/mail-ended.ts';
 import { isPassing, isUnknownAddress } from './mail-status.ts';

@@ -1,7 +1,10 @@
 import type { ApprovalContext } from '../../../../shared/kernel/context.ts';
 import { pluralize } from '../../../../shared/lib/pluralize.ts';
 import { askOwners } from '../../../../shared/operations/member/ask-owners.ts';
-import { currentPolicy, type PolicyProposal } from '../../../../shared/operations/policy/proposal.ts';
+import {
+  currentPolicy,
+  type PolicyProposal,
+} from '../../../../shared/operations/policy/proposal.ts';
 import { canonicalJson } from '../../../../shared/rules/canonical-json.ts';
 import type { Choice } from '../../../../shared/rules/requests/request-state.ts';
 import { policyWith, suggestedRuleOf } from '../../../../shared/rules/requests/suggested-rule.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../../shared/lib/clock.ts';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { newId } from '../../../../shared/lib/ids.ts';
 import type { OutgoingMail } from '../../../mail/mailer.ts';
-import type { Sent } from '../../../approvals/approvals.ts';
+import type { SendResult } from '../../../lib/send-result.ts';
 import { StartLimit } from '../../../auth/start-limit.ts';
 import { within } from '../../../auth/within.ts';
 import { inboxSignInMessage } from './sign-in-message.ts';
@@ -15,7 +15,7 @@ interface OwnerSignInDeps {
   readonly clock: Clock;
   /** The base URL of links in mails. */
   readonly publicUrl: string;
-  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<Sent>;
+  readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
   /** Reports why a mail couldn't be sent. */
   readonly onTrouble: (reason: string) => void;
 }

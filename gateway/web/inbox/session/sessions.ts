@@ -13,7 +13,11 @@ import {
   UI_SESSION_MS,
 } from '../../../../shared/lib/limits.ts';
 import { comparableAddress, likelyMailbox } from '../../../../shared/rules/mail/mail-address.ts';
-import type { UiLinkRow, UiSessionRow, UiSessionStore } from '../../../store/control/ui-sessions.ts';
+import type {
+  UiLinkRow,
+  UiSessionRow,
+  UiSessionStore,
+} from '../../../store/control/ui-sessions.ts';
 import type { NetworkOfAddress } from '../../../store/control/known-networks.ts';
 import { accountHashText } from '../../../auth/logins.ts';
 import { learnedNetwork, networkHashText } from '../../../auth/network.ts';

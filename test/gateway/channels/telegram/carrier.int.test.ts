@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Notification, Sent } from '../../../../gateway/approvals/approvals.ts';
+import type { Notification } from '../../../../gateway/approvals/approvals.ts';
+import type { SendResult } from '../../../../gateway/lib/send-result.ts';
 import { SOON, Scenario, type Asked } from './scenario.ts';
 
 const CALL_MAX_MS = 300;
@@ -24,7 +25,7 @@ function notification(kind: 'ask' | 'tell' | 'over' = 'ask', messageId = '1'): N
   return kind === 'tell' ? { kind, opened } : { kind, opened, messageId };
 }
 
-const send = (one = notification(), address = '7001'): Promise<Sent> =>
+const send = (one = notification(), address = '7001'): Promise<SendResult> =>
   scenario.bot.carrier.send(one, { address, id: 'ntc_1' });
 
 const error = (code: number, description: string, retryAfter?: number) =>

@@ -6,8 +6,8 @@ import type {
   Opened,
   RequestStatus,
   RequestView,
-  TelegramChat,
 } from '../../../../gateway/approvals/approvals.ts';
+import type { TelegramChat } from '../../../../gateway/commit/commands/people/channels.ts';
 import type { Clock } from '../../../../shared/lib/clock.ts';
 
 const PROJECT = { name: 'Acme & Sons', slug: 'acme' };

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { vi } from 'vitest';
-import type { RequestView, Sent } from '../../../../gateway/approvals/approvals.ts';
+import type { RequestView } from '../../../../gateway/approvals/approvals.ts';
+import type { SendResult } from '../../../../gateway/lib/send-result.ts';
 import { TelegramBot, type BotProblem } from '../../../../gateway/channels/telegram/bot.ts';
 import { FakeTelegram } from '../../../helpers/fake-telegram.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
@@ -128,7 +129,7 @@ export class Scenario {
   deliver(
     person: FakePerson,
     message: Parameters<TelegramBot['carrier']['send']>[0],
-  ): Promise<Sent> {
+  ): Promise<SendResult> {
     return this.bot.carrier.send(message, { address: String(person.chat.id), id: 'ntc_1' });
   }
 

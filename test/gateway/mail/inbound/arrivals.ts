@@ -7,7 +7,10 @@ import {
   tokenAddresses,
 } from '../../../../shared/operations/email/project-address.ts';
 import { deliverMail, type ArrivedMail } from '../../../../gateway/mail/inbound/deliver.ts';
-import type { MailReport, ReportedRecipient } from '../../../../gateway/commit/commands/mail/mail-report.ts';
+import type {
+  MailReport,
+  ReportedRecipient,
+} from '../../../../gateway/commit/commands/mail/mail-report.ts';
 import type {
   MailFile,
   MailPayload,

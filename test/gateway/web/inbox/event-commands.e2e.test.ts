@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlCommand, triggerCommand } from '../../../../gateway/web/inbox/pages/events/event-commands.ts';
+import {
+  curlCommand,
+  triggerCommand,
+} from '../../../../gateway/web/inbox/pages/events/event-commands.ts';
 import type { Envelope } from '../../../../shared/kernel/envelope.ts';
 import { parseExact } from '../../../../shared/lib/json/exact-json.ts';
 

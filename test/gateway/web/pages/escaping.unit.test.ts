@@ -4,7 +4,11 @@ import { ConfirmPage } from '../../../../gateway/web/pages/confirm-page.tsx';
 import { render } from '../../../../gateway/web/pages/document.tsx';
 import { RequestPage } from '../../../../gateway/web/pages/request-page.tsx';
 import { ResultPage } from '../../../../gateway/web/pages/result-page.tsx';
-import type { Opened, RequestStatus, RequestView } from '../../../../gateway/approvals/approvals.ts';
+import type {
+  Opened,
+  RequestStatus,
+  RequestView,
+} from '../../../../gateway/approvals/approvals.ts';
 import { anyText } from './any-text.ts';
 import { aRequest } from './memory-approvals.ts';
 

@@ -1,6 +1,9 @@
 // Reports in the words of mail servers, which follow no standard.
 import { oneLine } from '../../../plain-text.ts';
-import type { MailReport, ReportedRecipient } from '../../../../commit/commands/mail/mail-report.ts';
+import type {
+  MailReport,
+  ReportedRecipient,
+} from '../../../../commit/commands/mail/mail-report.ts';
 import { hasNoSender, isAbsence, isAutomatic, isOfDaemon } from './automatic.ts';
 import { plainAddresses, type MailHeader } from '../headers.ts';
 import { directionOf } from '../text/mail-direction.ts';

@@ -1,7 +1,10 @@
 import type { Attachment } from 'postal-mime';
 import { isMailAddress } from '../../../../../shared/rules/mail/mail-address.ts';
 import { oneLine } from '../../../plain-text.ts';
-import type { MailReport, ReportedRecipient } from '../../../../commit/commands/mail/mail-report.ts';
+import type {
+  MailReport,
+  ReportedRecipient,
+} from '../../../../commit/commands/mail/mail-report.ts';
 import { bytesOf } from '../attachments.ts';
 import { isAutomatic } from './automatic.ts';
 import { messageIds, type MailHeader } from '../headers.ts';

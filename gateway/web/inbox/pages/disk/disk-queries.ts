@@ -7,7 +7,11 @@ import type { FileRow } from '../../../../../shared/store/tables/disk/files.ts';
 import type { KvHead } from '../../../../../shared/store/tables/disk/kv.ts';
 import type { Repositories } from '../../../../../shared/store/repositories.ts';
 import type { StateHead } from '../../../../../shared/store/tables/disk/state-versions.ts';
-import { afterFolder, afterName, type LevelRange } from '../../../../../shared/store/tables/text-range.ts';
+import {
+  afterFolder,
+  afterName,
+  type LevelRange,
+} from '../../../../../shared/store/tables/text-range.ts';
 import type { PageContext } from '../../page-context.ts';
 
 const LEVEL_LENGTH = 100;

@@ -10,7 +10,12 @@ import type { EventStatus } from '../../../../../shared/rules/inbox/event-state.
 import { gistPairs } from '../../../../../shared/rules/inbox/gist.ts';
 import type { EventCounts } from '../../../../../shared/store/tables/inbox/event-history.ts';
 import type { EventRow } from '../../../../../shared/store/tables/inbox/events.ts';
-import { eventText, matchesSearch, parseSearch, type EventSearch } from '../../../../projects/event-text.ts';
+import {
+  eventText,
+  matchesSearch,
+  parseSearch,
+  type EventSearch,
+} from '../../../../projects/event-text.ts';
 import { SEARCHED_BODY_MAX_BYTES } from '../../../../projects/event-search.ts';
 import { mailOf } from './event-copy.tsx';
 import type { PageContext } from '../../page-context.ts';

@@ -1,7 +1,10 @@
 import { ledgerQuery } from '../../../../../shared/operations/ledger/query.ts';
 import type { LedgerEntry } from '../../../../../shared/rules/ledger-chain.ts';
 import { mayCall } from '../../../../../shared/lib/scopes.ts';
-import type { AttemptRow, DeliveryRow } from '../../../../../shared/store/tables/inbox/deliveries.ts';
+import type {
+  AttemptRow,
+  DeliveryRow,
+} from '../../../../../shared/store/tables/inbox/deliveries.ts';
 import { doneBy, entriesOf, namesOf } from '../ledger/ledger-queries.ts';
 import type { PageContext } from '../../page-context.ts';
 import { hostOf } from '../routes/route-queries.ts';

@@ -8,7 +8,13 @@ import { Form, Problem, Table, type Column } from '../../../ui/parts.tsx';
 import { confirm } from '../../../ui/confirm.tsx';
 import { fieldsOf } from '../../../ui/refusal.ts';
 import { end, seesAll, sessionsOf, type Listed } from './session-queries.ts';
-import type { ActionResult, PageResult, FormError, UiPage, PageContext } from '../../page-context.ts';
+import type {
+  ActionResult,
+  PageResult,
+  FormError,
+  UiPage,
+  PageContext,
+} from '../../page-context.ts';
 
 /** Open web inbox sessions, with a way to end them. */
 export const sessionsPage: UiPage = {

@@ -9,8 +9,16 @@ import {
 import { emailStatus } from '../../../../../shared/operations/email/status.ts';
 import { toBatchView, type BatchView } from '../../../../../shared/operations/email/view.ts';
 import { keptSince } from '../../../../../shared/rules/inbox/retention.ts';
-import type { EmailBatchRow, EmailMessageRow, EmailStatus } from '../../../../../shared/store/tables/mail/emails.ts';
-import type { ListedMail, MailCount, MailLine } from '../../../../../shared/store/tables/mail/mail-threads.ts';
+import type {
+  EmailBatchRow,
+  EmailMessageRow,
+  EmailStatus,
+} from '../../../../../shared/store/tables/mail/emails.ts';
+import type {
+  ListedMail,
+  MailCount,
+  MailLine,
+} from '../../../../../shared/store/tables/mail/mail-threads.ts';
 import type { Repositories } from '../../../../../shared/store/repositories.ts';
 import type { PageContext } from '../../page-context.ts';
 

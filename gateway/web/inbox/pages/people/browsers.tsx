@@ -15,10 +15,25 @@ import {
 import { Field } from '../../../ui/fields.tsx';
 import { openFlash, sealFlash } from '../../../ui/flash.ts';
 import { age, line } from '../../../ui/text.tsx';
-import { Chip, Form, Heading, Nothing, Problem, Table, UpLink, type Column } from '../../../ui/parts.tsx';
+import {
+  Chip,
+  Form,
+  Heading,
+  Nothing,
+  Problem,
+  Table,
+  UpLink,
+  type Column,
+} from '../../../ui/parts.tsx';
 import { fieldsOf, isAddressRejected, refusalOf } from '../../../ui/refusal.ts';
 import { TestResult, type SentTest } from './push-test.tsx';
-import type { ActionResult, FormError, PageContext, PageResult, UiPage } from '../../page-context.ts';
+import type {
+  ActionResult,
+  FormError,
+  PageContext,
+  PageResult,
+  UiPage,
+} from '../../page-context.ts';
 
 const NAME_MAX_CHARS = 60;
 const FORM_MAX_BYTES = 16_384;

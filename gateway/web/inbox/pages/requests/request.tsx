@@ -5,7 +5,13 @@ import type { RequestRecord } from '../../../../../shared/operations/request/rec
 import { besideDecision } from '../../../pages/beside.ts';
 import { ConfirmProps } from '../../../pages/confirm-page.tsx';
 import { openStep, sealStep } from '../../../pages/fence.ts';
-import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from '../../../pages/form.ts';
+import {
+  afterChoice,
+  readChoice,
+  readForm,
+  type Form,
+  type ReadChoice,
+} from '../../../pages/form.ts';
 import { FORM_PROBLEMS } from '../../../pages/page-answers.tsx';
 import { QuorumLine } from '../../../pages/quorum.tsx';
 import { RequestProps } from '../../../pages/request-page.tsx';

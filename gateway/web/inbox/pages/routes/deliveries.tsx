@@ -2,7 +2,16 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { AgentText } from '../../../pages/request-copy.tsx';
 import { dotted, exact, line, time } from '../../../ui/text.tsx';
-import { Chip, Filters, Form, Nothing, Pager, Table, type Column, type Tone } from '../../../ui/parts.tsx';
+import {
+  Chip,
+  Filters,
+  Form,
+  Nothing,
+  Pager,
+  Table,
+  type Column,
+  type Tone,
+} from '../../../ui/parts.tsx';
 import {
   deliveriesOf,
   DELIVERY_STATUSES,

@@ -1,5 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { reachOf, setupOf, type NewSecret } from '../../../../../shared/rules/inbox/source-setup.ts';
+import {
+  reachOf,
+  setupOf,
+  type NewSecret,
+} from '../../../../../shared/rules/inbox/source-setup.ts';
 import { secretPage } from '../../../ui/secret.tsx';
 import { exact } from '../../../ui/text.tsx';
 import type { Source } from './source-queries.ts';
