@@ -22,6 +22,8 @@ interface CallOptions {
   /** Null sends none. */
   readonly key?: string | null;
   readonly headers?: Record<string, string>;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal;
 }
 
 /** What an input becomes on its way: a target, and what the body carries. */
@@ -103,7 +105,7 @@ export class World {
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const { body, bytes, type = 'application/json', key = this.#apiKey, headers } = options;
+    const { body, bytes, type = 'application/json', key = this.#apiKey, headers, signal } = options;
     const carried = bytes ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(this.#url + path, {
       method,
@@ -113,6 +115,7 @@ export class World {
         ...headers,
       },
       ...(carried !== undefined && { body: carried }),
+      ...(signal && { signal }),
     });
     const { status } = response;
     const text = await response.text();
