@@ -2,6 +2,7 @@ import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { isStopped } from '../../shared/rules/requests/request-state.ts';
+import { isToldByEvent, sendReceived } from '../approvals/received.ts';
 import type { Client } from '../client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
@@ -66,7 +67,7 @@ async function decided({ client, question, waitMs, signal }: Asking): Promise<Ve
     // An answer that the client no longer wants is as good as none.
     if (!signal.aborted) throw error;
   }
-  if (isObject(answer) && !isPending(answer)) return verdictOf(answer);
+  if (isObject(answer) && !isPending(answer)) return received(client, answer);
   return takenBack(client, String(asked['request_id']), signal.aborted);
 }
 
@@ -95,9 +96,21 @@ async function takenBack(client: Client, id: string, isUnwanted: boolean): Promi
   const signal = deadline(WITHDRAWAL_MS);
   const body = { reason: isUnwanted ? ON_SCREEN : TOO_LATE };
   const ended = await client.call('POST', `${path}/withdraw`, { body, signal });
-  if (isUnwanted || !isObject(ended) || ended['withdrawn'] === true) return undecided(null);
+  if (!isObject(ended) || ended['withdrawn'] === true) return undecided(null);
   const record = await client.call('GET', path, { signal });
-  return isObject(record) ? verdictOf(record) : undecided(null);
+  const verdict = isObject(record) ? await received(client, record) : undecided(null);
+  return isUnwanted ? undecided(null) : verdict;
+}
+
+/** What a person decided. Its event is closed: only this prompt could do anything with the decision. */
+async function received(
+  client: Client,
+  answer: Readonly<Record<string, unknown>>,
+): Promise<Verdict> {
+  if (isToldByEvent(answer)) {
+    await sendReceived(client, answer.request_id, deadline(WITHDRAWAL_MS));
+  }
+  return verdictOf(answer);
 }
 
 function verdictOf(answer: Readonly<Record<string, unknown>>): Verdict {

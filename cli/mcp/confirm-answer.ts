@@ -16,14 +16,33 @@ const LOOKING = 'request_status';
 /** Once a client has the answer to a question, closes the event that tells of it. */
 export async function confirmAnswer(
   client: Pick<Client, 'call'>,
-  { method, params }: JSONRPCRequest,
+  request: JSONRPCRequest,
   message: JSONRPCMessage,
   signal: AbortSignal,
 ): Promise<void> {
-  if (method !== 'tools/call' || !('result' in message)) return;
-  const { structuredContent: answer } = message.result;
-  const isAnswer = ASKING.includes(params?.['name']) || params?.['name'] === LOOKING;
-  if (!isAnswer || !isObject(answer) || !isToldByEvent(answer)) return;
-  if (params?.['name'] === LOOKING && !(await isOwn(client, answer, signal))) return;
-  await sendReceived(client, answer.request_id, signal);
+  const road = roadOf(request);
+  if (road === null || !('result' in message)) return;
+  const result: unknown = road === 'task' ? message.result['result'] : message.result;
+  const answer = isObject(result) ? result['structuredContent'] : null;
+  if (!isObject(answer) || !isToldByEvent(answer)) return;
+  const { request_id: id } = answer;
+  if (road !== 'ask') {
+    // Another key may have asked what is looked up. The answer of a task doesn't say whose question it was.
+    const known = road === 'task' ? await recordOf(client, id, signal) : answer;
+    if (!isObject(known) || !(await isOwn(client, known, signal))) return;
+  }
+  await sendReceived(client, id, signal);
+}
+
+/** How a client may get an answer with this request: by asking, by a look at the request, or by its task; null if it can't. */
+function roadOf({ method, params }: JSONRPCRequest): 'ask' | 'look' | 'task' | null {
+  if (method === 'tasks/get') return 'task';
+  if (method !== 'tools/call') return null;
+  if (params?.['name'] === LOOKING) return 'look';
+  return ASKING.includes(params?.['name']) ? 'ask' : null;
+}
+
+function recordOf(client: Pick<Client, 'call'>, id: string, signal: AbortSignal): Promise<unknown> {
+  const path = `/v1/requests/${encodeURIComponent(id)}`;
+  return client.call('GET', path, { signal, isOptional: true }).catch(() => null);
 }

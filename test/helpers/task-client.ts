@@ -34,9 +34,9 @@ export class McpProcess implements TaskClient {
   readonly told: Fields[] = [];
   #count = 0;
 
-  constructor(home: string) {
+  constructor(home: string, env: Readonly<Record<string, string>> = {}) {
     this.#child = spawn(process.execPath, [resolve('dist/svc.cjs'), 'mcp'], {
-      env: { ...process.env, ...runMark(), SVC_HOME: home },
+      env: { ...process.env, ...runMark(), ...env, SVC_HOME: home },
     });
     // A killed one takes no more input.
     this.#child.stdin.on('error', () => undefined);

@@ -6,7 +6,9 @@ import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Svc } from '../../../clients/typescript/svc.ts';
 import { FakeClock, temporaryFolder, TestGateway } from '../../helpers/gateway.ts';
+import { McpProcess, settled } from '../../helpers/task-client.ts';
 import { TestPeople } from '../../gateway/approvals/people.ts';
+import { claudeCode } from '../hooks/payloads.ts';
 
 let test: TestGateway;
 let people: TestPeople;
@@ -89,6 +91,32 @@ it('an agent killed between its answer and the confirmation finds the event', as
   child.kill('SIGKILL');
   await ended;
   expect(await people.events()).toMatchObject([{ request_id: id, status: 'approved' }]);
+});
+
+it('the answer that a task of svc mcp gave is taken, if its own key read it', async () => {
+  const env = { SVC_GATEWAY: gateway, SVC_API_KEY: test.apiKey };
+  const own = new McpProcess(folder.path, env);
+  const other = new McpProcess(folder.path, { ...env, SVC_API_KEY: await test.key('approvals') });
+  const question = { action: 'deploy', summary: 'Deploy v2' };
+  const asked = await own.send('tools/call', { name: 'ask_approval', arguments: question });
+  const taskId = String(asked.result?.['taskId']);
+  await approve();
+  const read = await settled(taskId, () => other);
+  expect(await people.events()).toHaveLength(1);
+  expect(await settled(taskId, () => own)).toBe(read);
+  await expect.poll(() => people.events(), { timeout: 60_000 }).toEqual([]);
+  for (const one of [own, other]) one.kill();
+  const { body: ledger } = await test.call('GET', '/v1/ledger?op=request_received');
+  expect(ledger['items']).toMatchObject([{ outcome: 'ok' }]);
+});
+
+it('the answer to the prompt of a coding agent is taken', async () => {
+  const { child, ended } = svc(['hook', 'run', 'claude-code']);
+  child.stdin.end(JSON.stringify(claudeCode('npm publish')));
+  await approve();
+  expect(await ended).toEqual([0, null]);
+  expect(await people.events()).toEqual([]);
+  expect(await people.events('done')).toHaveLength(1);
 });
 
 it('the client of TypeScript closes it, and answers though it cannot', async () => {
