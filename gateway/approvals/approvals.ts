@@ -60,6 +60,8 @@ export interface RequestView {
   };
   /** Why the agent took it back; null where it didn't. */
   readonly withdrawn: string | null;
+  /** Why the decision came too late for the agent; null where it didn't. */
+  readonly unused: string | null;
   /** What became of the event after a person decided. */
   readonly outcome: Outcome | null;
   /** What it belongs to, as the agent says, and how many requests of that were asked and allowed so far. */

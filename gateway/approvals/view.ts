@@ -18,6 +18,7 @@ import { queueRow } from '../../shared/kernel/queue-row.ts';
 import { suggestedRuleOf } from '../../shared/rules/requests/suggested-rule.ts';
 import {
   effectiveRequestStatus,
+  unusedBecause,
   withdrawnBecause,
 } from '../../shared/rules/requests/request-state.ts';
 import type { ChannelRow } from '../../shared/store/tables/people/channels.ts';
@@ -132,6 +133,7 @@ async function requestView(
     comment: row.comment,
     approvals: { needed: row.approvals, given },
     withdrawn: withdrawnBecause(row.hint),
+    unused: unusedBecause(row.hint),
     ...(await aboutEvent(store, row, now)),
     thread: await threadOf(store, row),
     like: likeCalls(row)?.words ?? null,

@@ -132,9 +132,10 @@ export function tellHtml(opened: Opened): string {
 export function overHtml(opened: Opened): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
-    const { status, decision, comment, withdrawn } = request;
+    const { status, decision, comment, withdrawn, unused } = request;
     message.heading(endLine(opened));
     if (withdrawn !== null) message.field('Why:', withdrawn, WHY_MAX_CHARS);
+    if (unused !== null) message.field('Too late for the agent:', unused, WHY_MAX_CHARS);
     if (!opened.isDecider) decider(message, request);
     outcome(message, opened);
     if (decision !== null && (status === 'modified' || status === 'answered')) {

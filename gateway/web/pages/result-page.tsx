@@ -67,11 +67,29 @@ export function ResultProps({ opened, status, late, csrf }: Ended): JSX.Element 
           <Lasting opened={opened} csrf={csrf} />
         </div>
       </div>
+      <UnusedNote request={request} />
       <OutcomeNote opened={opened} />
       <p class="soft">This is final. You can close this page. Here is the request.</p>
       <Subject request={request} />
       <About opened={opened} />
     </>
+  );
+}
+
+function UnusedNote({ request }: Pick<Opened, 'request'>): JSX.Element | null {
+  if (request.unused === null) return null;
+  return (
+    <div class="note warn">
+      <Icon name="warn" />
+      <div>
+        <p>
+          <strong>This came too late for the agent.</strong>
+        </p>
+        <p class="quote">
+          <AgentText text={request.unused} reading="line" />
+        </p>
+      </div>
+    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import {
   effectiveRequestStatus,
   REQUEST_KINDS,
   REQUEST_STATUSES,
+  unusedBecause,
 } from '../../rules/requests/request-state.ts';
 import { isMuted } from '../../rules/requests/notice-budget.ts';
 import type { ChannelNotice } from '../../store/tables/people/notices.ts';
@@ -100,6 +101,11 @@ const HINTS: Readonly<Record<string, string>> = {
   expired: "Nobody decided in time, so it isn't approved.",
   needs_context: "Don't repeat this request: open a new one with details that answer the comment.",
 };
+
+/** The hint with which a request ended, whatever was said of it later. */
+export function endHint({ status, hint }: Pick<RequestRecord, 'status' | 'hint'>): string | null {
+  return unusedBecause(hint) === null ? hint : (HINTS[status] ?? null);
+}
 
 /** The record of a request at `now`. */
 export async function toRecord(

@@ -60,7 +60,7 @@ export async function resolveRequest(
   };
   await recordEnd(context, opOf(end), ended, isExpiry ? SERVICE : undefined);
   await applyDecision(context, ended);
-  await closeNotices(context, ended);
+  await closeNotices(context, ended.id);
   await checkTakenUp(context, ended);
   const woke = await wakeWaiting(context, ended.id, status);
   await announceEnd(context, ended, { isDone: woke || isWithdrawn });
@@ -125,8 +125,8 @@ async function applyDecision(context: ApprovalContext, request: RequestRow): Pro
   } else await removeChannel(context, subject);
 }
 
-/** Cancels notices that weren't sent yet, and removes the buttons from the others. */
-async function closeNotices(context: ApprovalContext, { id }: RequestRow): Promise<void> {
+/** Cancels notices that weren't sent yet. The others lose their buttons, and show how the request stands. */
+export async function closeNotices(context: ApprovalContext, id: string): Promise<void> {
   const { notices } = context.store;
   for (const notice of await notices.ofRequest(id)) {
     if (notice.kind !== 'ask') continue;

@@ -78,6 +78,18 @@ export function withdrawnBecause(hint: string | null): string | null {
   return hint?.startsWith(WITHDRAWN) ? hint.slice(WITHDRAWN.length) : null;
 }
 
+const UNUSED = 'unused: ';
+
+/** The hint of a decision that came too late for the agent. */
+export function unusedHint(reason: string): string {
+  return UNUSED + reason;
+}
+
+/** Why a decision came too late for the agent, as its hint says; null if it didn't. */
+export function unusedBecause(hint: string | null): string | null {
+  return hint?.startsWith(UNUSED) ? hint.slice(UNUSED.length) : null;
+}
+
 const STOPPED = 'stopped: ';
 
 /** What the agent of a stopped thread reads. */

@@ -168,6 +168,21 @@ describe('the message that asked', () => {
     expect(asking.buttons).toEqual([]);
   });
 
+  it('says that the decision came too late when the agent takes the question back afterwards', async () => {
+    const channel = await anasChannel();
+    const before = ana.received.length;
+    const request = await people.asked({ approvers: [channel] });
+    const asking = await message(before + 1);
+    await sent(request);
+    ana.taps(asking, 'Approve');
+    await shows(asking, /^✅ Approved by you/);
+    await post(`/v1/requests/${request}/withdraw`, { reason: 'it was done by hand.' });
+    await shows(asking, /^✅ Approved by you.*\nToo late for the agent: it was done by hand\./);
+    const { body } = await post(`/v1/requests/${request}/withdraw`, { reason: 'another reason.' });
+    expect(body).toMatchObject({ status: 'approved', withdrawn: false });
+    expect(await people.status(request)).toMatchObject({ hint: 'unused: it was done by hand.' });
+  });
+
   it('loses its buttons like its reminder when somebody decides', async () => {
     const channel = await anasChannel();
     const before = ana.received.length;
@@ -267,6 +282,17 @@ describe('the page behind the link', () => {
     const html = await page();
     expect(html).toContain('<strong>Done</strong>');
     expect(html).toContain('&lt;script&gt;3f2a&lt;/script&gt;');
+  });
+
+  it('says that the decision came too late for the agent', async () => {
+    const request = await people.asked();
+    const token = await people.link(request);
+    await people.decide(request, { verb: 'deny' });
+    await post(`/v1/requests/${request}/withdraw`, { reason: 'the <prompt> is gone.' });
+    const html = await (await fetch(`${test.url}/a/${token}`)).text();
+    expect(html).toContain('<h1>Denied</h1>');
+    expect(html).toContain('This came too late for the agent.');
+    expect(html).toContain('the &lt;prompt&gt; is gone.');
   });
 
   it('says that the agent took the question back', async () => {

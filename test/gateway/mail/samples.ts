@@ -21,6 +21,7 @@ function request(given: Partial<RequestView> = {}): RequestView {
     event: null,
     approvals: { needed: 1, given: [] },
     withdrawn: null,
+    unused: null,
     outcome: null,
     thread: null,
     like: null,

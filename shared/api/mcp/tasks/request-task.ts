@@ -6,7 +6,7 @@ import { withdrawnBecause } from '../../../rules/requests/request-state.ts';
 import { askApproval } from '../../../operations/ask/approval.ts';
 import { askHuman } from '../../../operations/ask/human.ts';
 import { policySet } from '../../../operations/policy/set.ts';
-import type { RequestRecord } from '../../../operations/request/record.ts';
+import { endHint, type RequestRecord } from '../../../operations/request/record.ts';
 import { requestStatus } from '../../../operations/request/status.ts';
 import { requestWithdraw } from '../../../operations/request/withdraw.ts';
 import { resultWith } from '../call.ts';
@@ -80,13 +80,13 @@ function taskOf(record: RequestRecord): Task {
 
 /** The answer of the call that asked, had it waited. It's the same at each reading, whichever copy gives it. */
 function resultOf(record: RequestRecord): CallToolResult {
-  const { request_id, status, decision, comment, hint, decided_by, state_ref, expires_at } = record;
+  const { request_id, status, decision, comment, decided_by, state_ref, expires_at } = record;
   const value = {
     request_id,
     status,
     decision,
     comment,
-    hint: hint ?? nextStep(record),
+    hint: endHint(record) ?? nextStep(record),
     decided_by,
     state_ref,
     expires_at,

@@ -318,6 +318,11 @@ export class RequestRepository {
     return true;
   }
 
+  async setHint(id: string, hint: string): Promise<void> {
+    const row = await this.find(id);
+    if (row) await this.#change(row, { hint });
+  }
+
   /** From `now` on the answer holds for its own request alone. */
   async endLasting(id: string, now: number): Promise<void> {
     const row = await this.find(id);

@@ -70,6 +70,7 @@ export class MemoryApprovals implements ApprovalService {
       event: null,
       approvals: { needed: 1, given: [] },
       withdrawn: null,
+      unused: null,
       outcome: null,
       thread: null,
       like: null,

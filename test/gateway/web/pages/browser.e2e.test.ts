@@ -72,6 +72,13 @@ const PAGES: Readonly<Record<string, () => string>> = {
     }),
   withdrawn: () =>
     ask({ status: 'expired', decidedAt: clock.now(), withdrawn: 'a newer version is ready.' }),
+  'too late for the agent': () =>
+    ask({
+      status: 'denied',
+      decidedBy: 'owner',
+      decidedAt: clock.now(),
+      unused: 'the prompt was answered or closed on the screen.',
+    }),
   done: () =>
     ask({
       status: 'approved',

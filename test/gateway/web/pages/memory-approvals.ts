@@ -30,6 +30,7 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
     event: null,
     approvals: { needed: 1, given: [] },
     withdrawn: null,
+    unused: null,
     outcome: null,
     thread: null,
     like: null,

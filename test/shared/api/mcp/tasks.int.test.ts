@@ -120,6 +120,23 @@ describe('a question of a client that takes tasks', () => {
     });
   });
 
+  it('has the same result after its question is taken back too late', async () => {
+    for (const choice of [
+      { verb: 'approve' },
+      { verb: 'needs_context', comment: 'Why?' },
+    ] as const) {
+      const { taskId } = (await site.ask({ action: choice.verb })).result;
+      await site.decide(taskId, choice);
+      const before = bytesOf(await site.get(taskId));
+      const path = `/v1/requests/${String(taskId)}/withdraw`;
+      await site.test.call('POST', path, { body: { reason: 'it was done by hand.' } });
+      expect(await site.people.status(String(taskId))).toMatchObject({
+        hint: 'unused: it was done by hand.',
+      });
+      expect(bytesOf(await site.get(taskId))).toBe(before);
+    }
+  });
+
   it('is withdrawn with its task', async () => {
     const { taskId } = (await site.ask()).result;
     const held = await site.held(taskId);

@@ -585,7 +585,7 @@ class Request(Group):
     ) -> t.RequestWithdrawAnswer:
         """Take back a request nobody has decided yet.
 
-        The request ends as expired. If a person decided first, their decision stands, and withdrawn is false. Only an admin key can withdraw another key's request.
+        The request ends as expired. If a person decided first, their decision stands, withdrawn is false, and the person sees that it came too late. Only an admin key can withdraw another key's request.
         """
         answer: t.RequestWithdrawAnswer = await self._call("request_withdraw", {"request_id": request_id, "reason": reason}, call)
         return answer
