@@ -3,15 +3,9 @@ import { jsonSchema } from '../../shared/api/fields.ts';
 import { pascal } from '../../shared/api/openapi/schemas.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { operations } from '../../shared/operations/index.ts';
+import { blockingFiles, FOLDER } from './blocking-python.ts';
 import { openApiText } from './files.ts';
 
-/** How the Python of a flavour is written: plain methods, or coroutines. */
-interface Flavour {
-  readonly list: string;
-  readonly async: boolean;
-}
-
-const FOLDER = 'clients/python/src/svc_agents/_generated';
 const HEAD = '# Written by `npm run surface` from the operations. Do not edit.\n';
 /** Groups with methods of their own: each client declares them. */
 const BY_HAND = new Set(['inbox', 'ask', 'request', 'kv', 'file']);
@@ -28,12 +22,11 @@ const RESERVED = new Set(
 /** The files of the Python client that follow from the operations, by path. */
 export function pythonFiles(): Map<string, string> {
   const types = new Types(JSON.parse(openApiText()) as Document);
-  const sync = api(types, { list: 'Pages', async: false });
-  const async = api(types, { list: 'AsyncPages', async: true });
+  const methods = api(types);
   return new Map([
     [`${FOLDER}/operations.py`, tableText()],
-    [`${FOLDER}/api.py`, sync],
-    [`${FOLDER}/async_api.py`, async],
+    [`${FOLDER}/async_api.py`, methods],
+    ...blockingFiles(methods),
     [`${FOLDER}/types.py`, types.text()],
   ]);
 }
@@ -225,28 +218,28 @@ function propertiesOf({ input }: Operation): Readonly<Record<string, Schema>> {
   return (jsonSchema(input, 'input') as Schema).properties ?? {};
 }
 
-function api(types: Types, flavour: Flavour): string {
+function api(types: Types): string {
   const groups = new Map<string, string[]>();
   for (const operation of operations) {
     const noun = /^([a-z]+)_/.exec(operation.name)?.[1] ?? '';
     const verb = noun === '' ? operation.name : operation.name.slice(noun.length + 1);
-    groups.set(noun, [...(groups.get(noun) ?? []), methodText(types, operation, verb, flavour)]);
+    groups.set(noun, [...(groups.get(noun) ?? []), methodText(types, operation, verb)]);
   }
   const own = groups.get('') ?? [];
   groups.delete('');
   const classes = [...groups].map(
-    ([noun, methods]) => `\nclass ${pascal(noun)}(Group):\n${methods.join('\n')}`,
+    ([noun, methods]) => `\nclass ${pascal(noun)}(AsyncGroup):\n${methods.join('\n')}`,
   );
   const plain = [...groups.keys()].filter((noun) => !BY_HAND.has(noun));
   const names = plain.map((noun) => `    ${noun}: ${pascal(noun)}\n`);
-  return `${HEAD}"""A method for each operation${flavour.async ? ', as a coroutine' : ''}."""
+  return `${HEAD}"""A method for each operation, as a coroutine."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
-from .._operation import UNSET, CallOptions, ${flavour.async ? 'AsyncGroup as Group' : 'Group'}
-from .._pages import ${flavour.list}
+from .._async_group import AsyncGroup, AsyncPages
+from .._operation import UNSET, CallOptions
 from ..answers import Answered, Approved
 from . import types as t
 
@@ -255,12 +248,12 @@ if TYPE_CHECKING:
 
 ${classes.join('\n')}
 
-class Methods(Group):
+class Methods(AsyncGroup):
 ${names.join('')}
 ${own.join('\n')}`;
 }
 
-function methodText(types: Types, operation: Operation, verb: string, flavour: Flavour): string {
+function methodText(types: Types, operation: Operation, verb: string): string {
   const { name, summary, description, cli, rest } = operation;
   const fields = Object.entries(propertiesOf(operation)).filter(
     // A file's text is encoded by whoever saves it.
@@ -291,9 +284,9 @@ function methodText(types: Types, operation: Operation, verb: string, flavour: F
   const given = fields.map(([field]) => `"${field}": ${pythonName(field)}`).join(', ');
   const item = itemOf(types, operation);
   const plain = ANSWERS[name] ?? qualified(result);
-  const returned = item === null ? plain : `${flavour.list}[${qualified(item)}]`;
+  const returned = item === null ? plain : `AsyncPages[${qualified(item)}]`;
   const call = `self._${item === null ? 'call' : 'pages'}("${name}", {${given}}, call)`;
-  const isCoroutine = flavour.async && item === null;
+  const isCoroutine = item === null;
   return `    ${isCoroutine ? 'async ' : ''}def ${verb}(
 ${[...args, '**call: Unpack[CallOptions]'].map((arg) => `        ${arg},\n`).join('')}    ) -> ${returned}:
         """${summary}

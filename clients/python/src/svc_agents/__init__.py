@@ -1,10 +1,11 @@
 """A client for svc, the back end that software agents share."""
 
-from ._generated.types import ClaimedEvent, WorkEvent
 from ._async import AsyncSvc
-from ._contexts import AsyncContext, Context
+from ._async_context import AsyncContext
 from ._effects import Clock
-from ._sync import Svc
+from ._generated.client import Svc
+from ._generated.context import Context
+from ._generated.types import ClaimedEvent, WorkEvent
 from ._version import VERSION as __version__
 from ._working import Finished
 from .answers import (

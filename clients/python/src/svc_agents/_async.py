@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -19,12 +18,12 @@ from typing import (
 
 from . import _helpers
 from . import types as t
+from ._async_context import AsyncContext
+from ._async_work import AsyncBackground, AsyncWorker, OnFinished, async_perform, stopping
+from ._core import MAX_RETRIES, TIMEOUT, Core
+from ._effects import Clock, Steps, Stop
 from ._generated import async_api as api
 from ._generated.types import WorkEvent
-from ._async_work import AsyncWorker, OnFinished, stopping
-from ._contexts import AsyncContext
-from ._core import MAX_RETRIES, TIMEOUT, Core
-from ._effects import Call, Clock, Send, Sleep, Steps, Stop
 from ._lost import Lost
 from ._operation import CallOptions
 from ._progress import Progress
@@ -138,12 +137,12 @@ class AsyncLock:
 
     async def __aenter__(self) -> "AsyncLock":
         await self._svc._run(self._core.take())
-        self._keeper = asyncio.ensure_future(self._svc._run(self._core.keep()))
+        self._keeper = AsyncBackground(self._svc._run, self._core.keep(), "svc lock")
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._core.released.fire()
-        await asyncio.wait([self._keeper])
+        await self._keeper.join()
         await self._svc._run(self._core.give_back())
 
 
@@ -234,26 +233,27 @@ class AsyncSvc(api.Methods):
     ) -> None:
         """
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
-        Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB
-        of JSON. If it raises, the event is tried again later, and is dead after the fifth time; `Permanent` makes it
-        dead at once. `payload` parses
-        the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line
-        when it waits, claims and finishes (default: standard error, if that's a terminal).
+        Ctrl-C or SIGTERM. Cancelled, it gives its events back. What the handler returns is the ack's result, up to 4 KB of
+        JSON. If it raises, the event is tried again later, and is dead after the fifth time; `Permanent` makes it dead at
+        once. `payload` parses the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at
+        once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line when it
+        waits, claims and finishes (default: standard error, if that's a terminal).
         """
         settings = settings_of(filter, payload, concurrency, lease_seconds, beat_seconds, max, drain)
         ending, progress = Stop(), Progress(log)
         async with stopping(ending, stop, progress):
             await AsyncWorker(self, settings, handler, on_finished, progress).run(ending)
 
-    @overload
+    @overload  # async only
     async def once(self, scope: str, name: str, step: Callable[[], Awaitable[T]]) -> T: ...
 
-    @overload
+    @overload  # async only
     async def once(self, scope: str, name: str, step: Callable[[], T]) -> T: ...
 
-    async def once(self, scope: str, name: str, step: Callable[[], Any]) -> Any:
+    async def once(self, scope: str, name: str, step: Callable[[], Union[T, Awaitable[T]]]) -> T:
         """Runs a step once per scope, such as a date, and returns its result as JSON."""
-        return await self._run(_helpers.once(self._core, scope, name, step))
+        result: T = await self._run(_helpers.once(self._core, scope, name, step))
+        return result
 
     def lock(
         self, name: str, *, ttl_seconds: int = 60, wait_seconds: Optional[float] = None
@@ -276,7 +276,7 @@ class AsyncSvc(api.Methods):
             effect = next(steps)
             while True:
                 try:
-                    result = await self._do(effect)
+                    result = await async_perform(effect, self._transport, self._core.clock)
                 except BaseException as error:  # The core decides.
                     effect = steps.throw(error)
                 else:
@@ -284,24 +284,3 @@ class AsyncSvc(api.Methods):
         except StopIteration as end:
             value: T = end.value
             return value
-
-    async def _do(self, effect: Any) -> Any:
-        if isinstance(effect, Send):
-            return await self._transport.send(effect.request, effect.stop, effect.place)
-        if isinstance(effect, Sleep):
-            return await self._core.clock.wait_async(effect)
-        return await _called(effect)
-
-
-async def _called(call: Call) -> Any:
-    """What a function of the user returns. A coroutine is cancelled when the call's `stop` fires."""
-    result = call.function()
-    if not inspect.isawaitable(result):
-        return result
-    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(result)
-    cancel: Any = lambda: loop.call_soon_threadsafe(task.cancel)
-    forget = call.stop.on_fire(cancel) if call.stop else (lambda: None)
-    try:
-        return await task
-    finally:
-        forget()

@@ -1,24 +1,59 @@
-"""The asynchronous client's worker: a task for each handler, and one for each lease."""
+"""What asyncio does for its client: effects of the core, and a worker with a task for each handler and each lease."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import signal
 import threading
 from typing import TYPE_CHECKING, Any, AsyncIterator, Awaitable, Callable, List, Optional, Set
 
-from ._contexts import AsyncContext
-from ._effects import Stop
-from ._lease import Lease, take
+from ._async_context import AsyncContext
+from ._effects import Call, Clock, Effect, Send, Sleep, Steps, Stop
+from ._lease import Lease
 from ._lost import Lost
 from ._progress import Progress
-from ._working import Finished, LostClaims, Settings, Work, next_event, parsed
+from ._working import Finished, LostClaims, Settings, Work, next_lease, parsed
 
 if TYPE_CHECKING:
     from ._async import AsyncSvc
 
 OnFinished = Callable[[Finished], None]
+
+
+async def async_perform(effect: Effect, transport: Any, clock: Clock) -> Any:
+    """What the core gets for an effect."""
+    if isinstance(effect, Send):
+        return await transport.send(effect.request, effect.stop, effect.place)
+    if isinstance(effect, Sleep):
+        return await clock.wait_async(effect)
+    return await _called(effect)
+
+
+async def _called(call: Call) -> Any:
+    """What a function of the user returns. A coroutine is cancelled when the call's `stop` fires."""
+    result = call.function()
+    if not inspect.isawaitable(result):
+        return result
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(result)
+    cancel: Any = lambda: loop.call_soon_threadsafe(task.cancel)
+    forget = call.stop.on_fire(cancel) if call.stop else (lambda: None)
+    try:
+        return await task
+    finally:
+        forget()
+
+
+class AsyncBackground:
+    """Steps of the core that run meanwhile."""
+
+    def __init__(self, run: Callable[[Steps[Any]], Any], steps: Steps[Any], name: str) -> None:
+        self._task = asyncio.ensure_future(run(steps))
+        self._task.set_name(name)
+
+    async def join(self) -> None:
+        await asyncio.wait([self._task])
 
 
 class AsyncWorker:
@@ -71,30 +106,22 @@ class AsyncWorker:
             await asyncio.wait(self._tasks)
 
     async def _next(self, lost_claims: LostClaims, stop: Stop) -> Optional[Lease]:
-        run, core, settings = self._svc._run, self._svc._core, self._settings
-        while not stop.is_set:
-            event = await run(next_event(core, settings, stop))
-            if event is None:
-                return None
-            taking = take(core, event["id"], settings.lease_seconds, settings.beat, stop)
-            # A cancelled claim must not leave an event behind that nobody works on.
-            claim = asyncio.ensure_future(run(taking))
-            try:
-                lease = await asyncio.shield(claim)
-            except asyncio.CancelledError:
-                await self._return(claim)
-                raise
+        # A cancelled claim must not leave an event behind that nobody works on.
+        claim = asyncio.ensure_future(
+            self._svc._run(next_lease(self._svc._core, self._settings, lost_claims, stop))
+        )
+        try:
+            return await asyncio.shield(claim)
+        except asyncio.CancelledError:
+            stop.fire()
+            lease = await claim
             if lease is not None:
-                return lease  # type: ignore[no-any-return]
-            await run(lost_claims.pause(event["id"], stop))
-        return None
+                await self._return(lease)
+            raise
 
-    async def _return(self, claim: "asyncio.Future[Any]") -> None:
-        lease = await claim
-        if lease is not None:
-            await self._svc.inbox.nack(
-                lease.event["id"], lease_id=lease.event["lease_id"], until=["now"]
-            )
+    async def _return(self, lease: Lease) -> None:
+        event = lease.event
+        await self._svc.inbox.nack(event["id"], lease_id=event["lease_id"], until=["now"])
 
     async def _handle(self, lease: Lease) -> None:
         run = self._svc._run

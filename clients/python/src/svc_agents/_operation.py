@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Mapping, Optional, TypedDict
+from typing import Any, Mapping, Optional, TypedDict
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from ._async import AsyncSvc
-    from ._pages import AsyncPages, Pages
-    from ._sync import Svc
 
 #: Not given. None is a value: JSON's null.
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET", "__bool__": lambda self: False})()
@@ -112,35 +107,3 @@ def query_text(fields: Mapping[str, Any]) -> str:
             text = str(one).lower() if isinstance(one, bool) else str(one)
             pairs.append(f"{name}={quote(text, safe='')}")
     return "?" + "&".join(pairs) if pairs else ""
-
-
-class Group:
-    """Methods of one subject, such as `svc.inbox`."""
-
-    def __init__(self, svc: "Svc") -> None:
-        self._svc = svc
-
-    def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
-        return self._svc._run(self._svc._core.operation(name, fields, options))
-
-    def _pages(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> "Pages[Any]":
-        from ._pages import Pages
-
-        return Pages(lambda cursor: self._call(name, {**fields, **cursor}, options))
-
-
-class AsyncGroup:
-    """Methods of one subject, such as `svc.inbox`, as coroutines."""
-
-    def __init__(self, svc: "AsyncSvc") -> None:
-        self._svc = svc
-
-    async def _call(self, name: str, fields: Mapping[str, Any], options: CallOptions) -> Any:
-        return await self._svc._run(self._svc._core.operation(name, fields, options))
-
-    def _pages(
-        self, name: str, fields: Mapping[str, Any], options: CallOptions
-    ) -> "AsyncPages[Any]":
-        from ._pages import AsyncPages
-
-        return AsyncPages(lambda cursor: self._call(name, {**fields, **cursor}, options))

@@ -1,4 +1,4 @@
-"""The blocking client's worker: a thread for each handler, and one for each lease."""
+"""What threads do for the blocking client: effects of the core, and a worker with one for each handler and each lease."""
 
 from __future__ import annotations
 
@@ -8,20 +8,40 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional
 
-from ._contexts import Context
-from ._effects import Stop
-from ._lease import Lease, take
+from ._effects import Clock, Effect, Send, Sleep, Steps, Stop
+from ._generated.context import Context
+from ._lease import Lease
 from ._lost import Lost
 from ._progress import Progress
-from ._working import Finished, LostClaims, Settings, Work, next_event, parsed
+from ._working import Finished, LostClaims, Settings, Work, next_lease, parsed
 from .errors import SvcError
 
 if TYPE_CHECKING:
-    from ._sync import Svc
+    from ._generated.client import Svc
 
 log = logging.getLogger("svc_agents")
 
 OnFinished = Callable[[Finished], None]
+
+
+def perform(effect: Effect, transport: Any, clock: Clock) -> Any:
+    """What the core gets for an effect."""
+    if isinstance(effect, Send):
+        return transport.send(effect.request, effect.stop, effect.place)
+    if isinstance(effect, Sleep):
+        return clock.wait(effect)
+    return effect.function()
+
+
+class Background:
+    """Steps of the core that run meanwhile."""
+
+    def __init__(self, run: Callable[[Steps[Any]], Any], steps: Steps[Any], name: str) -> None:
+        self._thread = threading.Thread(target=run, args=(steps,), name=name, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join()
 
 
 class Worker:
@@ -88,16 +108,7 @@ class Worker:
                 log.warning("%s: can't give it back: %s", event["id"], error)
 
     def _next(self, lost_claims: LostClaims, stop: Stop) -> Optional[Lease]:
-        run, core, settings = self._svc._run, self._svc._core, self._settings
-        while not stop.is_set:
-            event = run(next_event(core, settings, stop))
-            if event is None:
-                return None
-            lease = run(take(core, event["id"], settings.lease_seconds, settings.beat, stop))
-            if lease is not None:
-                return lease  # type: ignore[no-any-return]
-            run(lost_claims.pause(event["id"], stop))
-        return None
+        return self._svc._run(next_lease(self._svc._core, self._settings, lost_claims, stop))
 
     def _start(self, lease: Lease) -> None:
         # In the caller's own thread if there's only one, for debuggers and for libraries that ask for it.
@@ -111,8 +122,7 @@ class Worker:
 
     def _handle(self, lease: Lease) -> None:
         run = self._svc._run
-        keeper = threading.Thread(target=lambda: run(lease.keep()), name="svc lease", daemon=True)
-        keeper.start()
+        Background(run, lease.keep(), "svc lease")
         self._leases[lease.event["id"]] = lease
         self._progress.claimed(lease.event)
         work = Work(self._svc._core, lease)

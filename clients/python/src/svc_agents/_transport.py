@@ -24,7 +24,7 @@ class Stale(Exception):
     """A kept connection was closed before the call reached anybody."""
 
 
-class SocketTransport:
+class Transport:
     """Keeps connections for the next call."""
 
     def __init__(self, connection: Callable[[], Connection]) -> None:

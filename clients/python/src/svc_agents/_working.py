@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 from . import _keeping
 from ._core import HELD, Core, to_json
 from ._effects import Backoff, Call, Sleep, Steps, Stop, Stopped
-from ._lease import DRIFT, Closed, Lease, Verdict
+from ._lease import DRIFT, Closed, Lease, Verdict, take
 from ._operation import UNSET, Prepared, prepare
 from ._generated.operations import OPERATIONS
 from ._generated.types import ClaimedEvent
@@ -162,6 +162,23 @@ class LostClaims:
         self._id = event_id
         if self._repeats:
             yield Sleep(min(2.0, 0.02 * 2 ** min(self._repeats, 7)) * (0.5 + random.random()), stop)
+
+
+def next_lease(
+    core: Core, settings: Settings, lost_claims: LostClaims, stop: Stop
+) -> Steps[Optional[Lease]]:
+    """The lease on the oldest event that fits and that no other worker has; None as `next_event` says it."""
+    while not stop.is_set:
+        event = yield from next_event(core, settings, stop)
+        if event is None:
+            return None
+        lease: Optional[Lease] = yield from take(
+            core, event["id"], settings.lease_seconds, settings.beat, stop
+        )
+        if lease is not None:
+            return lease
+        yield from lost_claims.pause(event["id"], stop)
+    return None
 
 
 def parsed(event: ClaimedEvent, parse: Optional[Callable[[Any], Any]]) -> Any:

@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from ._async import AsyncSvc
 from ._effects import Clock, Sleep, Stop
 from ._http import Request, Response
-from ._sync import Svc
+from ._generated.client import Svc
 from ._working import Finished
 
 RETRY_AFTER = [30, 60, 120, 240]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
-from .._operation import UNSET, CallOptions, Group
-from .._pages import Pages
+from .group import Group, Pages
+from .._operation import UNSET, CallOptions
 from ..answers import Answered, Approved
 from . import types as t
 

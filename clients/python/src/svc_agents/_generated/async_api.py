@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
-from .._operation import UNSET, CallOptions, AsyncGroup as Group
-from .._pages import AsyncPages
+from .._async_group import AsyncGroup, AsyncPages
+from .._operation import UNSET, CallOptions
 from ..answers import Answered, Approved
 from . import types as t
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Session(Group):
+class Session(AsyncGroup):
     async def hello(
         self,
         *,
@@ -30,7 +30,7 @@ class Session(Group):
         return answer
 
 
-class Key(Group):
+class Key(AsyncGroup):
     def list(
         self,
         *,
@@ -103,7 +103,7 @@ class Key(Group):
         return answer
 
 
-class Source(Group):
+class Source(AsyncGroup):
     async def list(
         self,
         **call: Unpack[CallOptions],
@@ -187,7 +187,7 @@ class Source(Group):
         return answer
 
 
-class Inbox(Group):
+class Inbox(AsyncGroup):
     def list(
         self,
         *,
@@ -371,7 +371,7 @@ class Inbox(Group):
         return answer
 
 
-class Route(Group):
+class Route(AsyncGroup):
     async def list(
         self,
         **call: Unpack[CallOptions],
@@ -476,7 +476,7 @@ class Route(Group):
         return answer
 
 
-class Ask(Group):
+class Ask(AsyncGroup):
     async def approval(
         self,
         action: str,
@@ -536,7 +536,7 @@ class Ask(Group):
         return answer
 
 
-class Request(Group):
+class Request(AsyncGroup):
     async def status(
         self,
         request_id: str,
@@ -616,7 +616,7 @@ class Request(Group):
         return answer
 
 
-class Channel(Group):
+class Channel(AsyncGroup):
     async def list(
         self,
         **call: Unpack[CallOptions],
@@ -656,7 +656,7 @@ class Channel(Group):
         return answer
 
 
-class Member(Group):
+class Member(AsyncGroup):
     async def list(
         self,
         **call: Unpack[CallOptions],
@@ -708,7 +708,7 @@ class Member(Group):
         return answer
 
 
-class Project(Group):
+class Project(AsyncGroup):
     async def rename(
         self,
         name: str,
@@ -734,7 +734,7 @@ class Project(Group):
         return answer
 
 
-class Policy(Group):
+class Policy(AsyncGroup):
     async def get(
         self,
         **call: Unpack[CallOptions],
@@ -804,7 +804,7 @@ class Policy(Group):
         return answer
 
 
-class Kv(Group):
+class Kv(AsyncGroup):
     def list(
         self,
         prefix: Optional[str] = None,
@@ -907,7 +907,7 @@ class Kv(Group):
         return answer
 
 
-class State(Group):
+class State(AsyncGroup):
     async def load(
         self,
         task_id: str,
@@ -952,7 +952,7 @@ class State(Group):
         return answer
 
 
-class File(Group):
+class File(AsyncGroup):
     def list(
         self,
         prefix: Optional[str] = None,
@@ -1033,7 +1033,7 @@ class File(Group):
         return answer
 
 
-class Email(Group):
+class Email(AsyncGroup):
     async def send(
         self,
         *,
@@ -1071,7 +1071,7 @@ class Email(Group):
         return answer
 
 
-class Ledger(Group):
+class Ledger(AsyncGroup):
     def query(
         self,
         *,
@@ -1108,7 +1108,7 @@ class Ledger(Group):
         return answer
 
 
-class Methods(Group):
+class Methods(AsyncGroup):
     session: Session
     key: Key
     source: Source

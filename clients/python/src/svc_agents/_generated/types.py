@@ -1451,6 +1451,42 @@ class Policy(TypedDict):
     approved_at: Optional[str]
 
 
+class PolicySetPolicyRulesItem(TypedDict):
+    #: Made up if omitted.
+    id: NotRequired[str]
+    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
+    effect: str
+    #: Exact, or a prefix and `*`.
+    action: NotRequired[Union[str, List[str]]]
+    #: For links and mails, which have no action.
+    tool: NotRequired[Union[str, List[str]]]
+    #: Without its sign.
+    amount_gt: NotRequired[float]
+    #: Without its sign.
+    amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
+    #: As stated by the agent.
+    risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
+    #: `example.com`, `*.example.com`.
+    recipient_domains: NotRequired[List[str]]
+    #: Channels to ask.
+    approvers: NotRequired[List[str]]
+    #: How many must approve.
+    approvals: NotRequired[int]
+    #: For people.
+    description: NotRequired[str]
+
+
+class PolicySetPolicy(TypedDict):
+    """The whole document, `{"rules": […]}`."""
+
+    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
+    rules: List[PolicySetPolicyRulesItem]
+
+
 class PolicySetAnswerWarningsItem(TypedDict):
     #: Id of the rule.
     rule: str
@@ -1481,6 +1517,42 @@ class PolicySetAnswer(TypedDict):
     poll_after_seconds: Optional[int]
     #: Rules that can never decide, and the like.
     warnings: List[PolicySetAnswerWarningsItem]
+
+
+class PolicyTestPolicyRulesItem(TypedDict):
+    #: Made up if omitted.
+    id: NotRequired[str]
+    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
+    effect: str
+    #: Exact, or a prefix and `*`.
+    action: NotRequired[Union[str, List[str]]]
+    #: For links and mails, which have no action.
+    tool: NotRequired[Union[str, List[str]]]
+    #: Without its sign.
+    amount_gt: NotRequired[float]
+    #: Without its sign.
+    amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
+    #: As stated by the agent.
+    risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
+    #: `example.com`, `*.example.com`.
+    recipient_domains: NotRequired[List[str]]
+    #: Channels to ask.
+    approvers: NotRequired[List[str]]
+    #: How many must approve.
+    approvals: NotRequired[int]
+    #: For people.
+    description: NotRequired[str]
+
+
+class PolicyTestPolicy(TypedDict):
+    """The whole document, `{"rules": […]}`."""
+
+    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
+    rules: List[PolicyTestPolicyRulesItem]
 
 
 class PolicyTestAnswerTraceItemFailedItem(TypedDict):
@@ -1520,6 +1592,42 @@ class PolicyTestAnswer(TypedDict):
     sentence: str
     #: Each rule in order.
     trace: List[PolicyTestAnswerTraceItem]
+
+
+class PolicyDiffPolicyRulesItem(TypedDict):
+    #: Made up if omitted.
+    id: NotRequired[str]
+    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
+    effect: str
+    #: Exact, or a prefix and `*`.
+    action: NotRequired[Union[str, List[str]]]
+    #: For links and mails, which have no action.
+    tool: NotRequired[Union[str, List[str]]]
+    #: Without its sign.
+    amount_gt: NotRequired[float]
+    #: Without its sign.
+    amount_lte: NotRequired[float]
+    #: Default `/amount`.
+    amount_at: NotRequired[str]
+    #: As stated by the agent.
+    risk: NotRequired[Union[str, List[str]]]
+    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
+    bind: NotRequired[Dict[str, Any]]
+    #: `example.com`, `*.example.com`.
+    recipient_domains: NotRequired[List[str]]
+    #: Channels to ask.
+    approvers: NotRequired[List[str]]
+    #: How many must approve.
+    approvals: NotRequired[int]
+    #: For people.
+    description: NotRequired[str]
+
+
+class PolicyDiffPolicy(TypedDict):
+    """The whole document, `{"rules": […]}`."""
+
+    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
+    rules: List[PolicyDiffPolicyRulesItem]
 
 
 class PolicyDiffAnswerWarningsItem(TypedDict):
@@ -1774,6 +1882,15 @@ class FileGetAnswer(TypedDict):
     download_url: NotRequired[str]
     #: When the link ends.
     expires_at: NotRequired[str]
+
+
+class FilePutUpload(TypedDict):
+    """Get a URL to PUT up to 100 MB to."""
+
+    #: Exact size in bytes.
+    size: int
+    #: Its media type.
+    content_type: NotRequired[str]
 
 
 class FilePutAnswer(TypedDict):
@@ -2120,120 +2237,3 @@ class LedgerVerifyAnswer(TypedDict):
     reason: Optional[str]
     #: The newest entry of the chain.
     head: Optional[LedgerVerifyAnswerHead]
-
-
-class PolicySetPolicyRulesItem(TypedDict):
-    #: Made up if omitted.
-    id: NotRequired[str]
-    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
-    effect: str
-    #: Exact, or a prefix and `*`.
-    action: NotRequired[Union[str, List[str]]]
-    #: For links and mails, which have no action.
-    tool: NotRequired[Union[str, List[str]]]
-    #: Without its sign.
-    amount_gt: NotRequired[float]
-    #: Without its sign.
-    amount_lte: NotRequired[float]
-    #: Default `/amount`.
-    amount_at: NotRequired[str]
-    #: As stated by the agent.
-    risk: NotRequired[Union[str, List[str]]]
-    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
-    bind: NotRequired[Dict[str, Any]]
-    #: `example.com`, `*.example.com`.
-    recipient_domains: NotRequired[List[str]]
-    #: Channels to ask.
-    approvers: NotRequired[List[str]]
-    #: How many must approve.
-    approvals: NotRequired[int]
-    #: For people.
-    description: NotRequired[str]
-
-
-class PolicySetPolicy(TypedDict):
-    """The whole document, `{"rules": […]}`."""
-
-    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
-    rules: List[PolicySetPolicyRulesItem]
-
-
-class PolicyTestPolicyRulesItem(TypedDict):
-    #: Made up if omitted.
-    id: NotRequired[str]
-    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
-    effect: str
-    #: Exact, or a prefix and `*`.
-    action: NotRequired[Union[str, List[str]]]
-    #: For links and mails, which have no action.
-    tool: NotRequired[Union[str, List[str]]]
-    #: Without its sign.
-    amount_gt: NotRequired[float]
-    #: Without its sign.
-    amount_lte: NotRequired[float]
-    #: Default `/amount`.
-    amount_at: NotRequired[str]
-    #: As stated by the agent.
-    risk: NotRequired[Union[str, List[str]]]
-    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
-    bind: NotRequired[Dict[str, Any]]
-    #: `example.com`, `*.example.com`.
-    recipient_domains: NotRequired[List[str]]
-    #: Channels to ask.
-    approvers: NotRequired[List[str]]
-    #: How many must approve.
-    approvals: NotRequired[int]
-    #: For people.
-    description: NotRequired[str]
-
-
-class PolicyTestPolicy(TypedDict):
-    """The whole document, `{"rules": […]}`."""
-
-    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
-    rules: List[PolicyTestPolicyRulesItem]
-
-
-class PolicyDiffPolicyRulesItem(TypedDict):
-    #: Made up if omitted.
-    id: NotRequired[str]
-    #: `require_approval`: a person decides. `auto_approve_notify`: approved, and people are told. One of: allow, deny, require_approval, auto_approve, auto_approve_notify.
-    effect: str
-    #: Exact, or a prefix and `*`.
-    action: NotRequired[Union[str, List[str]]]
-    #: For links and mails, which have no action.
-    tool: NotRequired[Union[str, List[str]]]
-    #: Without its sign.
-    amount_gt: NotRequired[float]
-    #: Without its sign.
-    amount_lte: NotRequired[float]
-    #: Default `/amount`.
-    amount_at: NotRequired[str]
-    #: As stated by the agent.
-    risk: NotRequired[Union[str, List[str]]]
-    #: `{"/currency":"EUR","/fee":{"lte":5}}`.
-    bind: NotRequired[Dict[str, Any]]
-    #: `example.com`, `*.example.com`.
-    recipient_domains: NotRequired[List[str]]
-    #: Channels to ask.
-    approvers: NotRequired[List[str]]
-    #: How many must approve.
-    approvals: NotRequired[int]
-    #: For people.
-    description: NotRequired[str]
-
-
-class PolicyDiffPolicy(TypedDict):
-    """The whole document, `{"rules": […]}`."""
-
-    #: The first rule whose conditions all match decides; a rule without conditions matches everything.
-    rules: List[PolicyDiffPolicyRulesItem]
-
-
-class FilePutUpload(TypedDict):
-    """Get a URL to PUT up to 100 MB to."""
-
-    #: Exact size in bytes.
-    size: int
-    #: Its media type.
-    content_type: NotRequired[str]

@@ -1,24 +1,35 @@
+# Written by `npm run surface` from the asynchronous client: edit _async.py. Do not edit this.
 """The blocking client."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, TypedDict, TypeVar, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Mapping,
+    Optional,
+    TypedDict,
+    TypeVar,
+    Union,
+    overload,
+)
 
-from . import _helpers
-from . import types as t
-from ._generated import api
-from ._generated.types import WorkEvent
-from ._contexts import Context
-from ._core import MAX_RETRIES, TIMEOUT, Core
-from ._effects import Clock, Send, Sleep, Steps, Stop
-from ._lost import Lost
-from ._operation import CallOptions
-from ._progress import Progress
-from ._sync_work import OnFinished, Worker, stopping
-from ._transport import SocketTransport
-from ._working import settings_of
-from .answers import Answered, Approved
+from .. import _helpers
+from .. import types as t
+from .context import Context
+from .._sync_work import Background, Worker, OnFinished, perform, stopping
+from .._core import MAX_RETRIES, TIMEOUT, Core
+from .._effects import Clock, Steps, Stop
+from . import api
+from .types import WorkEvent
+from .._lost import Lost
+from .._operation import CallOptions
+from .._progress import Progress
+from .._transport import Transport
+from .._working import settings_of
+from ..answers import Answered, Approved
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -126,10 +137,7 @@ class Lock:
 
     def __enter__(self) -> "Lock":
         self._svc._run(self._core.take())
-        self._keeper = threading.Thread(
-            target=lambda: self._svc._run(self._core.keep()), name="svc lock", daemon=True
-        )
-        self._keeper.start()
+        self._keeper = Background(self._svc._run, self._core.keep(), "svc lock")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -174,7 +182,7 @@ class Svc(api.Methods):
             env=env,
             clock=clock,
         )
-        self._transport = transport or SocketTransport(lambda: self._core.connection)
+        self._transport = transport or Transport(lambda: self._core.connection)
         self.session = api.Session(self)
         self.key = api.Key(self)
         self.source = api.Source(self)
@@ -225,11 +233,11 @@ class Svc(api.Methods):
     ) -> None:
         """
         Hands each event that fits the filter (`source`, `type`, `mine`) to the handler, until it's stopped: by `stop`,
-        Ctrl-C or SIGTERM. What the handler returns is the ack's result, up to 4 KB of JSON. If it raises, the event is
-        tried again later, and is dead after the fifth time; `Permanent` makes it dead at once. `payload` parses
-        the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at once. With `drain` it stops
-        when nothing is pending, with `max` after so many events. `log` gets a line when it waits, claims and finishes
-        (default: standard error, if that's a terminal).
+        Ctrl-C or SIGTERM. What the handler returns is the ack's result, up to 4 KB of
+        JSON. If it raises, the event is tried again later, and is dead after the fifth time; `Permanent` makes it dead at
+        once. `payload` parses the payload, such as pydantic's `Model.model_validate`; if it raises, the event is dead at
+        once. With `drain` it stops when nothing is pending, with `max` after so many events. `log` gets a line when it
+        waits, claims and finishes (default: standard error, if that's a terminal).
         """
         settings = settings_of(filter, payload, concurrency, lease_seconds, beat_seconds, max, drain)
         ending, progress = Stop(), Progress(log)
@@ -262,7 +270,7 @@ class Svc(api.Methods):
             effect = next(steps)
             while True:
                 try:
-                    result = self._do(effect)
+                    result = perform(effect, self._transport, self._core.clock)
                 except BaseException as error:  # The core decides.
                     effect = steps.throw(error)
                 else:
@@ -270,10 +278,3 @@ class Svc(api.Methods):
         except StopIteration as end:
             value: T = end.value
             return value
-
-    def _do(self, effect: Any) -> Any:
-        if isinstance(effect, Send):
-            return self._transport.send(effect.request, effect.stop, effect.place)
-        if isinstance(effect, Sleep):
-            return self._core.clock.wait(effect)
-        return effect.function()
