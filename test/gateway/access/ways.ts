@@ -4,6 +4,7 @@ import { WebVisitor } from '../web/inbox/web-visitor.ts';
 import { linkToken, tokensOf } from '../../helpers/outbox.ts';
 import { BIG, isCancelled, openUpload, put, send, sendMail, upload } from './left-things.ts';
 import type { Key, Stage } from './stage.ts';
+import { askedAgain } from '../../helpers/asked-again.ts';
 
 /**
  * Prepares a way to stay with somebody else's key. The answer says, after that key was taken away, whether the way is still
@@ -317,7 +318,8 @@ export const WAYS: readonly (readonly [what: string, way: Way])[] = [
   [
     'a wait that is open',
     async (stage, key) => {
-      const waiting = stage.call(key, 'GET', '/v1/inbox/wait?timeout_seconds=100&type=never.comes');
+      const path = '/v1/inbox/wait?timeout_seconds=100&type=never.comes';
+      const waiting = askedAgain(() => stage.call(key, 'GET', path));
       await open(stage);
       return async () => (await waiting).status !== 401;
     },

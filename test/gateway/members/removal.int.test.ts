@@ -4,6 +4,7 @@ import { TestPeople } from '../approvals/people.ts';
 import { ChangeStream } from '../replica/change-stream.ts';
 import { post, Person } from '../auth/sign-in/person.ts';
 import { Team } from './team.ts';
+import { askedAgain } from '../../helpers/asked-again.ts';
 
 let team: Team;
 
@@ -28,7 +29,8 @@ describe('a removed member', () => {
     const people = await TestPeople.of(team.gateway, systemClock(), team.projectId);
     const requestId = await team.asked({ approvers: [adam?.channel_id] });
     const token = await people.link(requestId, adam?.channel_id ?? '');
-    const wait = team.call('GET', '/v1/inbox/wait?timeout_seconds=50', undefined, key);
+    const path = '/v1/inbox/wait?timeout_seconds=50';
+    const wait = askedAgain(() => team.call('GET', path, undefined, key));
     const stream = await ChangeStream.open(team.gateway.url, key);
 
     const page = team.page(`members/${adam?.id ?? ''}`);

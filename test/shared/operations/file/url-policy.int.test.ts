@@ -6,6 +6,7 @@ import { caller } from '../../../helpers/calls.ts';
 import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
 import { TestPeople, refused } from '../../../gateway/approvals/people.ts';
+import { askedAgain } from '../../../helpers/asked-again.ts';
 
 interface Linked {
   readonly url?: string;
@@ -305,7 +306,8 @@ describe('a link that a person allows', () => {
     const made = await test.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
       body: { name: 'soon gone', scopes: ['disk'] },
     });
-    const asking = link({ wait_seconds: 60 }, { key: made.body.api_key });
+    const key = made.body.api_key;
+    const asking = askedAgain(() => link({ wait_seconds: 60 }, { key }));
     await expect.poll(() => people.project.waits.size).toBe(1);
     await test.call('DELETE', `/v1/keys/${made.body.id}`);
     expect(await asking).toMatchObject(refused(401, 'KEY_REVOKED'));

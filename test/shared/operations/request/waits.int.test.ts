@@ -6,6 +6,7 @@ import { askApproval } from '../../../../shared/operations/ask/approval.ts';
 import { caller } from '../../../helpers/calls.ts';
 import { TestGateway } from '../../../helpers/gateway.ts';
 import { TestPeople, refused, type Asked } from '../../../gateway/approvals/people.ts';
+import { askedAgain } from '../../../helpers/asked-again.ts';
 
 const SECOND = 1000;
 
@@ -285,7 +286,8 @@ describe('whoever leaves', () => {
     const made = await test.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
       body: { name: 'soon gone', scopes: ['approvals'] },
     });
-    const asking = people.ask({ wait_seconds: 60 }, { key: made.body.api_key });
+    const key = made.body.api_key;
+    const asking = askedAgain(() => people.ask({ wait_seconds: 60 }, { key }));
     await waiting(1);
     const [row] = await pending();
     await test.call('DELETE', `/v1/keys/${made.body.id}`);
