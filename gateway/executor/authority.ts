@@ -4,7 +4,7 @@ import type { Caller, LongContext, ServerInfo, Vault } from '../../shared/kernel
 import { ServiceError } from '../../shared/lib/errors.ts';
 import type { Answer, Credentials, Executor, Follower } from '../../shared/kernel/executor.ts';
 import { longContext } from '../../shared/kernel/long-context.ts';
-import { admit, type Operation } from '../../shared/kernel/operation.ts';
+import { admit, type Executable } from '../../shared/kernel/operation.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -39,7 +39,7 @@ export class Authority implements Executor {
   }
 
   async execute(
-    operation: Operation,
+    operation: Executable,
     input: unknown,
     caller: Caller,
     signal: AbortSignal,
@@ -59,7 +59,7 @@ export class Authority implements Executor {
   }
 
   async #run(
-    operation: Operation,
+    operation: Executable,
     input: unknown,
     call: { caller: Caller; project: Project; signal: AbortSignal },
   ): Promise<Answer> {

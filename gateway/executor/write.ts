@@ -3,7 +3,7 @@ import type { LongContext, ReadContext } from '../../shared/kernel/context.ts';
 import type { Answer } from '../../shared/kernel/executor.ts';
 import { stillRunning } from '../../shared/lib/errors.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import { waitField, type Handler, type Operation } from '../../shared/kernel/operation.ts';
+import { waitField, type Executable, type Handler } from '../../shared/kernel/operation.ts';
 import { findAnswer } from '../commit/context/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/thread/plain-error.ts';
@@ -11,7 +11,7 @@ import type { InputOf } from '../commit/commands.ts';
 import type { Committed } from '../commit/commands/operation.ts';
 
 interface Write {
-  readonly operation: Operation;
+  readonly operation: Executable;
   readonly handler: Extract<Handler, { kind: 'write' }>;
   readonly input: unknown;
   readonly base: Omit<ReadContext, 'store'>;
@@ -48,7 +48,7 @@ export async function runWrite(
 }
 
 /** The input without how long its caller waits. */
-function withoutWait(operation: Operation, brief: unknown): unknown {
+function withoutWait(operation: Executable, brief: unknown): unknown {
   const field = waitField(operation);
   if (field === null || !isObject(brief)) return brief;
   const { [field]: _, ...asked } = brief;

@@ -116,13 +116,21 @@ export interface RequestTexts {
   readonly requested_by: { readonly key_id: string };
 }
 
+/** Whether the caller reads what names files in what this key made: a key that is limited to prefixes only in its own. */
+export function mayReadNames(
+  { diskPrefixes, keyId }: Pick<Caller, 'diskPrefixes' | 'keyId'>,
+  maker: string,
+): boolean {
+  return diskPrefixes === null || keyId === maker;
+}
+
 /** A request without the file names of other keys' requests, for a key that is limited to prefixes. */
 export function withoutForeignNames<R extends RequestTexts>(
   request: R,
   caller: Pick<Caller, 'diskPrefixes' | 'keyId'>,
 ): R {
   const { kind, summary, requested_by: asker } = request;
-  if (caller.diskPrefixes === null || asker.key_id === caller.keyId) return request;
+  if (mayReadNames(caller, asker.key_id)) return request;
   if (!NAMING.includes(kind)) return request;
   const shown = kind === 'file_url' ? 'Share a file by a public link' : summary;
   return { ...request, summary: shown, details: null };

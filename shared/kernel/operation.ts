@@ -173,6 +173,12 @@ export interface Operation extends Erased {
   readonly agentOf: (output: unknown) => AnnouncedAgent | null;
 }
 
+/** What an executor runs: an operation, or a read that only pages make. */
+export type Executable = Pick<
+  Operation,
+  'name' | 'scope' | 'effect' | 'disk' | 'exact' | 'input' | 'output' | 'handler' | 'briefOf'
+>;
+
 /**
  * Declares an operation. Chain exactly one of `.read` (one snapshot), `.long` (many snapshots, or a wait) or `.write`
  * (phases around one transaction).
@@ -211,26 +217,37 @@ export function mayWait({ handler }: Operation): boolean {
   return handler.wait !== undefined || handler.seek !== undefined;
 }
 
+/** What its callers' scopes must allow. */
+type Scoped = Pick<Operation, 'scope' | 'effect'>;
+
+/** Whether a caller's scopes allow this. */
+export function mayRun({ scope, effect }: Scoped, { scopes }: Pick<Caller, 'scopes'>): boolean {
+  return mayCall(scopes, scope, effect);
+}
+
+/** Throws SCOPE_MISSING unless a caller's scopes allow this. */
+export function refuseUnscoped(operation: Scoped, caller: Pick<Caller, 'scopes'>): void {
+  if (!mayRun(operation, caller)) throw scopeMissing(operation.scope);
+}
+
 /**
  * Every executor's first step: throws SCOPE_MISSING if the key may not call this, parses the input with `parseInput`,
  * and holds the names on the disk against the key's prefixes.
  */
 export function admit(
-  operation: Operation,
+  operation: Executable,
   input: unknown,
   caller: Pick<Caller, 'diskPrefixes' | 'scopes'>,
 ): unknown {
-  const { scope, effect, disk } = operation;
-  if (!mayCall(caller.scopes, scope, effect)) {
-    throw scopeMissing(scope);
-  }
+  refuseUnscoped(operation, caller);
   const parsed = parseInput(operation, input);
-  if (disk) refuseOutside(disk, parsed as Readonly<Record<string, unknown>>, caller);
+  if (operation.disk)
+    refuseOutside(operation.disk, parsed as Readonly<Record<string, unknown>>, caller);
   return parsed;
 }
 
 /** Checks an input against the declaration; VALIDATION_FAILED lists the first problems with their paths. */
-export function parseInput(operation: Operation, input: unknown): unknown {
+export function parseInput(operation: Pick<Operation, 'input' | 'exact'>, input: unknown): unknown {
   return parseFields(operation.input, plainNumbers(input ?? {}, operation.exact));
 }
 

@@ -1,7 +1,7 @@
 import type { Admission } from '../../../shared/admission/admission.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ServerInfo, Vault } from '../../../shared/kernel/context.ts';
-import type { Executor } from '../../../shared/kernel/executor.ts';
+import type { Authority } from '../../executor/authority.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { ApprovalService } from '../../approvals/approvals.ts';
 import type { SendResult } from '../../lib/send-result.ts';
@@ -41,7 +41,7 @@ interface WebInboxDeps {
   /** Delivers a sample to a source of a project. */
   readonly sendSample: SendSample;
   readonly approvals: ApprovalService;
-  readonly executor: Executor;
+  readonly executor: Authority;
   readonly admission: Admission;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -70,7 +70,7 @@ export class WebInbox {
   readonly sendSample: SendSample;
   readonly requests: OwnerApprovals;
   readonly approvals: ApprovalService;
-  readonly executor: Executor;
+  readonly executor: Authority;
   readonly clock: Clock;
   readonly vault: Vault;
   readonly forms: FormProofs;

@@ -6,6 +6,7 @@ import type { Topic } from '../../projects/watchers.ts';
 import type { Access } from './session/access.ts';
 import type { PageGroup, Section } from './frame/groups.ts';
 import type { WebInbox } from './inbox.ts';
+import type { PageRead } from './page-read.ts';
 import type { Session } from './session/sessions.ts';
 
 /** One request for a page or one submitted form. */
@@ -32,6 +33,12 @@ export interface PageContext {
   at(page: string, id?: string): string;
   /** Runs an operation as the visitor and returns its value; throws its `ServiceError`. */
   call(operation: Operation, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** The same for a read that only pages make. */
+  read<I, O>(read: PageRead<I, O>, input: I): Promise<O>;
+  /** The same; null for a visitor who may not read it. */
+  readOrNull<I, O>(read: PageRead<I, O>, input: I): Promise<O | null>;
+  /** Whether the visitor's scopes allow this. */
+  readonly may: (operation: Pick<Operation, 'scope' | 'effect'>) => boolean;
 }
 
 /** The content of a page. */

@@ -7,9 +7,10 @@ import {
   type HttpEnv,
   type OnInternalError,
 } from '../../../shared/api/http.ts';
+import { mayRun, type Executable } from '../../../shared/kernel/operation.ts';
+import { ServiceError } from '../../../shared/lib/errors.ts';
 import { ReadyDocument } from '../../../shared/api/ready-document.ts';
 import { requestList } from '../../../shared/operations/request/list.ts';
-import { mayCall } from '../../../shared/lib/scopes.ts';
 import { isForeign } from '../pages/fence.ts';
 import { bodyOf, FORM_PROBLEMS, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
 import { EventStream } from '../../replica/event-stream.ts';
@@ -136,7 +137,7 @@ async function start(ui: Ui, c: Ctx): Promise<Response> {
 function pagesFor(inbox: WebInbox, access: Access): UiPage[] {
   return UI_PAGES.filter(
     ({ scope, isThere }) =>
-      mayCall(access.scopes, scope, 'read') && (isThere?.(inbox, access) ?? true),
+      mayRun({ scope, effect: 'read' }, access) && (isThere?.(inbox, access) ?? true),
   );
 }
 
@@ -153,6 +154,8 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
   const pages = pagesFor(inbox, access);
   if (!pages.includes(page)) return nothingHere(ui, c);
   const project = access.project.info;
+  const run = async (executable: Executable, input: unknown): Promise<unknown> =>
+    (await inbox.executor.execute(executable, input, caller, NEVER)).value;
   return {
     inbox,
     session,
@@ -167,9 +170,17 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     query: (name) => c.req.query(name),
     at: (path, id) =>
       [`${root}/p/${project.slug}/${path}`, ...(id === undefined ? [] : [id])].join('/'),
-    call: async (operation, input) =>
-      (await inbox.executor.execute(operation, input, caller, NEVER)).value,
+    call: run,
+    read: run as PageContext['read'],
+    readOrNull: (async (read, input) =>
+      run(read, input).catch(nullIfRefused)) as PageContext['readOrNull'],
+    may: (operation) => mayRun(operation, access),
   };
+}
+
+function nullIfRefused(error: unknown): null {
+  if (error instanceof ServiceError && error.code === 'SCOPE_MISSING') return null;
+  throw error;
 }
 
 /** A session without any project has ended: its key was revoked or has a new secret. */
@@ -247,7 +258,7 @@ async function framed(
 
 /** How many requests are pending; null if the visitor can't see requests. */
 async function waitingIn(context: PageContext): Promise<string | null> {
-  if (!mayCall(context.access.scopes, requestList.scope)) return null;
+  if (!context.may(requestList)) return null;
   const input = { status: 'pending', limit: COUNTED_MAX + 1 };
   const { items } = (await context.call(requestList, input)) as { items: unknown[] };
   return items.length > COUNTED_MAX ? `${COUNTED_MAX}+` : String(items.length);

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { Operation } from '../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { confirm, type Question } from './confirm.tsx';
 import { openFlash, sealFlash } from './flash.ts';
@@ -17,7 +18,9 @@ export interface Act<T> {
   readonly text: string | ((context: PageContext, item: T) => string);
   /** Explains the button, below its text. */
   readonly note?: string;
-  /** Whether to show it; the operation decides for itself. */
+  /** The operation it calls: visitors whose scopes don't allow that see no button. */
+  readonly needs?: Pick<Operation, 'scope' | 'effect'>;
+  /** Whether to show it apart from that; the operation decides for itself. */
   readonly may?: (context: PageContext, item: T) => boolean;
   readonly asks?: (context: PageContext, item: T) => Question;
   /** Names of fields that its own form on the page has. */
@@ -165,7 +168,7 @@ async function shown<T>(
 }
 
 function isOpen<T>(context: PageContext, { item }: Found<T>, act: Act<T>): boolean {
-  return act.may?.(context, item) ?? true;
+  return (!act.needs || context.may(act.needs)) && (act.may?.(context, item) ?? true);
 }
 
 /** The buttons of what can be done at once, then links to what needs a second step. */

@@ -2,14 +2,13 @@ import { findKey, isExpired } from '../../../../shared/kernel/authentication.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import { isoTime } from '../../../../shared/lib/clock.ts';
 import type { Caller, ProjectInfo, Vault } from '../../../../shared/kernel/context.ts';
-import { addressHashText } from '../../../../shared/operations/channel/view.ts';
 import type { Scope } from '../../../../shared/lib/scopes.ts';
 import { isDecider, ROLE_RULES, type Role } from '../../../../shared/rules/roles.ts';
 import type { UiSessionStore } from '../../../store/control/ui-sessions.ts';
-import { NO_OWNER } from '../../../approvals/no-owner.ts';
 import type { Project } from '../../../projects/project.ts';
 import type { Projects } from '../../../projects/projects.ts';
 import { accountHashText } from '../../../auth/logins.ts';
+import { activeMember, channelWithoutOwner } from '../../../auth/session-holder.ts';
 import type { Holder, Session } from './sessions.ts';
 
 interface AccessDeps {
@@ -105,15 +104,14 @@ export class AccessService {
     if (key?.id !== keyId || key.revoked_at !== null || isExpired(key, isoTime(now))) return null;
     // A limited key doesn't see everything that would be decided.
     const maySee = this.#deps.isLocal && key.disk_prefixes === null;
-    const owner = await project.store.read(({ channels }) => channels.owner());
-    const isOpen = maySee && owner?.address_hash === this.#hashOf(project, NO_OWNER);
+    const channelId = maySee ? await channelWithoutOwner(project, this.#deps.vault) : null;
     return {
       project,
       actor: key.id,
       scopes: key.scopes,
       diskPrefixes: key.disk_prefixes,
-      deciding: isOpen ? 'anybody' : 'not_a_key',
-      channelId: isOpen ? owner.id : null,
+      deciding: channelId === null ? 'not_a_key' : 'anybody',
+      channelId,
       member: null,
       name: `key ${key.name}`,
       secretHash: keyHash,
@@ -121,9 +119,8 @@ export class AccessService {
   }
 
   async #ofMember(address: string, project: Project): Promise<Access | null> {
-    const hash = this.#hashOf(project, address);
-    const member = await project.store.read(({ members }) => members.findByAddress(hash));
-    if (member?.status !== 'active') return null;
+    const member = await activeMember(project, this.#deps.vault, address);
+    if (member === null) return null;
     const { id, role, channel_id: channelId } = member;
     return {
       project,
@@ -135,10 +132,6 @@ export class AccessService {
       member: { id, role },
       name: role,
     };
-  }
-
-  #hashOf({ info }: Project, address: string): string {
-    return this.#deps.vault.sign(addressHashText(info.id, address));
   }
 }
 

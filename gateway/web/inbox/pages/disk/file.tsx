@@ -9,7 +9,7 @@ import type { Detail, Item } from '../../../ui/item.tsx';
 import { ago, exact, line, ours } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 import { linkTable } from './links.tsx';
-import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';
+import { diskUrl, folderUrl, named } from './parts.tsx';
 import { downloadUrl, picturesFrom, previewOf, type ReadFile } from './preview.tsx';
 
 /** The answer of `file_get`. */
@@ -27,7 +27,8 @@ export const fileItem: Item<Answer> = {
     {
       name: 'delete',
       text: 'Delete',
-      may: (context, { path }) => mayChange(context) && !isReservedPath(path),
+      needs: fileDelete,
+      may: (_context, { path }) => !isReservedPath(path),
       asks: (_context, { path, version }) => ({
         heading: 'Delete this file?',
         consequences: named(path, 'It’s gone at once, and its public links stop working.'),
@@ -44,7 +45,7 @@ export const fileItem: Item<Answer> = {
 };
 
 async function detail(context: PageContext, file: Answer): Promise<Detail> {
-  const links = await linksTo(context, file.path);
+  const links = await context.read(linksTo, { path: file.path });
   return {
     title: 'File',
     heading: exact(file.path),

@@ -10,7 +10,7 @@ import type { Item } from '../../../ui/item.tsx';
 import { ago, due, exact } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 import { StoredValue } from './json-value.tsx';
-import { diskUrl, folderUrl, mayChange, named } from './parts.tsx';
+import { diskUrl, folderUrl, named } from './parts.tsx';
 
 /** The answer of `kv_get`. */
 interface Stored {
@@ -40,7 +40,7 @@ export const keyItem: Item<Stored> = {
     {
       name: 'delete',
       text: 'Delete',
-      may: mayChange,
+      needs: kvDelete,
       asks: (_context, { key, version }) => ({
         heading: 'Delete this key?',
         consequences: named(

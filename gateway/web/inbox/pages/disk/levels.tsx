@@ -27,9 +27,14 @@ interface LevelPage<T> {
   readonly after?: Child;
 }
 
+/** Where a list is, as its URL says. */
+function placeIn(context: PageContext, base = '') {
+  return { prefix: base + (context.query('prefix') ?? ''), cursor: context.query('cursor') };
+}
+
 /** The keys of the store. */
 export async function showKeys(context: PageContext): Promise<PageResult> {
-  const level = await keyLevel(context, context.query('prefix') ?? '');
+  const level = await context.read(keyLevel, placeIn(context));
   return levelPage(context, {
     title: 'Disk',
     section: undefined,
@@ -55,9 +60,9 @@ export async function showKeys(context: PageContext): Promise<PageResult> {
 
 /** The states that agents saved of their tasks. */
 export async function showStates(context: PageContext): Promise<PageResult> {
-  const level = await keyLevel(context, STATE_PREFIX + (context.query('prefix') ?? ''));
+  const level = await context.read(keyLevel, placeIn(context, STATE_PREFIX));
   const keys = level.entries.flatMap(({ item }) => (item === null ? [] : [item.key]));
-  const newest = await newestStates(context, keys);
+  const newest = await context.read(newestStates, { keys });
   return levelPage(context, {
     title: 'Task states',
     section: 'states',
@@ -91,7 +96,7 @@ export async function showFiles(context: PageContext): Promise<PageResult> {
     title: 'Files',
     section: 'files',
     what: 'Files',
-    level: await fileLevel(context, context.query('prefix') ?? ''),
+    level: await context.read(fileLevel, placeIn(context)),
     empty:
       'No files here. Agents write them with file_put. Files that came with mail are on the event’s page.',
     rowOf: ({ path, size_bytes: size, content_type: type, updated_at: at }) => ({

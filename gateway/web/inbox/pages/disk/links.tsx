@@ -1,11 +1,12 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import { fileUrl } from '../../../../../shared/operations/file/url.ts';
 import { confirm } from '../../../ui/confirm.tsx';
 import { allLinks, endLink, findLink, type FileLink } from './disk-queries.ts';
 import { due, line, mono } from '../../../ui/text.tsx';
 import { Chip, Nothing, Pager, Table, type Column } from '../../../ui/parts.tsx';
 import { fieldsOf } from '../../../ui/refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../../page-context.ts';
-import { diskHead, diskUrl, mayChange, named } from './parts.tsx';
+import { diskHead, diskUrl, named } from './parts.tsx';
 
 /** The query field that names a link to end. */
 const LINK = 'end';
@@ -13,9 +14,9 @@ const LINK = 'end';
 /** The public links to files, the first to end first. */
 export async function showLinks(context: PageContext): Promise<PageResult> {
   const asked = context.query(LINK);
-  const link = asked === undefined ? null : await findLink(context, asked);
-  if (link && mayChange(context)) return askToEnd(context, link);
-  const { links, nextCursor } = await allLinks(context);
+  const link = asked === undefined ? null : await context.read(findLink, { id: asked });
+  if (link && context.may(fileUrl)) return askToEnd(context, link);
+  const { links, nextCursor } = await context.read(allLinks, { cursor: context.query('cursor') });
   const content = (
     <>
       {diskHead(context, 'links')}
@@ -33,8 +34,8 @@ export async function showLinks(context: PageContext): Promise<PageResult> {
 /** Ends a link at once. */
 export async function actOnLink(context: PageContext, body: string): Promise<ActionResult> {
   const form = fieldsOf(body, ['act', 'link']);
-  const link = form?.link === undefined ? null : await findLink(context, form.link);
-  if (form?.act === 'end' && link && mayChange(context)) await endLink(context, link);
+  const link = form?.link === undefined ? null : await context.read(findLink, { id: form.link });
+  if (form?.act === 'end' && link) await endLink(context, link);
   return { to: diskUrl(context, 'links') };
 }
 
@@ -92,6 +93,6 @@ export function linkTable(context: PageContext, links: readonly FileLink[]): JSX
       ),
     },
   ];
-  const shown = mayChange(context) ? columns : columns.slice(0, -1);
+  const shown = context.may(fileUrl) ? columns : columns.slice(0, -1);
   return <Table caption="Public links to files" columns={shown} items={links} />;
 }

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { Heading } from '../../../ui/parts.tsx';
 import { exact, mono } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
@@ -27,11 +26,6 @@ export function diskUrl(
 /** The URL of the folder of a name. */
 export function folderUrl(context: PageContext, section: Section, name: string): string {
   return diskUrl(context, section, { prefix: name.slice(0, name.lastIndexOf('/') + 1) });
-}
-
-/** Whether the visitor may change the disk. */
-export function mayChange({ access }: PageContext): boolean {
-  return mayCall(access.scopes, 'disk');
 }
 
 /** What a question before a deletion says: the thing's name, and what follows. */

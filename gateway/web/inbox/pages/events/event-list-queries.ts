@@ -1,9 +1,12 @@
+import * as z from 'zod';
 import { NO_LINKS } from '../../../../../shared/kernel/links.ts';
 import { toEnvelope, type Envelope } from '../../../../../shared/kernel/envelope.ts';
 import { isoTime } from '../../../../../shared/lib/clock.ts';
 import { decodeSeqCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
 import { PAYLOAD_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { mayRun } from '../../../../../shared/kernel/operation.ts';
+import type { ReadContext } from '../../../../../shared/kernel/context.ts';
+import { inboxClaim } from '../../../../../shared/operations/inbox/claim.ts';
 import { sourceFilter, typePattern } from '../../../../../shared/operations/fields.ts';
 import { sourceWarnings } from '../../../../../shared/operations/source/warnings.ts';
 import type { EventStatus } from '../../../../../shared/rules/inbox/event-state.ts';
@@ -18,7 +21,9 @@ import {
 } from '../../../../projects/event-text.ts';
 import { SEARCHED_BODY_MAX_BYTES } from '../../../../projects/event-search.ts';
 import { mailOf } from './event-copy.tsx';
+import { seenEvent } from './event-queries.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 /** What somebody looks for in the list of events; undefined fields don't filter. */
 export interface EventsWanted {
@@ -62,7 +67,9 @@ export async function listEvents(
   const nothing = { items: [], nextCursor: null, isCut: false, warnings: [], problems };
   if (Object.keys(problems).length > 0) return nothing;
   const beforeSeq = decodeSeqCursor(context.query('cursor'), LAST_SEQ);
-  if (wanted.q === undefined) return { ...nothing, ...(await page(context, wanted, beforeSeq)) };
+  if (wanted.q === undefined) {
+    return { ...nothing, ...(await context.read(eventPage, { wanted, beforeSeq })) };
+  }
   const search = parseSearch(wanted.q);
   if (!search) {
     return { ...nothing, problems: { q: 'Type at least one letter or digit.' } };
@@ -83,27 +90,28 @@ function problemsOf({ source, type }: EventsWanted): Record<string, string> {
 }
 
 /** Reads larger bodies only for those who may claim events. */
-function bodyMaxBytes({ access }: PageContext): number {
-  return mayCall(access.scopes, 'inbox:write') ? SEARCHED_BODY_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
+function bodyMaxBytes({ caller }: ReadContext): number {
+  return mayRun(inboxClaim, caller) ? SEARCHED_BODY_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
 }
 
-async function page(
-  context: PageContext,
-  { status, source, type, maxAgeMs }: EventsWanted,
-  beforeSeq: number,
-): Promise<Pick<ListedEvents, 'items' | 'nextCursor' | 'warnings'>> {
-  const { now, access } = context;
-  const { rows, warnings } = await access.project.store.read(async (store) => {
+const eventPage = pageRead(
+  'inbox:read',
+  { wanted: z.custom<EventsWanted>(), beforeSeq: z.int() },
+  async (context, { wanted: { status, source, type, maxAgeMs }, beforeSeq }) => {
+    const { store, now } = context;
     const since = maxAgeMs === undefined ? undefined : isoTime(now - maxAgeMs);
     const filter = { status, source, type, since, beforeSeq, now, limit: LIST_LENGTH + 1 };
-    const found = await store.eventHistory.page({ ...filter, bodyMaxBytes: bodyMaxBytes(context) });
-    return { rows: found, warnings: found.length > 0 ? [] : await sourceWarnings(store, source) };
-  });
-  const items = rows.slice(0, LIST_LENGTH).map((row) => listed(context, row));
-  const last = items.at(-1);
-  const isMore = rows.length > LIST_LENGTH && last !== undefined;
-  return { items, nextCursor: isMore ? encodeCursor(last.seq) : null, warnings };
-}
+    const rows = await store.eventHistory.page({ ...filter, bodyMaxBytes: bodyMaxBytes(context) });
+    const items = rows.slice(0, LIST_LENGTH).map((row) => listed(context, row));
+    const last = items.at(-1);
+    const isMore = rows.length > LIST_LENGTH && last !== undefined;
+    return {
+      items,
+      nextCursor: isMore ? encodeCursor(last.seq) : null,
+      warnings: rows.length > 0 ? [] : await sourceWarnings(store, source),
+    };
+  },
+);
 
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 
@@ -112,30 +120,32 @@ async function find(
   wanted: EventsWanted,
   { search, beforeSeq }: { readonly search: EventSearch; readonly beforeSeq: number },
 ): Promise<Pick<ListedEvents, 'items' | 'nextCursor' | 'isCut'>> {
-  const { now, access } = context;
-  const { store, searches } = access.project;
   const id = wanted.q?.trim() ?? '';
   if (EVENT_ID.test(id)) {
-    const row = await store.read(({ events }) => events.findWhole(id, now));
-    const items = row ? [listed(context, row)].filter((one) => isWanted(one, wanted)) : [];
+    const seen = await context.read(seenEvent, { id });
+    const items = seen ? [withGist(seen)].filter((one) => isWanted(one, wanted)) : [];
     return { items, nextCursor: null, isCut: false };
   }
   const { maxAgeMs } = wanted;
-  const fromSeq =
-    maxAgeMs === undefined
-      ? 0
-      : await store.read(({ eventHistory }) => eventHistory.firstSince(isoTime(now - maxAgeMs)));
-  const check = async (seqs: readonly number[]): Promise<ListedEvent[]> => {
-    const of = { bodyMaxBytes: bodyMaxBytes(context), now };
-    const rows = await store.read(({ eventHistory }) => eventHistory.at(seqs, of));
-    return rows
-      .map((row) => listed(context, row))
-      .filter((one) => isWanted(one, wanted) && matchesSearch(search, eventText(one.event)));
-  };
+  const fromSeq = maxAgeMs === undefined ? 0 : await context.read(firstSeq, { maxAgeMs });
+  const check = async (seqs: readonly number[]): Promise<ListedEvent[]> =>
+    (await context.read(eventsAt, { seqs: [...seqs] })).filter(
+      (one) => isWanted(one, wanted) && matchesSearch(search, eventText(one.event)),
+    );
+  const { searches } = context.access.project;
   const found = await searches.find({ search, beforeSeq, fromSeq, limit: LIST_LENGTH, check });
   const { items, nextSeq, isCut } = found;
   return { items, nextCursor: nextSeq === null ? null : encodeCursor(nextSeq), isCut };
 }
+
+const firstSeq = pageRead('inbox:read', { maxAgeMs: z.number() }, ({ store, now }, { maxAgeMs }) =>
+  store.eventHistory.firstSince(isoTime(now - maxAgeMs)),
+);
+
+const eventsAt = pageRead('inbox:read', { seqs: z.array(z.int()) }, async (context, { seqs }) => {
+  const of = { bodyMaxBytes: bodyMaxBytes(context), now: context.now };
+  return (await context.store.eventHistory.at(seqs, of)).map((row) => listed(context, row));
+});
 
 function isWanted({ event }: ListedEvent, { status, source, type }: EventsWanted): boolean {
   if (status !== undefined && event.status !== status) return false;
@@ -144,14 +154,16 @@ function isWanted({ event }: ListedEvent, { status, source, type }: EventsWanted
   return type.endsWith('*') ? event.type.startsWith(type.slice(0, -1)) : event.type === type;
 }
 
-function listed(context: PageContext, row: EventRow): ListedEvent {
-  const { access, project, now } = context;
-  const payload = mayCall(access.scopes, 'inbox:write')
+function listed({ caller, project, now }: ReadContext, row: EventRow): ListedEvent {
+  const payload = mayRun(inboxClaim, caller)
     ? ({ whole: true, ...NO_LINKS } as const)
     : ({ whole: false } as const);
-  const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
-  const event = toEnvelope(row, { project: project.id, now, reader, payload });
-  return { seq: row.seq, event, gist: gistOf(event).slice(0, GIST_MAX_CHARS) };
+  const event = toEnvelope(row, { project: project.id, now, reader: caller, payload });
+  return withGist({ seq: row.seq, event });
+}
+
+function withGist({ seq, event }: Pick<ListedEvent, 'seq' | 'event'>): ListedEvent {
+  return { seq, event, gist: gistOf(event).slice(0, GIST_MAX_CHARS) };
 }
 
 /** What an event is about, in one line. Outsiders wrote it. */
@@ -164,21 +176,21 @@ export function gistOf(event: Envelope): string {
 
 /** How many events are in each state; null where a filter makes counting dear. */
 export async function countEvents(
-  { access, now }: PageContext,
+  context: PageContext,
   { source, type, maxAgeMs, q }: EventsWanted,
 ): Promise<EventCounts | null> {
   const isDear =
     q !== undefined || maxAgeMs !== undefined || type?.endsWith('*') || (source && type);
-  if (isDear) return null;
-  return access.project.store.read(({ eventHistory }) =>
-    eventHistory.counts(now, { source, type }),
-  );
+  return isDear ? null : context.read(eventCounts, { source, type });
 }
 
+const TEXT = z.string().optional();
+
+const eventCounts = pageRead(
+  'inbox:read',
+  { source: TEXT, type: TEXT },
+  ({ store, now }, { source, type }) => store.eventHistory.counts(now, { source, type }),
+);
+
 /** The sources and types to choose from. */
-export function knownValues({ access }: PageContext): Promise<{
-  readonly sources: readonly string[];
-  readonly types: readonly string[];
-}> {
-  return access.project.store.read(({ eventHistory }) => eventHistory.known());
-}
+export const knownValues = pageRead('inbox:read', {}, ({ store }) => store.eventHistory.known());

@@ -2,7 +2,7 @@ import type { Envelope } from '../../../../../shared/kernel/envelope.ts';
 import { inboxReplay } from '../../../../../shared/operations/inbox/replay.ts';
 import { inboxRequeue } from '../../../../../shared/operations/inbox/requeue.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { refuseUnscoped } from '../../../../../shared/kernel/operation.ts';
 import type { HandAct, MovedByHand } from '../../../../commit/commands/by-hand.ts';
 import type { SeenEvent } from './event-queries.ts';
 import type { PageContext } from '../../page-context.ts';
@@ -21,14 +21,9 @@ const MOVABLE: Readonly<Record<EventAct, ReadonlySet<Envelope['status']>>> = {
   discard: new Set(['pending', 'failed', 'waiting', 'dead']),
 };
 
-/** Whether the visitor may move it. A routed event moves with its deliveries, except that a dead one is requeued. */
-export function mayMove(
-  { access }: PageContext,
-  { event, isRouted }: SeenEvent,
-  act: EventAct,
-): boolean {
-  const mayWrite = mayCall(access.scopes, 'inbox:write');
-  return mayWrite && MOVABLE[act].has(event.status) && (!isRouted || act === 'requeue');
+/** Whether it can move so. A routed event moves with its deliveries, except that a dead one is requeued. */
+export function isMovable({ event, isRouted }: SeenEvent, act: EventAct): boolean {
+  return MOVABLE[act].has(event.status) && (!isRouted || act === 'requeue');
 }
 
 /** Moves one event; returns why it stayed, or null. EVENT_NOT_CLAIMABLE, EVENT_ROUTED, NOT_FOUND, SCOPE_MISSING. */
@@ -105,14 +100,12 @@ async function moveOne(
 }
 
 /** A person ends leases or events, which agents can't do. SCOPE_MISSING. */
-function moveByHand(
+async function moveByHand(
   { access, caller, now }: PageContext,
   act: HandAct,
   eventIds: readonly string[],
 ): Promise<MovedByHand> {
-  if (!mayCall(access.scopes, 'inbox:write')) {
-    throw new ServiceError('SCOPE_MISSING', { details: { scope: 'inbox:write' } });
-  }
+  refuseUnscoped(inboxRequeue, caller);
   return access.project.writes.run('eventsByHand', { act, eventIds, caller, now });
 }
 

@@ -1,12 +1,15 @@
+import * as z from 'zod';
 import { toEnvelope, type Envelope } from '../../../../../shared/kernel/envelope.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { eventLinks } from '../../../../../shared/kernel/links.ts';
 import { effective } from '../../../../../shared/rules/inbox/event-state.ts';
 import { queueRow } from '../../../../../shared/kernel/queue-row.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { mayRun } from '../../../../../shared/kernel/operation.ts';
+import { inboxClaim } from '../../../../../shared/operations/inbox/claim.ts';
 import type { EventRow } from '../../../../../shared/store/tables/inbox/events.ts';
 import type { Repositories } from '../../../../../shared/store/repositories.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 /** An event as a person sees it: the envelope, plus facts that agents already know from their own calls. */
 export interface SeenEvent {
@@ -31,41 +34,41 @@ export interface SeenEvent {
 }
 
 /**
- * Reads one event without claiming it. Adds what `inbox_get` leaves out: its holder, and links to large content.
- * NOT_FOUND.
+ * One event, without claiming it; null if there is none. Adds what `inbox_get` leaves out: its holder, and links to
+ * large content.
  */
-export async function lookAtEvent(context: PageContext, id: string): Promise<SeenEvent> {
-  const { access, inbox, project, now } = context;
-  const seen = await access.project.store.read(async (store) => {
+export const seenEvent = pageRead(
+  'inbox:read',
+  { id: z.string() },
+  async ({ store, project, caller, server, vault, now }, { id }): Promise<SeenEvent | null> => {
     const row = await store.events.findWhole(id, now);
-    return (
-      row && {
-        row,
-        remarks: await store.events.remarksOf(row.seq),
-        held: await holderOf(store, row, now),
-        verification: (await store.sources.findByName(row.source))?.verification ?? null,
-      }
-    );
-  });
+    if (!row) return null;
+    const { result, reason } = await store.events.remarksOf(row.seq);
+    const terms = { holder: caller.keyId, now };
+    // Only visitors who could claim the event get the whole payload and links to it.
+    const payload = mayRun(inboxClaim, caller)
+      ? { whole: true as const, ...eventLinks({ server, vault }, project.id, row, terms) }
+      : { whole: false as const };
+    return {
+      event: toEnvelope(row, { project: project.id, now, reader: caller, payload }),
+      seq: row.seq,
+      sizeBytes: row.size_bytes,
+      finishedAt: row.finished_at === null ? null : Date.parse(row.finished_at),
+      verification: (await store.sources.findByName(row.source))?.verification ?? null,
+      contentType: row.content_type,
+      isRouted: row.routed === 1,
+      held: await holderOf(store, row, now),
+      result,
+      reason: reason === null ? null : (JSON.parse(reason) as string),
+    };
+  },
+);
+
+/** NOT_FOUND. */
+export async function lookAtEvent(context: PageContext, id: string): Promise<SeenEvent> {
+  const seen = await context.read(seenEvent, { id });
   if (!seen) throw new ServiceError('NOT_FOUND');
-  const { row, remarks, held, verification } = seen;
-  // Only visitors who could claim the event get the whole payload and links to it.
-  const payload = mayCall(access.scopes, 'inbox:write')
-    ? { whole: true as const, ...eventLinks(inbox, project.id, row, { holder: access.actor, now }) }
-    : { whole: false as const };
-  const reader = { keyId: access.actor, diskPrefixes: access.diskPrefixes };
-  return {
-    event: toEnvelope(row, { project: project.id, now, reader, payload }),
-    seq: row.seq,
-    sizeBytes: row.size_bytes,
-    finishedAt: row.finished_at === null ? null : Date.parse(row.finished_at),
-    verification,
-    contentType: row.content_type,
-    isRouted: row.routed === 1,
-    held,
-    result: remarks.result,
-    reason: remarks.reason === null ? null : (JSON.parse(remarks.reason) as string),
-  };
+  return seen;
 }
 
 async function holderOf(

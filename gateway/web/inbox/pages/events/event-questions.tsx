@@ -1,23 +1,23 @@
+import * as z from 'zod';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { requestList } from '../../../../../shared/operations/request/list.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { effectiveRequestStatus } from '../../../../../shared/rules/requests/request-state.ts';
 import type { RequestRow } from '../../../../../shared/store/tables/people/requests.ts';
 import { mono, time } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 const SHOWN_MAX = 20;
+
+const requestsAbout = pageRead('approvals', { eventId: z.string() }, ({ store }, { eventId }) =>
+  store.requests.ofEvent(eventId, SHOWN_MAX),
+);
 
 /** Links to what agents asked people about an event, newest first; null if the visitor can't see requests. */
 export async function questionsAbout(
   context: PageContext,
   eventId: string,
 ): Promise<JSX.Element | null> {
-  const { access } = context;
-  if (!mayCall(access.scopes, requestList.scope)) return null;
-  const rows = await access.project.store.read(({ requests }) =>
-    requests.ofEvent(eventId, SHOWN_MAX),
-  );
+  const rows = (await context.readOrNull(requestsAbout, { eventId })) ?? [];
   if (rows.length === 0) return null;
   return (
     <section class="card" aria-labelledby="questions">

@@ -1,11 +1,12 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { inboxExtend } from '../../../../../shared/operations/inbox/extend.ts';
+import { inboxRequeue } from '../../../../../shared/operations/inbox/requeue.ts';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { lengthOfTime } from '../../../ui/time.ts';
 import type { Question } from '../../../ui/confirm.tsx';
 import { STATUS_LINES } from './event-copy.tsx';
-import { mayMove, moveEvent, type EventAct } from './event-moves.ts';
+import { isMovable, moveEvent, type EventAct } from './event-moves.ts';
 import type { SeenEvent } from './event-queries.ts';
 import { Facts, type FactRow } from '../../../ui/detail.tsx';
 import type { Act } from '../../../ui/item.tsx';
@@ -53,7 +54,8 @@ function moveOf(name: EventAct, text: string, question: Question): Act<SeenEvent
   return {
     name,
     text,
-    may: (context, seen) => mayMove(context, seen, name),
+    needs: inboxRequeue,
+    may: (_context, seen) => isMovable(seen, name),
     asks: () => question,
     run: async (context, { event }) => {
       const reason = await moveEvent(context, name, event.id);
@@ -68,7 +70,6 @@ function moveOf(name: EventAct, text: string, question: Question): Act<SeenEvent
 export function progressOf(context: PageContext, seen: SeenEvent): JSX.Element {
   const { event, isRouted, held } = seen;
   const { status, attempts, retry_at: retryAt } = event;
-  const maySeeLease = mayCall(context.access.scopes, 'inbox:write');
   return (
     <>
       <p>
@@ -81,7 +82,7 @@ export function progressOf(context: PageContext, seen: SeenEvent): JSX.Element {
           facts={[
             ['Claimed by', line(held.by)],
             ['Lease ends', due(context, held.until)],
-            maySeeLease && held.leaseId !== '' && ['Lease', ours(held.leaseId)],
+            context.may(inboxExtend) && held.leaseId !== '' && ['Lease', ours(held.leaseId)],
           ]}
         />
       )}

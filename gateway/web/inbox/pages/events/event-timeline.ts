@@ -1,12 +1,13 @@
+import * as z from 'zod';
 import { ledgerQuery } from '../../../../../shared/operations/ledger/query.ts';
 import type { LedgerEntry } from '../../../../../shared/rules/ledger-chain.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import type {
   AttemptRow,
   DeliveryRow,
 } from '../../../../../shared/store/tables/inbox/deliveries.ts';
 import { doneBy, entriesOf, namesOf } from '../ledger/ledger-queries.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 import { hostOf } from '../routes/route-queries.ts';
 
 /** How many entries of each kind are read. */
@@ -44,12 +45,12 @@ export async function timelineOf(
   event: { readonly id: string; readonly seq: number },
 ): Promise<Timeline> {
   const { steps, isCut } = await entrySteps(context, event.id);
-  const all = [...steps, ...(await attemptSteps(context, event.seq))];
+  const all = [...steps, ...(await context.read(attemptSteps, { seq: event.seq }))];
   return { steps: all.toSorted((one, other) => one.at - other.at), isCut };
 }
 
 async function entrySteps(context: PageContext, id: string): Promise<Timeline> {
-  if (!mayCall(context.access.scopes, ledgerQuery.scope)) return { steps: [], isCut: false };
+  if (!context.may(ledgerQuery)) return { steps: [], isCut: false };
   const { items, next_cursor: next } = await entriesOf(context, {
     subject: id,
     limit: ENTRIES_MAX,
@@ -64,8 +65,10 @@ async function entrySteps(context: PageContext, id: string): Promise<Timeline> {
   return { steps: steps.toReversed(), isCut: next !== null };
 }
 
-async function attemptSteps({ access }: PageContext, seq: number): Promise<Step[]> {
-  return access.project.store.read(async ({ deliveries }) => {
+const attemptSteps = pageRead(
+  'inbox:read',
+  { seq: z.int() },
+  async ({ store: { deliveries } }, { seq }) => {
     const steps: Step[] = [];
     for (const delivery of await deliveries.ofEvent(seq, DELIVERIES_MAX)) {
       for (const attempt of await deliveries.attempts(delivery.id, ATTEMPTS_MAX)) {
@@ -74,5 +77,5 @@ async function attemptSteps({ access }: PageContext, seq: number): Promise<Step[
       }
     }
     return steps;
-  });
-}
+  },
+);

@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { EVENT_STATUSES, type Envelope } from '../../../../../shared/kernel/envelope.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { inboxRequeue } from '../../../../../shared/operations/inbox/requeue.ts';
 import type { EventCounts } from '../../../../../shared/store/tables/inbox/event-history.ts';
 import { EVENT_STATES } from '../../../../../shared/store/tables/inbox/event-query.ts';
 import { digitsOf } from '../../../ui/number.ts';
@@ -62,7 +62,7 @@ async function showList(context: PageContext): Promise<PageResult> {
   const [listed, counts, known] = await Promise.all([
     listEvents(context, wanted),
     countEvents(context, wanted),
-    knownValues(context),
+    context.read(knownValues, {}),
   ]);
   const content = (
     <>
@@ -110,7 +110,7 @@ function choicesOf(counts: EventCounts | null): Choices {
 
 function eventList(context: PageContext, listed: ListedEvents, wanted: EventsWanted): JSX.Element {
   const { items, nextCursor, isCut } = listed;
-  const mayAct = mayCall(context.access.scopes, 'inbox:write');
+  const mayAct = context.may(inboxRequeue);
   const isFirst = context.query('cursor') === undefined;
   const rows = (
     <ul class="rows picked" aria-label="Events" data-events={isFirst ? 'first' : 'more'}>
@@ -161,7 +161,7 @@ function searchForm({
   readonly narrowed: Narrowed;
   readonly problems: ListedEvents['problems'];
   readonly status: string | undefined;
-  readonly known: Awaited<ReturnType<typeof knownValues>>;
+  readonly known: { readonly sources: readonly string[]; readonly types: readonly string[] };
 }): JSX.Element {
   const words: FieldSpec = {
     kind: 'search',

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { isoTime } from '../../../../../shared/lib/clock.ts';
 import { invalid } from '../../../../../shared/lib/errors.ts';
-import { mayCall, mayGrant, SCOPES } from '../../../../../shared/lib/scopes.ts';
+import { mayGrant, SCOPES } from '../../../../../shared/lib/scopes.ts';
 import { keyCreate } from '../../../../../shared/operations/key/create.ts';
 import { keyRevoke } from '../../../../../shared/operations/key/revoke.ts';
 import { keyRotate } from '../../../../../shared/operations/key/rotate.ts';
@@ -76,8 +76,8 @@ export const keysPage = resourcePage<SeenKey>({
   ],
 });
 
-function isAdmin({ access }: PageContext): boolean {
-  return mayCall(access.scopes, 'admin');
+function isAdmin({ may }: PageContext): boolean {
+  return may(keyCreate);
 }
 
 function isOwn({ access }: PageContext, { id }: Key): boolean {

@@ -1,3 +1,4 @@
+import { keyCreate } from '../../../../../shared/operations/key/create.ts';
 import type { Access } from '../../session/access.ts';
 import type { OpenSession, Session } from '../../session/sessions.ts';
 import type { PageContext } from '../../page-context.ts';
@@ -19,10 +20,8 @@ const HANDLE_CHARS = 22;
  * An owner or an admin sees the sessions of all keys, and so does anyone who may decide because no owner is set; others
  * see only their own.
  */
-export function seesAll({ access }: PageContext): boolean {
-  return (
-    access.deciding === 'anybody' || (access.member !== null && access.scopes.includes('admin'))
-  );
+export function seesAll({ access, may }: PageContext): boolean {
+  return access.deciding === 'anybody' || (access.member !== null && may(keyCreate));
 }
 
 /** Newest first, but the visitor's own session before all others. */

@@ -2,7 +2,6 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { actorWords } from '../../../../../shared/rules/actor.ts';
 import type { LedgerEntry } from '../../../../../shared/rules/ledger-chain.ts';
-import { mayCall, type Scope } from '../../../../../shared/lib/scopes.ts';
 import { actorOf, actorText, entriesOf, namesOf, type EntryProps } from './ledger-queries.ts';
 import { Facts, FactsCard } from '../../../ui/detail.tsx';
 import { ago, exact, line, mono, ours } from '../../../ui/text.tsx';
@@ -70,18 +69,18 @@ function Doing({ context, entry, names }: EntryProps): JSX.Element {
   );
 }
 
-const PAGES: readonly (readonly [id: RegExp, page: string, scope: Scope | 'any'])[] = [
-  [/^evt_[0-9a-z]{26}$/, 'events', 'inbox:read'],
-  [/^req_[0-9a-z]{26}$/, 'requests', 'approvals'],
-  [/^chn_[0-9a-z]{26}$/, 'channels', 'approvals'],
-  [/^key_[0-9a-z]{26}$/, 'keys', 'any'],
+const PAGES: readonly (readonly [id: RegExp, page: string])[] = [
+  [/^evt_[0-9a-z]{26}$/, 'events'],
+  [/^req_[0-9a-z]{26}$/, 'requests'],
+  [/^chn_[0-9a-z]{26}$/, 'channels'],
+  [/^key_[0-9a-z]{26}$/, 'keys'],
 ];
 
 /** An id, with a link to its page if the visitor may open it. */
 function thing(context: PageContext, id: string): JSX.Element {
-  const page = PAGES.find(([form]) => form.test(id));
-  const isOpen = page && mayCall(context.access.scopes, page[2]);
-  return isOpen ? <a href={context.at(page[1], id)}>{mono(id)}</a> : mono(id);
+  const page = PAGES.find(([form]) => form.test(id))?.[1];
+  const isOpen = page !== undefined && context.pages.some(({ path }) => path === page);
+  return isOpen ? <a href={context.at(page, id)}>{mono(id)}</a> : mono(id);
 }
 
 function Chain({ entry }: { readonly entry: LedgerEntry }): JSX.Element {

@@ -1,14 +1,12 @@
-import type { Operation } from '../../../../../shared/kernel/operation.ts';
 import { channelList } from '../../../../../shared/operations/channel/list.ts';
-import { inboxList } from '../../../../../shared/operations/inbox/list.ts';
 import { ledgerQuery } from '../../../../../shared/operations/ledger/query.ts';
 import { actorWords } from '../../../../../shared/rules/actor.ts';
 import type { LedgerEntry } from '../../../../../shared/rules/ledger-chain.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { channelsOf } from '../people/channel-queries.ts';
 import { keysOf } from '../keys/key-queries.ts';
 import { membersOf } from '../people/member-queries.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 interface Listed {
   readonly items: readonly LedgerEntry[];
@@ -35,24 +33,19 @@ export async function entriesOf(
  * others appear by id.
  */
 export async function namesOf(context: PageContext): Promise<ReadonlyMap<string, string>> {
-  const may = ({ scope }: Operation): boolean => mayCall(context.access.scopes, scope);
   const { items: keys } = await keysOf(context);
-  const channels = may(channelList) ? await channelsOf(context) : [];
+  const channels = context.may(channelList) ? await channelsOf(context) : [];
   const members = await membersOf(context);
-  const sources = may(inboxList) ? await sourceNames(context) : [];
+  const sources = await context.readOrNull(sourceNames, {});
   return new Map([
     ...keys.map(({ id, name }) => [id, name] as const),
     ...members.map(({ id, address }) => [id, address ?? id] as const),
     ...channels.map(({ id, label }) => [id, label] as const),
-    ...sources,
+    ...(sources ?? []).map(({ id, name }) => [id, `source ${name}`] as const),
   ]);
 }
 
-function sourceNames({ access }: PageContext): Promise<[id: string, name: string][]> {
-  return access.project.store.read(async ({ sources }) =>
-    (await sources.list()).map(({ id, name }) => [id, `source ${name}`]),
-  );
-}
+const sourceNames = pageRead('inbox:read', {}, ({ store }) => store.sources.list());
 
 /** What stands for the actor of entries from before it was recorded, unless a key did it. */
 const NOT_RECORDED = 'not recorded';

@@ -7,6 +7,7 @@ import { age, line } from '../../../ui/text.tsx';
 import {
   countSent,
   kindsFor,
+  SENT_STATES,
   sentInState,
   threadsOf,
   type MailKind,
@@ -15,7 +16,7 @@ import {
 } from './mail-queries.ts';
 import { Filters, Pager } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
-import { SENT_STATES, recipientsText, stateOf, stateText } from './states.tsx';
+import { recipientsText, stateOf, stateText } from './states.tsx';
 
 const CHOICES = [
   [null, 'All'],
@@ -50,7 +51,7 @@ export async function showMails(context: PageContext): Promise<PageResult> {
 
 /** The states of sent mail to choose from, each with its count. */
 async function stateFilters(context: PageContext, chosen: EmailStatus | null): Promise<Child> {
-  const counts = await countSent(context, SENT_STATES);
+  const counts = await context.read(countSent, {});
   const named = SENT_STATES.map((state, index) => {
     const { count = 0, isMore = false } = counts[index] ?? {};
     return [state, `${stateText(state)} ${digitsOf(count)}${isMore ? '+' : ''}`] as const;
@@ -65,7 +66,8 @@ type List = Pick<ListPage, 'label' | 'rows' | 'empty' | 'after'>;
 
 /** What calls sent: not by thread, because a newer mail may hide one that bounced. */
 async function sentList(context: PageContext, state: EmailStatus): Promise<List> {
-  const { mails, nextCursor } = await sentInState(context, state);
+  const cursor = context.query('cursor');
+  const { mails, nextCursor } = await context.read(sentInState, { state, cursor });
   return {
     label: 'Sent mail',
     rows: mails.map((mail) => sentRow(context, mail, context.at('mail', mail.id))),

@@ -1,26 +1,22 @@
+import * as z from 'zod';
+import type { ReadContext } from '../../../../../shared/kernel/context.ts';
+import { mayReadNames } from '../../../../../shared/kernel/disk-limit.ts';
 import { decodeTextCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { answersOf, type AnsweredMail } from '../../../../../shared/operations/email/answers.ts';
 import {
   attachmentsOf,
   type StoredAttachment,
 } from '../../../../../shared/operations/email/attachments.ts';
-import { emailStatus } from '../../../../../shared/operations/email/status.ts';
 import { toBatchView, type BatchView } from '../../../../../shared/operations/email/view.ts';
 import { keptSince } from '../../../../../shared/rules/inbox/retention.ts';
 import type {
   EmailBatchRow,
   EmailMessageRow,
-  EmailStatus,
 } from '../../../../../shared/store/tables/mail/emails.ts';
-import type {
-  ListedMail,
-  MailCount,
-  MailLine,
-} from '../../../../../shared/store/tables/mail/mail-threads.ts';
-import type { Repositories } from '../../../../../shared/store/repositories.ts';
+import type { ListedMail, MailLine } from '../../../../../shared/store/tables/mail/mail-threads.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 const LIST_LENGTH = 30;
 /** How many mails of each kind one page of the list looks at. */
@@ -28,6 +24,10 @@ const LIST_READ = 300;
 const THREAD_LENGTH = 20;
 const FIRST_PLACE = `${Number.MAX_SAFE_INTEGER} ~`;
 const LATER_THAN_ALL = '~';
+const IDS = z.array(z.string());
+
+/** The states in the order of a mail's way. */
+export const SENT_STATES = ['pending', 'queued', 'sent', 'bounced', 'failed', 'cancelled'] as const;
 
 export type MailKind = 'received' | 'sent';
 
@@ -70,11 +70,38 @@ export type ThreadLine = { readonly threadId: string } & (
   | { readonly kind: 'sent'; readonly at: string; readonly mail: SentMail }
 );
 
+const BEFORE = { before: z.string() };
+
+/** The mails of each kind before a place. */
+const MAILS = {
+  received: pageRead('inbox:read', BEFORE, ({ store }, { before }) =>
+    store.mailThreads.receivedBefore(Number(before), LIST_READ),
+  ),
+  sent: pageRead('send', BEFORE, ({ store }, { before }) =>
+    store.mailThreads.sentBefore(before, LIST_READ),
+  ),
+};
+
+const IN_THREAD = { threadId: z.string(), before: z.string() };
+const receivedInThread = pageRead('inbox:read', IN_THREAD, ({ store }, of) =>
+  store.mailThreads.idsIn('receivedIn', { ...of, limit: THREAD_LENGTH + 1 }),
+);
+const sentInThread = pageRead('send', IN_THREAD, ({ store }, of) =>
+  store.mailThreads.idsIn('sentIn', { ...of, limit: THREAD_LENGTH + 1 }),
+);
+
+const receivedLines = pageRead('inbox:read', { ids: IDS }, ({ store, now }, { ids }) =>
+  store.mailThreads.linesOf(ids, keptSince(now)),
+);
+
+const sentMails = pageRead('send', { ids: IDS }, async (context, { ids }) => {
+  const batches = await Promise.all(ids.map((id) => context.store.emails.findBatch(id)));
+  return sentOf(context, batches);
+});
+
 /** Which kinds of mail the visitor may see. */
-export function kindsFor({ access }: PageContext): readonly MailKind[] {
-  const mayRead = mayCall(access.scopes, 'inbox:read');
-  const maySend = mayCall(access.scopes, emailStatus.scope);
-  return [...(mayRead ? (['received'] as const) : []), ...(maySend ? (['sent'] as const) : [])];
+export function kindsFor({ may }: PageContext): readonly MailKind[] {
+  return (['received', 'sent'] as const).filter((kind) => may(MAILS[kind]));
 }
 
 interface Threads {
@@ -90,15 +117,13 @@ export async function threadsOf(
   const cursor = decodeTextCursor(context.query('cursor'), (text) =>
     /^\d{1,16} (?:bat_[0-9a-z]{26}|~)$/.test(text) ? null : 'Not a cursor.',
   );
-  const [seq = '', batch = ''] = (cursor || FIRST_PLACE).split(' ');
-  return context.access.project.store.read(async (store) => {
-    const received = kinds.includes('received')
-      ? await store.mailThreads.receivedBefore(Number(seq), LIST_READ)
-      : [];
-    const sent = kinds.includes('sent') ? await store.mailThreads.sentBefore(batch, LIST_READ) : [];
-    const page = pageOf({ received, sent }, kinds, { received: seq, sent: batch });
-    return { lines: await linesOf(context, store, page.shown), nextCursor: page.nextCursor };
-  });
+  const [received = '', sent = ''] = (cursor || FIRST_PLACE).split(' ');
+  const start = { received, sent };
+  const of = async (kind: MailKind) =>
+    kinds.includes(kind) ? context.read(MAILS[kind], { before: start[kind] }) : [];
+  const lists = { received: await of('received'), sent: await of('sent') };
+  const { shown, nextCursor } = pageOf(lists, kinds, start);
+  return { lines: await linesOf(context, shown), nextCursor };
 }
 
 type Lists = Readonly<Record<MailKind, readonly ListedMail[]>>;
@@ -143,66 +168,58 @@ function isSuperseded(mail: ListedMail, kinds: readonly MailKind[]): boolean {
   return byReceived || (kinds.includes('sent') && mail.newer_sent === 1);
 }
 
-async function linesOf(
-  context: PageContext,
-  store: Repositories,
-  mails: readonly Seen[],
-): Promise<ThreadLine[]> {
-  const ids = mails.filter(({ kind }) => kind === 'received').map(({ id }) => id);
-  const found = await store.mailThreads.linesOf(ids, keptSince(context.now));
-  const lines = new Map(found.map((line) => [line.id, line]));
-  const shown = await Promise.all(
-    mails.map(async ({ id, at, kind, thread_id }): Promise<ThreadLine | null> => {
-      const threadId = thread_id ?? id;
-      if (kind === 'sent') {
-        const batch = await store.emails.findBatch(id);
-        return batch ? { kind, at, threadId, mail: await sentMail(context, store, batch) } : null;
-      }
-      const line = lines.get(id);
-      return line ? { kind, at, threadId, line } : null;
-    }),
-  );
-  return shown.filter((line) => line !== null);
-}
-
-interface SentMails {
-  readonly mails: readonly SentMail[];
-  readonly nextCursor: string | null;
-}
-
-/** What calls sent, the newest first, as far as one of its messages is in this state. */
-export async function sentInState(context: PageContext, state: EmailStatus): Promise<SentMails> {
-  const cursor = decodeTextCursor(context.query('cursor'), (text) =>
-    /^bat_[0-9a-z]{26}$/.test(text) ? null : 'Not a cursor.',
-  );
-  return context.access.project.store.read(async (store) => {
-    const before = cursor || LATER_THAN_ALL;
-    const ids = await store.mailThreads.sentInState(state, before, LIST_LENGTH + 1);
-    const shown = ids.slice(0, LIST_LENGTH);
-    const mails = await Promise.all(
-      shown.map(async (id) => {
-        const batch = await store.emails.findBatch(id);
-        return batch ? [await sentMail(context, store, batch)] : [];
-      }),
-    );
-    const last = shown.at(-1);
-    return {
-      // A request may have expired before any row says so.
-      mails: mails.flat().filter((mail) => mail.messages.some(({ status }) => status === state)),
-      nextCursor: ids.length > LIST_LENGTH && last !== undefined ? encodeCursor(last) : null,
-    };
+async function linesOf(context: PageContext, mails: readonly Seen[]): Promise<ThreadLine[]> {
+  const lines = byId(await context.read(receivedLines, { ids: idsOf(mails, 'received') }));
+  const sent = await sentById(context, mails);
+  return mails.flatMap(({ id, at, kind, thread_id: thread }): ThreadLine[] => {
+    const threadId = thread ?? id;
+    if (kind === 'sent') {
+      const mail = sent.get(id);
+      return mail ? [{ kind, at, threadId, mail }] : [];
+    }
+    const line = lines.get(id);
+    return line ? [{ kind, at, threadId, line }] : [];
   });
 }
 
-/** How many sent mails are in each of these states. */
-export function countSent(
-  { access }: PageContext,
-  states: readonly EmailStatus[],
-): Promise<MailCount[]> {
-  return access.project.store.read(({ mailThreads }) =>
-    Promise.all(states.map((state) => mailThreads.countInState(state))),
-  );
+function idsOf(mails: readonly Pick<Seen, 'id' | 'kind'>[], of: MailKind): string[] {
+  return mails.filter(({ kind }) => kind === of).map(({ id }) => id);
 }
+
+/** The mails that we sent among these, as far as the visitor may see them. */
+async function sentById(context: PageContext, mails: readonly Pick<Seen, 'id' | 'kind'>[]) {
+  return byId((await context.readOrNull(sentMails, { ids: idsOf(mails, 'sent') })) ?? []);
+}
+
+function byId<T extends { readonly id: string }>(all: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(all.map((one) => [one.id, one]));
+}
+
+/** What calls sent, the newest first, as far as one of its messages is in this state; and where the next page begins. */
+export const sentInState = pageRead(
+  'send',
+  { state: z.enum(SENT_STATES), cursor: z.string().optional() },
+  async (context, { state, cursor }) => {
+    const { emails, mailThreads } = context.store;
+    const before = decodeTextCursor(cursor, (text) =>
+      /^bat_[0-9a-z]{26}$/.test(text) ? null : 'Not a cursor.',
+    );
+    const ids = await mailThreads.sentInState(state, before || LATER_THAN_ALL, LIST_LENGTH + 1);
+    const shown = ids.slice(0, LIST_LENGTH);
+    const mails = await sentOf(context, await Promise.all(shown.map((id) => emails.findBatch(id))));
+    const last = shown.at(-1);
+    return {
+      // A request may have expired before any row says so.
+      mails: mails.filter(({ messages }) => messages.some(({ status }) => status === state)),
+      nextCursor: ids.length > LIST_LENGTH && last !== undefined ? encodeCursor(last) : null,
+    };
+  },
+);
+
+/** How many sent mails are in each of the states. */
+export const countSent = pageRead('send', {}, ({ store }) =>
+  Promise.all(SENT_STATES.map((state) => store.mailThreads.countInState(state))),
+);
 
 /** A thread, or a part of it: its mails, the oldest first. */
 export interface Thread {
@@ -213,89 +230,70 @@ export interface Thread {
 
 /** NOT_FOUND. */
 export async function threadOf(context: PageContext, threadId: string): Promise<Thread> {
-  const kinds = kindsFor(context);
-  const before = context.query('before') ?? LATER_THAN_ALL;
-  const wanted = { threadId, before, limit: THREAD_LENGTH + 1 };
-  const thread = await context.access.project.store.read(async (store) => {
-    const received = kinds.includes('received')
-      ? await store.mailThreads.idsIn('receivedIn', wanted)
-      : [];
-    const sent = kinds.includes('sent') ? await store.mailThreads.idsIn('sentIn', wanted) : [];
-    const all = [
-      ...received.map(({ id, at }) => ({ kind: 'received' as const, id, at })),
-      ...sent.map(({ id, at }) => ({ kind: 'sent' as const, id, at })),
-    ].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
-    const shown = all.slice(0, THREAD_LENGTH).toReversed();
-    const mails = await Promise.all(
-      shown.map(async (one) => {
-        if (one.kind === 'received') return [{ kind: one.kind, id: one.id, at: one.at }];
-        const batch = await store.emails.findBatch(one.id);
-        return batch ? [await sentMail(context, store, batch)] : [];
-      }),
-    );
-    const earlier = all.length > THREAD_LENGTH ? (shown[0]?.at ?? null) : null;
-    return { mails: mails.flat(), earlier };
-  });
-  if (thread.mails.length === 0) throw new ServiceError('NOT_FOUND');
-  return thread;
+  const input = { threadId, before: context.query('before') ?? LATER_THAN_ALL };
+  const received = await context.read(receivedInThread, input);
+  const sent = (await context.readOrNull(sentInThread, input)) ?? [];
+  const all = [
+    ...received.map((one) => ({ ...one, kind: 'received' as const })),
+    ...sent.map((one) => ({ ...one, kind: 'sent' as const })),
+  ].toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
+  const shown = all.slice(0, THREAD_LENGTH).toReversed();
+  const known = await sentById(context, shown);
+  const mails = shown.flatMap((one): Thread['mails'] =>
+    one.kind === 'received' ? [one] : [known.get(one.id) ?? []].flat(),
+  );
+  if (mails.length === 0) throw new ServiceError('NOT_FOUND');
+  return { mails, earlier: all.length > THREAD_LENGTH ? (shown[0]?.at ?? null) : null };
 }
 
 /** What one call sent. NOT_FOUND. */
 export async function findSent(context: PageContext, batchId: string): Promise<SentMail> {
-  if (!kindsFor(context).includes('sent')) throw new ServiceError('NOT_FOUND');
-  const mail = await context.access.project.store.read(async (store) => {
-    const batch = await store.emails.findBatch(batchId);
-    return batch && sentMail(context, store, batch);
-  });
+  const [mail] = (await context.readOrNull(sentMails, { ids: [batchId] })) ?? [];
   if (!mail) throw new ServiceError('NOT_FOUND');
   return mail;
 }
 
-async function sentMail(
-  context: PageContext,
-  store: Repositories,
-  batch: EmailBatchRow,
-): Promise<SentMail> {
-  const view = await toBatchView(store, batch, context.now);
-  const rows = new Map((await store.emails.messagesOf(batch.id)).map((row) => [row.id, row]));
-  const isForgotten = batch.text === null;
-  return {
-    kind: 'sent',
-    id: batch.id,
-    at: batch.created_at,
-    subject: batch.subject,
-    from: batch.sender,
-    status: view.status,
-    requestId: batch.request_id,
-    threadId: batch.thread_id,
-    messages: view.messages.map((message) => {
-      const row = rows.get(message.message_id);
-      const { sent_at = null, attempts = 0, due_at = null } = row ?? {};
-      return { ...message, sent_at, attempts, due_at };
-    }),
-    content: mayReadContent(context, batch) ? contentOf(batch) : null,
-    isForgotten,
-  };
-}
+/** The mail of a request to send one; null if there is none. */
+export const sentByRequest = pageRead('send', { id: z.string() }, async (context, { id }) => {
+  const [mail = null] = await sentOf(context, [await context.store.emails.findByRequest(id)]);
+  return mail;
+});
 
-/** The content names files: a key that is limited to prefixes reads only that of its own mails. */
-function mayReadContent({ access }: PageContext, { key_id: keyId }: EmailBatchRow): boolean {
-  return access.diskPrefixes === null || keyId === access.actor;
+async function sentOf(
+  { store, caller, now }: ReadContext,
+  batches: readonly (EmailBatchRow | undefined)[],
+): Promise<SentMail[]> {
+  const found = batches.filter((batch) => batch !== undefined);
+  return Promise.all(
+    found.map(async (batch): Promise<SentMail> => {
+      const view = await toBatchView(store, batch, now);
+      const rows = byId(await store.emails.messagesOf(batch.id));
+      return {
+        kind: 'sent',
+        id: batch.id,
+        at: batch.created_at,
+        subject: batch.subject,
+        from: batch.sender,
+        status: view.status,
+        requestId: batch.request_id,
+        threadId: batch.thread_id,
+        messages: view.messages.map((message) => {
+          const {
+            sent_at = null,
+            attempts = 0,
+            due_at = null,
+          } = rows.get(message.message_id) ?? {};
+          return { ...message, sent_at, attempts, due_at };
+        }),
+        content: mayReadNames(caller, batch.key_id) ? contentOf(batch) : null,
+        isForgotten: batch.text === null,
+      };
+    }),
+  );
 }
 
 function contentOf(batch: EmailBatchRow): SentContent | null {
   const { text, html } = batch;
   if (text === null) return null;
   return { text, html, attachments: attachmentsOf(batch), answers: answersOf(batch) };
-}
-/** The mail of a request to send one; null if there is none, or the visitor may not see sent mail. */
-export async function sentByRequest(
-  context: PageContext,
-  requestId: string,
-): Promise<SentMail | null> {
-  if (!kindsFor(context).includes('sent')) return null;
-  return context.access.project.store.read(async (store) => {
-    const batch = await store.emails.findByRequest(requestId);
-    return batch ? sentMail(context, store, batch) : null;
-  });
 }

@@ -17,16 +17,6 @@ const STATUSES: Readonly<Record<MessageStatus, State>> = {
   cancelled: ['Not sent', 'calm'],
 };
 
-/** The states in the order of a mail's way. */
-export const SENT_STATES: readonly MessageStatus[] = [
-  'pending',
-  'queued',
-  'sent',
-  'bounced',
-  'failed',
-  'cancelled',
-];
-
 export function stateText(status: MessageStatus): string {
   return STATUSES[status][0];
 }

@@ -1,8 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { LongText } from '../../../pages/request-copy.tsx';
 import { addressText, EventStatusChip, mailOf, Verified } from '../events/event-copy.tsx';
-import { lookAtEvent, type SeenEvent } from '../events/event-queries.ts';
+import { seenEvent, type SeenEvent } from '../events/event-queries.ts';
 import { threadOf, type SentMail, type Thread } from './mail-queries.ts';
 import { Facts } from '../../../ui/detail.tsx';
 import { line, time } from '../../../ui/text.tsx';
@@ -47,12 +46,8 @@ export async function showThread(context: PageContext, id: string): Promise<Page
 
 async function whole(context: PageContext, mail: Thread['mails'][number]): Promise<ShownMail[]> {
   if (mail.kind === 'sent') return [mail];
-  try {
-    return [{ kind: 'received', ...(await lookAtEvent(context, mail.id)) }];
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return [];
-    throw error;
-  }
+  const seen = await context.read(seenEvent, { id: mail.id });
+  return seen ? [{ kind: 'received', ...seen }] : [];
 }
 
 function subjectOf(mails: readonly ShownMail[]): string {

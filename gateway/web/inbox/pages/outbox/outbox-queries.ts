@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keptMailLink, type KeptMailPart } from '../../../../../shared/kernel/links.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
@@ -12,6 +13,7 @@ import {
 import type { Access } from '../../session/access.ts';
 import type { WebInbox } from '../../inbox.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 const LIST_LENGTH = 50;
 /** How many messages are read before other work gets a turn. */
@@ -94,17 +96,12 @@ function folderOf({ inbox }: PageContext): string {
 }
 
 /** The folder has the mail of all projects on this machine, and links to sign in. */
-async function ofProject(
-  { access }: PageContext,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const [notices, mails] = [true, false].map((isOurs) =>
-    ids.filter((id) => isNotification({ id }) === isOurs),
-  );
-  const known = await access.project.store.read(async (store) => [
-    ...(await store.notices.known(notices ?? [])),
-    ...(await store.emails.known(mails ?? [])),
-  ]);
-  const here = new Set(known);
-  return ids.filter((id) => here.has(id));
+async function ofProject(context: PageContext, ids: string[]): Promise<readonly string[]> {
+  const known = new Set(await context.read(knownMails, { ids }));
+  return ids.filter((id) => known.has(id));
 }
+
+const knownMails = pageRead('admin', { ids: z.array(z.string()) }, async ({ store }, { ids }) => [
+  ...(await store.notices.known(ids.filter((id) => isNotification({ id })))),
+  ...(await store.emails.known(ids.filter((id) => !isNotification({ id })))),
+]);

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import {
   ACTIVITY_SPANS,
   percentileOf,
@@ -5,6 +6,7 @@ import {
   type ActivitySpan,
 } from '../../../../../shared/rules/activity.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 /** So many rows of each kind a page counts itself, beyond those that maintenance has counted. */
 const TAIL_ROWS = 2000;
@@ -109,15 +111,20 @@ export function spanOf(context: PageContext): ActivitySpan {
   return span;
 }
 
+const counted = pageRead(
+  'any',
+  { span: z.custom<ActivitySpan>() },
+  async ({ store: { activity }, now }, { span }) => ({
+    rows: await activity.of(span, now),
+    live: await activity.count(await activity.position(now), now, TAIL_ROWS),
+  }),
+);
+
 /** Reads what has been counted, and counts the newest rows itself. */
 export async function activityOf(context: PageContext, span: ActivitySpan): Promise<Activity> {
-  const { access, now } = context;
-  const { project } = access;
-  const { rows, live } = await project.store.read(async ({ activity: counts }) => ({
-    rows: await counts.of(span, now),
-    live: await counts.count(await counts.position(now), now, TAIL_ROWS),
-  }));
-  if (!live.isAll) project.atLatest(now);
+  const { now } = context;
+  const { rows, live } = await context.read(counted, { span });
+  if (!live.isAll) context.access.project.atLatest(now);
   const activity = new Activity(span, now, live.isAll);
   for (const { bucket, kind, name, value } of rows) activity.put(bucket, kind, name, value);
   for (const { stepMs, bucket, kind, name, value } of live.cells) {

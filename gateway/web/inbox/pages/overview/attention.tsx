@@ -1,6 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { requestList } from '../../../../../shared/operations/request/list.ts';
 import type { RequestRecord } from '../../../../../shared/operations/request/record.ts';
 import { usage } from '../../../../../shared/operations/usage.ts';
@@ -12,6 +11,7 @@ import { hostOf } from '../routes/route-queries.ts';
 import { ListRows, type ListRow } from '../../../ui/list.tsx';
 import { line, mono } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 import { NEAR, type Usage } from '../project/usage.tsx';
 
 /** Requests beyond these are only counted. */
@@ -26,10 +26,9 @@ const URGENT_MS = 3_600_000;
 
 /** Everything that needs attention and that the visitor's scopes let them see, the most urgent first. */
 export async function attentionOf(context: PageContext): Promise<ListRow[]> {
-  const { scopes } = context.access;
   return [
-    ...(mayCall(scopes, requestList.scope) ? await waitingRequests(context) : []),
-    ...(mayCall(scopes, 'inbox:read') ? await stuckEvents(context) : []),
+    ...(context.may(requestList) ? await waitingRequests(context) : []),
+    ...(await stuckEvents(context)),
     ...awayServices(context),
     ...(await quotas(context)),
   ];
@@ -49,10 +48,7 @@ export function Attention({
         label="Needs attention"
         rows={found}
         empty={
-          <>
-            Nothing needs you.{' '}
-            {mayCall(context.access.scopes, 'approvals') && 'Requests appear here on their own.'}
-          </>
+          <>Nothing needs you. {context.may(requestList) && 'Requests appear here on their own.'}</>
         }
       />
     </section>
@@ -87,12 +83,16 @@ async function waitingRequests(context: PageContext): Promise<ListRow[]> {
   return [...shown, { href: context.at('requests'), what, states: [['Waiting', 'calm']] }];
 }
 
+const stuckInInbox = pageRead('inbox:read', {}, async ({ store, now }) => ({
+  dead: await store.activity.dead(DEAD_MAX),
+  setAside: await store.mailCopies.setAside(DEAD_MAX),
+  routes: await stuckRoutes(store, now),
+}));
+
 async function stuckEvents(context: PageContext): Promise<ListRow[]> {
-  const { dead, setAside, routes } = await context.access.project.store.read(async (store) => ({
-    dead: await store.activity.dead(DEAD_MAX),
-    setAside: await store.mailCopies.setAside(DEAD_MAX),
-    routes: await stuckRoutes(store, context.now),
-  }));
+  const found = await context.readOrNull(stuckInInbox, {});
+  if (found === null) return [];
+  const { dead, setAside, routes } = found;
   const stuck = [
     ...(setAside === 0 ? [] : [mailsSetAside(context, setAside)]),
     ...routes.map((route) => stuckRoute(context, route)),

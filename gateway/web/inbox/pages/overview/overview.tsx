@@ -1,5 +1,8 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
+import { emailStatus } from '../../../../../shared/operations/email/status.ts';
+import { fileList } from '../../../../../shared/operations/file/list.ts';
+import { inboxList } from '../../../../../shared/operations/inbox/list.ts';
+import { requestList } from '../../../../../shared/operations/request/list.ts';
 import { activityOf, spanOf, type Activity } from './activity-queries.ts';
 import { Filters, Heading } from '../../../ui/parts.tsx';
 import type { PageResult, UiPage, PageContext } from '../../page-context.ts';
@@ -52,6 +55,18 @@ async function show(context: PageContext): Promise<PageResult> {
   return { title: 'Overview', content };
 }
 
+/** What shows the same as each picture: whoever may not call it doesn't see the picture. */
+const CHARTS = [
+  [inboxList, ReceivedChart],
+  [inboxList, EndedChart],
+  [inboxList, OldestChart],
+  [inboxList, TimesChart],
+  [inboxList, PushChart],
+  [requestList, DecisionChart],
+  [emailStatus, MailChart],
+  [fileList, DiskChart],
+] as const;
+
 /** Each picture that the visitor's scopes allow. */
 function Charts({
   context,
@@ -60,22 +75,12 @@ function Charts({
   readonly context: PageContext;
   readonly activity: Activity;
 }): JSX.Element {
-  const { scopes } = context.access;
-  const shown = { context, activity };
+  const shown = CHARTS.filter(([operation]) => context.may(operation));
   return (
     <>
-      {mayCall(scopes, 'inbox:read') && (
-        <>
-          <ReceivedChart {...shown} />
-          <EndedChart {...shown} />
-          <OldestChart {...shown} />
-          <TimesChart {...shown} />
-          <PushChart {...shown} />
-        </>
-      )}
-      {mayCall(scopes, 'approvals') && <DecisionChart {...shown} />}
-      {mayCall(scopes, 'send') && <MailChart {...shown} />}
-      {(mayCall(scopes, 'disk') || mayCall(scopes, 'disk:read')) && <DiskChart {...shown} />}
+      {shown.map(([, Chart]) => (
+        <Chart context={context} activity={activity} />
+      ))}
     </>
   );
 }

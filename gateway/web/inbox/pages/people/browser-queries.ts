@@ -1,25 +1,32 @@
+import * as z from 'zod';
 import type { PushAnswer } from '../../../../lib/push/push-answer.ts';
 import { readSubscription } from '../../../../lib/push/subscription.ts';
 import { vapidKeyAad, vapidPublicKey, type VapidKey } from '../../../../lib/push/vapid.ts';
 import type { BrowserRow } from '../../../../../shared/store/tables/access/browsers.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 export type Browser = Pick<BrowserRow, 'id' | 'name' | 'created_at' | 'last_sent_at' | 'gone_at'>;
 
 /** The browsers of the visitor; none for one whom nobody asks. */
-export async function browsersOf({ access }: PageContext): Promise<Browser[]> {
-  const { channelId, project } = access;
-  return channelId === null ? [] : project.store.read(({ browsers }) => browsers.of(channelId));
+export async function browsersOf(context: PageContext): Promise<Browser[]> {
+  const { channelId } = context.access;
+  return channelId === null ? [] : context.read(browsersOfChannel, { channelId });
 }
 
+const browsersOfChannel = pageRead(
+  'approvals',
+  { channelId: z.string() },
+  ({ store }, { channelId }) => store.browsers.of(channelId),
+);
+
 /** The public key that a browser subscribes with; null before anybody prepared it. */
-export async function pushKeyOf({ access, inbox }: PageContext): Promise<string | null> {
-  const { project } = access;
-  const sealed = await project.store.read(({ meta }) => meta.get('push_key'));
+export const pushKeyOf = pageRead('approvals', {}, async ({ store, project, vault }) => {
+  const sealed = await store.meta.get('push_key');
   if (!(sealed instanceof Uint8Array)) return null;
-  const key = Buffer.from(inbox.vault.open(vapidKeyAad(project.info.id), sealed)).toString('utf8');
+  const key = Buffer.from(vault.open(vapidKeyAad(project.id), sealed)).toString('utf8');
   return vapidPublicKey(JSON.parse(key) as VapidKey);
-}
+});
 
 export async function preparePush({ access }: PageContext): Promise<void> {
   await access.project.writes.run('preparePush', {});

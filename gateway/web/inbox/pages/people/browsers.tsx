@@ -119,7 +119,7 @@ async function shown(
   context: PageContext,
   { status = 200, problem = null }: FormError = {},
 ): Promise<PageResult> {
-  const key = context.query('add') === undefined ? null : await pushKeyOf(context);
+  const key = context.query('add') === undefined ? null : await context.read(pushKeyOf, {});
   const content = key === null ? await list(context, problem) : addThis(context, key);
   return { title: 'Browser notices', content, status };
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { memberInvite } from '../../../../../shared/operations/member/invite.ts';
 import { memberList } from '../../../../../shared/operations/member/list.ts';
 import { ROLE_RULES, ROLES, type Role } from '../../../../../shared/rules/roles.ts';
 import type { memberView } from '../../../../../shared/operations/member/view.ts';
@@ -19,8 +20,8 @@ export const MEMBER_STATES: Readonly<Record<Member['status'], State>> = {
 export const { all: membersOf, one: memberOf } = allItems<Member>(memberList, ({ id }) => id);
 
 /** Whether the visitor may invite people here. */
-export function mayInvite({ access, inbox }: PageContext): boolean {
-  return inbox.server.signsIn === true && access.scopes.includes('admin');
+export function mayInvite({ inbox, may }: PageContext): boolean {
+  return inbox.server.signsIn === true && may(memberInvite);
 }
 
 /** Whether an owner is asked before the visitor's change of such a role takes effect. */

@@ -101,7 +101,7 @@ function isOwn({ access }: PageContext, id: string): boolean {
 
 /** Whether the visitor may remove this member; the operation knows the rest. */
 function mayEnd(context: PageContext, { id }: Member): boolean {
-  return context.access.scopes.includes('admin') || isOwn(context, id);
+  return context.may(memberInvite) || isOwn(context, id);
 }
 
 /** Whether an owner is asked before a change takes effect. */
@@ -240,9 +240,7 @@ function detail(context: PageContext, member: Member): Detail {
       state: MEMBER_STATES[status],
       lines: (
         <>
-          {context.access.scopes.includes('admin') && (
-            <RoleForm context={context} member={member} />
-          )}
+          {context.may(memberRole) && <RoleForm context={context} member={member} />}
           {status === 'invited' && mayEnd(context, member) && (
             <p class="soft">To send the invitation again, invite the same address once more.</p>
           )}

@@ -3,7 +3,7 @@ import type { RequestRecord } from '../../../../../shared/operations/request/rec
 import type { PolicyRisk } from '../../../../../shared/rules/policy/document.ts';
 import type { PolicySubject } from '../../../../../shared/rules/policy/subject.ts';
 import type { Repositories } from '../../../../../shared/store/repositories.ts';
-import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 import { recordFor } from '../requests/request-queries.ts';
 
 /** How many past requests a policy is tried on. */
@@ -18,9 +18,11 @@ export interface PastRequest {
 }
 
 /** The newest requests that a policy can decide on, newest first. */
-export function pastRequests(context: PageContext): Promise<readonly PastRequest[]> {
-  const { access, now } = context;
-  return access.project.store.read(async (store) => {
+export const pastRequests = pageRead(
+  'approvals',
+  {},
+  async (context): Promise<readonly PastRequest[]> => {
+    const { store, now } = context;
     const wanted = { status: undefined, beforeId: undefined, limit: READ_MAX, now };
     const rows = (await store.requests.page(wanted))
       .filter(({ kind }) => toolOf(kind) !== null)
@@ -28,7 +30,6 @@ export function pastRequests(context: PageContext): Promise<readonly PastRequest
     return Promise.all(
       rows.map(async (row) => {
         const { kind, action, amount, risk } = row;
-        const record = await recordFor(context, store, row);
         const tool = toolOf(kind) ?? 'ask_approval';
         const isOwn = tool === 'ask_approval';
         const subject = {
@@ -39,11 +40,11 @@ export function pastRequests(context: PageContext): Promise<readonly PastRequest
           risk: risk as PolicyRisk | null,
           recipientDomains: tool === 'email_send' ? await domainsOf(store, row.id) : null,
         };
-        return { record, subject };
+        return { record: await recordFor(context, row), subject };
       }),
     );
-  });
-}
+  },
+);
 
 function toolOf(kind: string): PolicySubject['tool'] | null {
   if (kind === 'approval') return 'ask_approval';

@@ -144,7 +144,7 @@ export async function previewPolicy(
   return showProposePolicy(context, written, NO_REFUSAL, {
     ...diff,
     seen,
-    past: await pastRequests(context),
+    past: await context.read(pastRequests, {}),
     current: { rules },
     proposed: parsePolicy(policy),
   });

@@ -81,7 +81,7 @@ export async function showTryPolicy(context: PageContext): Promise<PageResult> {
         ) : (
           outcomeOf(tested)
         )}
-        {pastPicks(context, await pastRequests(context))}
+        {pastPicks(context, await context.read(pastRequests, {}))}
       </div>
       {tryForm(written, refusal.fields)}
     </>

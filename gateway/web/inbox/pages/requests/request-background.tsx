@@ -2,8 +2,8 @@ import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { parseExact, stringifyExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { APPROVAL_USE_MS } from '../../../../../shared/lib/limits.ts';
+import { inboxGet } from '../../../../../shared/operations/inbox/get.ts';
 import { ledgerQuery } from '../../../../../shared/operations/ledger/query.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import type { RequestRecord } from '../../../../../shared/operations/request/record.ts';
 import { LongText } from '../../../pages/request-copy.tsx';
 import { lengthOfTime } from '../../../ui/time.ts';
@@ -43,7 +43,6 @@ function before(
   { task, parkedState, others }: Background,
 ): JSX.Element | null {
   if (eventId === null && ref === null) return null;
-  const mayRead = mayCall(context.access.scopes, 'inbox:read');
   const also = others.map(({ request_id: id, summary, question, status }): FactRow => [
     'Also asked',
     <>
@@ -57,7 +56,7 @@ function before(
       facts={[
         eventId !== null && [
           'Event',
-          mayRead ? go(context.at('events', eventId), ours(eventId)) : ours(eventId),
+          context.may(inboxGet) ? go(context.at('events', eventId), ours(eventId)) : ours(eventId),
         ],
         ref !== null && [
           'State',
@@ -92,7 +91,6 @@ function after(
   const { request_id: id, status } = record;
   const isOver = status !== 'pending';
   if (!isOver && waiting.length === 0) return null;
-  const mayVerify = mayCall(context.access.scopes, ledgerQuery.scope);
   const propose = `${context.at('policy', 'propose')}?${FROM_REQUEST}=${id}`;
   return (
     <FactsCard
@@ -117,7 +115,7 @@ function after(
             go(propose, 'Always allow this: propose a rule'),
           ],
         isOver &&
-          mayVerify && [
+          context.may(ledgerQuery) && [
             'Ledger',
             go(`${context.at('ledger')}?subject=${id}`, 'entries about this request'),
           ],

@@ -1,6 +1,7 @@
+import * as z from 'zod';
 import { decodeIdCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
-import { isInside, withoutForeignNames } from '../../../../../shared/kernel/disk-limit.ts';
+import type { ReadContext } from '../../../../../shared/kernel/context.ts';
+import { withoutForeignNames } from '../../../../../shared/kernel/disk-limit.ts';
 import type { Envelope } from '../../../../../shared/kernel/envelope.ts';
 import { inboxList } from '../../../../../shared/operations/inbox/list.ts';
 import { toRecord, type RequestRecord } from '../../../../../shared/operations/request/record.ts';
@@ -10,6 +11,7 @@ import type { RequestFilter } from '../../../../../shared/store/tables/people/re
 import type { RequestRow } from '../../../../../shared/store/tables/people/requests.ts';
 import { sentByRequest, type SentMail } from '../mail/mail-queries.ts';
 import type { PageContext } from '../../page-context.ts';
+import { pageRead } from '../../page-read.ts';
 
 const LIST_LENGTH = 30;
 /** How many requests a page of a filtered list looks at. */
@@ -27,43 +29,40 @@ export interface FoundRequests {
 }
 
 /** The requests that a filter leaves, newest first. */
-export async function findRequests(
-  context: PageContext,
-  filter: RequestFilter,
-): Promise<FoundRequests> {
-  const { access, now } = context;
-  const beforeId = decodeIdCursor(context.query('cursor'), /^req_[0-9a-z]{26}$/) || undefined;
-  const search = { ...filter, beforeId, limit: LIST_LENGTH + 1, scan: SCAN_MAX, now };
-  return access.project.store.read(async (store) => {
-    const rows = await store.requestSearch.search(search);
+export const findRequests = pageRead(
+  'approvals',
+  { filter: z.custom<RequestFilter>(), cursor: z.string().optional() },
+  async (context, { filter, cursor }): Promise<FoundRequests> => {
+    const { requestSearch } = context.store;
+    const beforeId = decodeIdCursor(cursor, /^req_[0-9a-z]{26}$/) || undefined;
+    const limit = LIST_LENGTH + 1;
+    const search = { ...filter, beforeId, limit, scan: SCAN_MAX, now: context.now };
+    const rows = await requestSearch.search(search);
     const shown = rows.slice(0, LIST_LENGTH);
     const isFull = rows.length > LIST_LENGTH;
-    const reached = isFull ? null : await store.requestSearch.reached(search);
+    const reached = isFull ? null : await requestSearch.reached(search);
     const next = isFull ? (shown.at(-1)?.id ?? null) : reached;
     return {
-      items: await Promise.all(shown.map((row) => recordFor(context, store, row))),
+      items: await Promise.all(shown.map((row) => recordFor(context, row))),
       nextCursor: next === null ? null : encodeCursor(next),
       isCut: reached !== null,
     };
-  });
-}
+  },
+);
 
 /** A request as the visitor may see it. */
 export async function recordFor(
-  { caller, now }: PageContext,
-  store: Repositories,
+  { caller, store, now }: ReadContext,
   row: RequestRow,
 ): Promise<RequestRecord> {
   return withoutForeignNames(await toRecord(store, row, now), caller);
 }
 
 /** The agents and actions to filter by. */
-export function knownOf({ access }: PageContext) {
-  return access.project.store.read(async ({ requestSearch }) => ({
-    agents: await requestSearch.valuesOf('agent', KNOWN_MAX),
-    actions: await requestSearch.valuesOf('action', KNOWN_MAX),
-  }));
-}
+export const knownOf = pageRead('approvals', {}, async ({ store: { requestSearch } }) => ({
+  agents: await requestSearch.valuesOf('agent', KNOWN_MAX),
+  actions: await requestSearch.valuesOf('action', KNOWN_MAX),
+}));
 
 /** An event that waits for people, and whom it waits for. */
 export interface WaitingEvent {
@@ -76,37 +75,44 @@ export interface WaitingEvent {
   }[];
 }
 
-/** Events that wait for an answer, the oldest first; empty if the visitor can't see events. */
-export async function waitingEvents(context: PageContext): Promise<readonly WaitingEvent[]> {
-  const { access } = context;
-  if (!mayCall(access.scopes, inboxList.scope)) return [];
-  const input = { status: 'waiting', limit: WAITING_MAX, brief: true };
-  const { items } = (await context.call(inboxList, input)) as { items: readonly Envelope[] };
-  return access.project.store.read(async (store) =>
-    Promise.all(
-      items.map(async (event) => {
-        const asked = await Promise.all(
-          (event.waiting_for ?? [])
-            .filter(({ id, status }) => id.startsWith('req_') && status === 'pending')
-            .map(({ id }) => askedFor(context, store, id)),
-        );
-        return { event, requests: asked.filter((one) => one !== null) };
-      }),
-    ),
-  );
+/** What requests ask, and whom. */
+const askedBy = pageRead(
+  'approvals',
+  { ids: z.array(z.string()) },
+  async (context, { ids }): Promise<WaitingEvent['requests']> => {
+    const { requests, channels } = context.store;
+    const rows = await Promise.all(ids.map((id) => requests.find(id)));
+    return Promise.all(
+      rows
+        .filter((row) => row !== undefined)
+        .map(async (row) => {
+          const { summary, question, approvers } = await recordFor(context, row);
+          const people = await Promise.all(approvers.map((one) => channels.findEver(one)));
+          const to = people.flatMap((one) => (one ? [one.label] : [])).join(', ');
+          return { id: row.id, summary: summary || (question ?? ''), to };
+        }),
+    );
+  },
+);
+
+/** The open requests that an event waits for. */
+function askedFor({ waiting_for: conditions = [] }: Envelope): string[] {
+  return conditions
+    .filter(({ id, status }) => id.startsWith('req_') && status === 'pending')
+    .map(({ id }) => id);
 }
 
-async function askedFor(
-  context: PageContext,
-  store: Repositories,
-  id: string,
-): Promise<WaitingEvent['requests'][number] | null> {
-  const row = await store.requests.find(id);
-  if (!row) return null;
-  const { summary, question, approvers } = await recordFor(context, store, row);
-  const channels = await Promise.all(approvers.map((one) => store.channels.findEver(one)));
-  const to = channels.flatMap((one) => (one ? [one.label] : [])).join(', ');
-  return { id, summary: summary || (question ?? ''), to };
+/** Events that wait for an answer, the oldest first; empty if the visitor can't see events. */
+export async function waitingEvents(context: PageContext): Promise<readonly WaitingEvent[]> {
+  if (!context.may(inboxList)) return [];
+  const input = { status: 'waiting', limit: WAITING_MAX, brief: true };
+  const { items } = (await context.call(inboxList, input)) as { items: readonly Envelope[] };
+  const asked = await context.read(askedBy, { ids: items.flatMap(askedFor) });
+  const byId = new Map(asked.map((one) => [one.id, one]));
+  return items.map((event) => ({
+    event,
+    requests: askedFor(event).flatMap((id) => byId.get(id) ?? []),
+  }));
 }
 
 /** What led to a request, and what came of it, beyond what its own page says. */
@@ -129,34 +135,50 @@ export interface Background {
 /** `record` is the request as the visitor may see it. */
 export async function backgroundOf(
   context: PageContext,
-  record: RequestRecord,
+  { request_id: id, event_id: eventId, spent_by: spentBy, state_ref: ref, kind }: RequestRecord,
 ): Promise<Background> {
-  const { access } = context;
-  const isMail = record.kind === 'email_send';
+  const task = ref?.startsWith(STATE_PREFIX) ? ref.slice(STATE_PREFIX.length) : ref;
   return {
-    ...(await access.project.store.read((store) => aroundRequest(context, store, record))),
-    task: await taskOf(context, record),
-    mail: isMail ? await sentByRequest(context, record.request_id) : null,
+    waiting: [],
+    parkedState: null,
+    ...(await context.readOrNull(eventsAround, { id, eventId })),
+    ...(await context.read(aroundRequest, { id, eventId, spentBy })),
+    task: task === null ? null : await context.readOrNull(savedTask, { task }),
+    mail: kind === 'email_send' ? await context.readOrNull(sentByRequest, { id }) : null,
   };
 }
 
-async function aroundRequest(
-  context: PageContext,
-  store: Repositories,
-  { request_id: id, event_id: eventId, spent_by: spentBy }: RequestRecord,
-): Promise<Omit<Background, 'task' | 'mail'>> {
-  const mayRead = mayCall(context.access.scopes, 'inbox:read');
-  const row = await store.requests.find(id);
-  const link = row && (await linkOf(store, row));
-  const user = spentBy?.startsWith('key_') ? await store.keys.find(spentBy) : undefined;
-  return {
-    waiting: mayRead ? await waitingFor(store, id) : [],
-    others: eventId === null ? [] : await othersAbout(context, store, { id, eventId }),
-    parkedState: mayRead ? await parkedStateOf(store, eventId) : null,
-    linkEndsAt: link?.expires_at ?? null,
-    usedBy: user?.name ?? null,
-  };
-}
+const AROUND = { id: z.string(), eventId: z.string().nullable() };
+
+const aroundRequest = pageRead(
+  'approvals',
+  { ...AROUND, spentBy: z.string().nullable() },
+  async (context, { id, eventId, spentBy }) => {
+    const { requests, keys, fileLinks } = context.store;
+    const row = await requests.find(id);
+    const link = row && (await linkOf(fileLinks, row));
+    const user = spentBy?.startsWith('key_') ? await keys.find(spentBy) : undefined;
+    const about = eventId === null ? [] : await requests.ofEvent(eventId, SAME_EVENT_MAX + 1);
+    const others = about.filter((one) => one.id !== id);
+    return {
+      others: await Promise.all(others.map((one) => recordFor(context, one))),
+      linkEndsAt: link?.expires_at ?? null,
+      usedBy: user?.name ?? null,
+    };
+  },
+);
+
+const eventsAround = pageRead('inbox:read', AROUND, async ({ store }, { id, eventId }) => ({
+  waiting: await waitingFor(store, id),
+  parkedState: await parkedStateOf(store, eventId),
+}));
+
+/** A `state_ref` is any text; most agents name the task whose state they saved. */
+const savedTask = pageRead(
+  { field: 'task', kind: 'task' },
+  { task: z.string() },
+  async ({ store }, { task }) => ((await store.kv.stored(STATE_PREFIX + task)) ? task : null),
+);
 
 async function parkedStateOf({ events, parks }: Repositories, eventId: string | null) {
   const event = eventId === null ? undefined : await events.find(eventId);
@@ -169,29 +191,10 @@ async function waitingFor({ parks, events }: Repositories, id: string) {
   return found.flatMap((one) => (one ? [{ id: one.id, type: one.type }] : []));
 }
 
-async function othersAbout(
-  context: PageContext,
-  store: Repositories,
-  { id, eventId }: { readonly id: string; readonly eventId: string },
-): Promise<RequestRecord[]> {
-  const rows = await store.requests.ofEvent(eventId, SAME_EVENT_MAX + 1);
-  const others = rows.filter((row) => row.id !== id);
-  return Promise.all(others.map((row) => recordFor(context, store, row)));
-}
-
 /** The public link that a request for one allowed. */
-async function linkOf({ fileLinks }: Repositories, { id, kind, subject }: RequestRow) {
+async function linkOf(fileLinks: Repositories['fileLinks'], { id, kind, subject }: RequestRow) {
   if (kind !== 'file_url') return undefined;
   const { path } = JSON.parse(subject) as { path?: unknown };
   const links = typeof path === 'string' ? await fileLinks.ofPath(path, LINKS_MAX) : [];
   return links.find(({ request_id }) => request_id === id);
-}
-
-/** A `state_ref` is any text; most agents name the task whose state they saved. */
-async function taskOf({ access }: PageContext, { state_ref: ref }: RequestRecord) {
-  if (ref === null || !mayCall(access.scopes, 'disk', 'read')) return null;
-  const task = ref.startsWith(STATE_PREFIX) ? ref.slice(STATE_PREFIX.length) : ref;
-  if (!isInside(access, 'task', task)) return null;
-  const found = await access.project.store.read(({ kv }) => kv.stored(STATE_PREFIX + task));
-  return found ? task : null;
 }

@@ -110,8 +110,10 @@ async function historyOf(
   narrowed: Narrowed,
 ): Promise<FoundRequests> {
   const of = status === null ? {} : { status };
-  if (Object.keys(narrowed).length > 0) return findRequests(context, { ...of, ...narrowed });
   const cursor = context.query('cursor');
+  if (Object.keys(narrowed).length > 0) {
+    return context.read(findRequests, { filter: { ...of, ...narrowed }, cursor });
+  }
   const input = { limit: HISTORY_MAX, ...of, ...(cursor !== undefined && { cursor }) };
   const { items, next_cursor: nextCursor } = await list(context, input);
   return { items, nextCursor, isCut: false };
@@ -149,7 +151,7 @@ async function filterForm(
   status: string | null,
   { agent, action, risk }: Narrowed,
 ): Promise<JSX.Element> {
-  const { agents, actions } = await knownOf(context);
+  const { agents, actions } = await context.read(knownOf, {});
   const fields = [
     knownField('agent', agents, agent),
     knownField('action', actions, action),

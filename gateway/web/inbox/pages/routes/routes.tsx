@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx';
 import { invalid } from '../../../../../shared/lib/errors.ts';
 import { CALLBACK_URL_MAX_CHARS } from '../../../../../shared/lib/limits.ts';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
-import { mayCall } from '../../../../../shared/lib/scopes.ts';
 import { routeAdd } from '../../../../../shared/operations/route/add.ts';
 import { routeDisable } from '../../../../../shared/operations/route/disable.ts';
 import { routeEnable } from '../../../../../shared/operations/route/enable.ts';
@@ -47,7 +46,7 @@ export const routesPage = resourcePage<Route>({
   all: 'All routes',
   list,
   form: (context) =>
-    context.query('add') !== undefined && mayChange(context) ? addForm(context) : null,
+    context.query('add') !== undefined && context.may(routeAdd) ? addForm(context) : null,
   find: routeOf,
   detail,
   acts: [
@@ -55,8 +54,8 @@ export const routesPage = resourcePage<Route>({
       name: 'retry',
       text: 'Retry all now',
       note: 'pending and given up',
-      may: (context, { enabled, pending, dead }) =>
-        mayChange(context) && enabled && pending + dead > 0,
+      needs: routeRetry,
+      may: (_context, { enabled, pending, dead }) => enabled && pending + dead > 0,
       takes: ['delivery'],
       run: retry,
     },
@@ -64,14 +63,15 @@ export const routesPage = resourcePage<Route>({
       name: 'test',
       text: 'Send a test',
       note: 'one signed sample event, not stored',
-      may: mayChange,
+      needs: routeTest,
       run: test,
     },
     {
       name: 'disable',
       text: 'Disable',
       note: 'undelivered events go back to the inbox',
-      may: (context, { enabled }) => mayChange(context) && enabled,
+      needs: routeDisable,
+      may: (_context, { enabled }) => enabled,
       run: async (context, { id }) => {
         await context.call(routeDisable, { route_id: id });
         return { to: context.at('routes', id) };
@@ -81,13 +81,14 @@ export const routesPage = resourcePage<Route>({
       name: 'enable',
       text: 'Enable again',
       note: 'also resumes the events it gave back that are still pending',
-      may: (context, { enabled }) => mayChange(context) && !enabled,
+      needs: routeEnable,
+      may: (_context, { enabled }) => !enabled,
       run: enable,
     },
     {
       name: 'remove',
       text: 'Remove',
-      may: mayChange,
+      needs: routeRemove,
       asks: (_context, { callback_url: url }) => ({
         heading: 'Remove this route?',
         consequences: (
@@ -106,10 +107,6 @@ export const routesPage = resourcePage<Route>({
   ],
 });
 
-function mayChange({ access }: PageContext): boolean {
-  return mayCall(access.scopes, routeRemove.scope);
-}
-
 async function list(context: PageContext): Promise<PageResult> {
   const routes = await routesOf(context);
   const attempts = await Promise.all(
@@ -120,7 +117,7 @@ async function list(context: PageContext): Promise<PageResult> {
   return listPage({
     title: 'Routes',
     lead: 'A route pushes matching events to a URL, so agents don’t pull them.',
-    ways: [mayChange(context) && ['add', 'Add a route']],
+    ways: [context.may(routeAdd) && ['add', 'Add a route']],
     rows: routes.map((route, index) => {
       const { id, callback_url: url, pending, dead, disabled_reason: reason } = route;
       const newest = attempts[index] ?? null;
@@ -288,6 +285,6 @@ async function detail(context: PageContext, route: Route): Promise<Detail> {
         </>
       ),
     },
-    below: await Deliveries({ context, route, isRetriable: mayChange(context) && enabled }),
+    below: await Deliveries({ context, route, isRetriable: context.may(routeRetry) && enabled }),
   };
 }
