@@ -2,14 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Home } from '../daemon/home.ts';
 import { readRecord } from '../daemon/record.ts';
 import { parseExact, stringifyExact } from '../shared/lib/json/exact-json.ts';
+import { isObject } from '../shared/lib/guards.ts';
 import { isAlive } from '../shared/host/processes.ts';
 import { VERSION } from '../shared/lib/version.ts';
 import { HttpCaller, lowerCased, type Target } from '../clients/typescript/call/http-caller.ts';
+import { requestOf } from '../clients/typescript/call/request.ts';
 import type { Caller, CallerOptions } from '../clients/typescript/core/caller.ts';
 import { sleep } from '../clients/typescript/core/clock.ts';
+import { PLACES } from '../clients/typescript/generated/places.ts';
 import { resolveConnection, type Connection } from '../clients/typescript/node/connection.ts';
 import { nodeTransport, type NodeAnswer } from '../clients/typescript/node/node-transport.ts';
-import { asCliError, CliError, failureOf, lostAnswer } from './errors.ts';
+import type { Answer, Input, OperationName } from './answers.ts';
+import { asCliError, badAnswer, CliError, failureOf, lostAnswer } from './errors.ts';
 
 /** Without a signal, Ctrl-C doesn't stop a call: an ack under way should finish. */
 export interface CallOptions extends CallerOptions {
@@ -19,10 +23,18 @@ export interface CallOptions extends CallerOptions {
   readonly isOptional?: true;
 }
 
-/** The one typed client between the CLI and a daemon or gateway. */
+/** Calls an operation; throws an error answer as `CallError`. Writes carry a fresh Idempotency-Key. */
+export type Call = <N extends OperationName>(
+  operation: N,
+  input: Input<N>,
+  options?: Omit<CallOptions, 'query' | 'body' | 'bytes'>,
+) => Promise<Answer<N>>;
+
+/** The one client between the CLI and a daemon or gateway. */
 export interface Client extends Caller {
-  /** Returns the parsed answer; throws an error answer as `CallError`. Writes carry a fresh Idempotency-Key. */
-  call(method: string, path: string, options?: CallOptions): Promise<unknown>;
+  readonly call: Call;
+  /** Calls what isn't an operation: returns the parsed answer, which the caller checks. */
+  send(method: string, path: string, options?: CallOptions): Promise<unknown>;
   /** Returns the raw answer whatever its status, for streams and `svc api`. */
   raw(method: string, path: string, options?: CallOptions): Promise<IncomingMessage>;
   /** The key this client sends. */
@@ -44,6 +56,31 @@ const STARTING_MS = 3000;
 const STARTING_PAUSE_MS = 25;
 const RETRY_PAUSE_MS = 100;
 
+/** The request of an operation, for those who send it themselves. */
+export function operationRequest<N extends OperationName>(operation: N, input: Input<N>) {
+  return requestOf(PLACES[operation], input, stringifyExact);
+}
+
+/** Calls operations over a client's `send`. */
+export function operationCalls(client: Pick<Client, 'send'>): Call {
+  return async <N extends OperationName>(
+    operation: N,
+    input: Input<N>,
+    options: CallOptions = {},
+  ) => {
+    const { method, path, options: request } = operationRequest(operation, input);
+    const headers = { ...request.headers, ...options.headers };
+    const answer = await client.send(method, path, { ...request, ...options, headers });
+    return checkedAnswer<N>(answer);
+  };
+}
+
+/** What an operation answered: an object, or null for nothing. Its members are as the server's release has them. */
+export function checkedAnswer<N extends OperationName>(answer: unknown): Answer<N> {
+  if (answer === null || isObject(answer)) return answer as Answer<N>;
+  throw badAnswer("The answer isn't one that svc gives.");
+}
+
 interface Tries {
   /** The call may have arrived before its connection broke. */
   lost: boolean;
@@ -52,6 +89,7 @@ interface Tries {
 
 /** Calls the daemon over its socket, or a gateway. */
 export class HttpClient implements Client {
+  readonly call = operationCalls(this);
   readonly #options: ClientOptions;
   readonly #caller: HttpCaller<NodeAnswer>;
   #connection: Connection;
@@ -78,8 +116,8 @@ export class HttpClient implements Client {
     return this.#connection.gateway;
   }
 
-  call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-    return this.#tried(method, options, (keyed) => this.#caller.call(method, path, keyed));
+  send(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#tried(method, options, (keyed) => this.#caller.send(method, path, keyed));
   }
 
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {

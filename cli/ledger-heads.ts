@@ -5,7 +5,6 @@ import {
   replaceHead,
   type LedgerHead,
 } from '../daemon/ledger-heads.ts';
-import { isObject } from '../shared/lib/guards.ts';
 import type { Client } from './client.ts';
 import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
@@ -71,10 +70,8 @@ export async function compareWithRemembered(
 }
 
 async function entryAt(client: Pick<Client, 'call'>, seq: number): Promise<LedgerHead | null> {
-  const answer = await client.call('GET', '/v1/ledger', { query: { cursor: seq + 1, limit: 1 } });
-  const items = isObject(answer) ? answer['items'] : null;
-  const entry: unknown = Array.isArray(items) ? items[0] : null;
-  return isHead(entry) ? entry : null;
+  const { items } = await client.call('ledger_query', { cursor: seq + 1, limit: 1 });
+  return items[0] ?? null;
 }
 
 /** The alarm for a ledger that lost or changed entries this machine had seen. */

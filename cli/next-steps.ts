@@ -1,4 +1,4 @@
-import { isObject } from '../shared/lib/guards.ts';
+import type { Answer } from './answers.ts';
 import type { CommandContext } from './command.ts';
 import { triggerLine } from './samples/trigger-line.ts';
 import { storedProfiles } from './signin/profiles.ts';
@@ -6,15 +6,13 @@ import { storedProfiles } from './signin/profiles.ts';
 /** What a project has already, as far as the key may read it. */
 interface Progress {
   /** One for webhooks if there is any, otherwise one for mail. */
-  readonly source: Fields | null;
+  readonly source: Answer<'source_list'>['items'][number] | null;
   readonly hasEvents: boolean;
   readonly hasPending: boolean;
   readonly hasRequests: boolean;
   /** Whether `svc mcp install` has set up a client. */
   readonly hasClient: boolean;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const WITHIN_MS = 2000;
 
@@ -25,20 +23,12 @@ export async function nextSteps(context: CommandContext): Promise<string[]> {
 
 /** Whatever can't be read counts as missing: its command is suggested. */
 async function progressOf({ client, home, signal }: CommandContext): Promise<Progress> {
-  const itemsOf = async (path: string, query: Record<string, string>): Promise<Fields[]> => {
-    try {
-      const answer = await client().call('GET', path, { query, signal, timeoutMs: WITHIN_MS });
-      const items: unknown = isObject(answer) ? answer['items'] : null;
-      return Array.isArray(items) ? items.filter(isObject) : [];
-    } catch {
-      return [];
-    }
-  };
-  const one = { limit: '1' };
+  const { call } = client();
+  const options = { signal, timeoutMs: WITHIN_MS };
   const [sources, pending, requests] = await Promise.all([
-    itemsOf('/v1/sources', {}),
-    itemsOf('/v1/inbox', one),
-    itemsOf('/v1/requests', one),
+    itemsOf(call('source_list', {}, options)),
+    itemsOf(call('inbox_list', { limit: 1 }, options)),
+    itemsOf(call('request_list', { limit: 1 }, options)),
   ]);
   return {
     source: sources.find(({ type }) => type === 'webhook') ?? sources[0] ?? null,
@@ -47,6 +37,10 @@ async function progressOf({ client, home, signal }: CommandContext): Promise<Pro
     hasRequests: requests.length > 0,
     hasClient: isClientStored(home.credentialsFile),
   };
+}
+
+function itemsOf<T>(list: Promise<{ readonly items: readonly T[] }>): Promise<readonly T[]> {
+  return list.then(({ items }) => items).catch(() => []);
 }
 
 function isClientStored(file: string): boolean {

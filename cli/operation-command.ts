@@ -1,8 +1,8 @@
 import { stringifyExact } from '../shared/lib/json/exact-json.ts';
-import { isObject } from '../shared/lib/guards.ts';
 import { heldCall, leastOf } from '../shared/lib/held-call.ts';
 import { LIST_MAX } from '../shared/lib/limits.ts';
-import type { CallOptions } from './client.ts';
+import type { Answer, Input, OperationName } from './answers.ts';
+import { checkedAnswer, type CallOptions } from './client.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT } from './exit.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
@@ -17,11 +17,14 @@ import { machineClock, pauseWhile } from '../clients/typescript/core/clock.ts';
 import { isCut } from '../clients/typescript/core/errors.ts';
 import { wholeWait } from '../clients/typescript/core/whole-wait.ts';
 
+/** How an operation's answer is shown. */
+type ViewOf<N extends OperationName> = (answer: Answer<N>) => View | Promise<View>;
+
 /** Calls the operation and prints its answer, with `viewOf` if it has its own view. */
-export async function runOperation(
-  shape: OperationShape,
+export async function runOperation<N extends OperationName>(
+  shape: OperationShape<N>,
   context: CommandContext,
-  viewOf: (answer: unknown) => View | Promise<View> = () => ({}),
+  viewOf: ViewOf<N> = () => ({}),
 ): Promise<number> {
   const answer = await printOperation(shape, context, viewOf);
   // A wait's warnings were printed when it began.
@@ -30,14 +33,14 @@ export async function runOperation(
 }
 
 /** Calls the operation and prints its answer, or all pages of a list; returns the answer, or the first page. */
-export async function printOperation(
-  shape: OperationShape,
+export async function printOperation<N extends OperationName>(
+  shape: OperationShape<N>,
   context: CommandContext,
-  viewOf: (answer: unknown) => View | Promise<View> = () => ({}),
-): Promise<unknown> {
+  viewOf: ViewOf<N> = () => ({}),
+): Promise<Answer<N>> {
   const { columns } = shape;
   const nothing = nothingText(shape);
-  const view = async (answer: unknown): Promise<View> => ({
+  const view = async (answer: Answer<N>): Promise<View> => ({
     ...(columns && { columns }),
     ...(nothing !== null && { nothing }),
     ...(await viewOf(answer)),
@@ -45,10 +48,8 @@ export async function printOperation(
   const most = pageOf(shape);
   if (isList(shape) && wantsPages(context, most)) {
     const { input } = await readCall(shape, context);
-    const read = (query: PageQuery): Promise<unknown> => {
-      const { method, path, options } = callFor(shape, { ...input, ...paging(shape, query) });
-      return context.client().call(method, path, { ...options, signal: context.signal });
-    };
+    const read = (query: PageQuery): Promise<Answer<N>> =>
+      send(context, callFor(shape, { ...input, ...paging(shape, query) }));
     return printPages(context, { read, viewOf: view, most });
   }
   const answer = await callOperation(shape, context);
@@ -67,30 +68,43 @@ function paging({ fields }: OperationShape, query: PageQuery): PageQuery {
 }
 
 /** Runs an operation's command. */
-export type OperationRun = (context: CommandContext, shape: OperationShape) => Promise<number>;
+export type OperationRun<N extends OperationName> = (
+  context: CommandContext,
+  shape: OperationShape<N>,
+) => Promise<number>;
 
 /** Runs an operation that only needs its own view. */
-export function showing(viewOf: (answer: unknown) => View): OperationRun {
+export function showing<N extends OperationName>(viewOf: ViewOf<N>): OperationRun<N> {
   return (context, shape) => runOperation(shape, context, viewOf);
 }
 
 /** Calls the operation with the typed input and returns its answer. */
-export async function callOperation(
-  shape: OperationShape,
+export async function callOperation<N extends OperationName>(
+  shape: OperationShape<N>,
   context: CommandContext,
-): Promise<unknown> {
+): Promise<Answer<N>> {
   const { input } = await readCall(shape, context);
   const answer = inTurns(shape, input, context);
   return shape.effect === 'wait' ? context.output.spin('Waiting', answer) : answer;
 }
 
+/** Makes one call of an operation. */
+export async function send<N extends OperationName>(
+  { client, signal }: Pick<CommandContext, 'client' | 'signal'>,
+  { method, path, options }: OperationCall<N>,
+  more: Pick<CallOptions, 'step'> = {},
+): Promise<Answer<N>> {
+  return checkedAnswer<N>(await client().send(method, path, { ...options, ...more, signal }));
+}
+
 /** Calls again while nothing came and time is left, because the service holds a call only so long. */
-async function inTurns(
-  shape: OperationShape,
-  input: Readonly<Record<string, unknown>>,
-  { client, signal }: CommandContext,
-): Promise<unknown> {
-  const isEmpty = (answer: unknown): boolean => isNothing(shape, answer);
+async function inTurns<N extends OperationName>(
+  shape: OperationShape<N>,
+  input: object,
+  context: CommandContext,
+): Promise<Answer<N>> {
+  const { client, signal } = context;
+  const isEmpty = (answer: Answer<N>): boolean => isNothing(shape, answer);
   const wait = waitOf(shape);
   const { name = '', maximum = Infinity } = wait ?? {};
   let left = waitedSeconds(shape, input);
@@ -98,18 +112,16 @@ async function inTurns(
     const seconds = Math.min(left, maximum);
     // Each turn of a write is a call of its own, not a repetition.
     const step = turn === 0 ? {} : { step: String(turn) };
-    const send = ({ method, path, options }: OperationCall): Promise<unknown> =>
-      client().call(method, path, { ...options, ...step, signal });
     const first = callFor(shape, turn === 0 ? input : { ...input, [name]: seconds });
     const call = wait
       ? heldCall({
           seconds,
           leastSeconds: leastOf(name),
-          send: (held) => send(held === seconds ? first : first.again(held)),
+          send: (held) => send(context, held === seconds ? first : first.again(held), step),
           isCut,
           pause: (ms) => pauseWhile(machineClock, ms, signal),
         })
-      : send(first);
+      : send(context, first, step);
     const isWait = shape.effect === 'wait';
     const answer = await (isWait
       ? wholeWait({ client: client(), seconds, signal }, call, isEmpty)
@@ -120,8 +132,8 @@ async function inTurns(
 }
 
 /** The HTTP request for an operation. */
-export interface OperationCall {
-  readonly input: Readonly<Record<string, unknown>>;
+export interface OperationCall<N extends OperationName = OperationName> {
+  readonly input: Input<N>;
   readonly method: string;
   readonly path: string;
   readonly options: CallOptions;
@@ -130,14 +142,14 @@ export interface OperationCall {
   /** Whether the user said how long. */
   readonly isTimed: boolean;
   /** The same call, but the server may hold it for this many seconds. */
-  readonly again: (seconds: number) => OperationCall;
+  readonly again: (seconds: number) => OperationCall<N>;
 }
 
 /** Builds the operation's request from the command line. */
-export async function readCall(
-  shape: OperationShape,
+export async function readCall<N extends OperationName>(
+  shape: OperationShape<N>,
   context: Pick<CommandContext, 'args' | 'options' | 'signal'>,
-): Promise<OperationCall> {
+): Promise<OperationCall<N>> {
   return callFor(shape, await readInput(shape, context));
 }
 
@@ -172,34 +184,43 @@ function waitOf({ fields }: OperationShape): FieldShape | undefined {
 }
 
 /** How long the whole wait is to last, which may take several calls. */
-function waitedSeconds(shape: OperationShape, input: Readonly<Record<string, unknown>>): number {
+function waitedSeconds(shape: OperationShape, input: object): number {
   const wait = waitOf(shape);
-  return Number(input[wait?.name ?? ''] ?? wait?.default ?? 0);
+  return Number((wait && Reflect.get(input, wait.name)) ?? wait?.default ?? 0);
 }
 
 /** The request for an input. A wait is cut to what the server holds a call for. */
-export function callFor(
-  shape: OperationShape,
-  input: Readonly<Record<string, unknown>>,
-): OperationCall {
+export function callFor<N extends OperationName>(
+  shape: OperationShape<N>,
+  input: object,
+): OperationCall<N> {
   const seconds = waitedSeconds(shape, input);
   const wait = waitOf(shape);
   const held = Math.min(seconds, wait?.maximum ?? seconds);
-  const isTimed = wait !== undefined && input[wait.name] !== undefined;
+  const isTimed = wait !== undefined && Reflect.get(input, wait.name) !== undefined;
   const fields = isTimed ? { ...input, [wait.name]: held } : input;
   const { method, path, options } = requestOf(shape, fields, stringifyExact);
   const timing = wait ? { timeoutMs: held * 1000 + WAIT_MARGIN_MS } : {};
-  const again = (left: number): OperationCall =>
+  const again = (left: number): OperationCall<N> =>
     callFor(shape, wait ? { ...input, [wait.name]: left } : input);
-  return { input, method, path, options: { ...timing, ...options }, seconds, isTimed, again };
+  return {
+    input,
+    method,
+    path,
+    options: { ...timing, ...options },
+    seconds,
+    isTimed,
+    again,
+  };
 }
 
 /** Statuses of a request, or of mail that needed one, that stop the work. */
 const STOPPING: ReadonlySet<unknown> = new Set(['denied', 'expired', 'needs_context', 'cancelled']);
 
 /** The exit code for a decision that is open or made, or for approved mail that still failed. */
-export function exitOf(answer: unknown): number {
-  const status = isObject(answer) && 'request_id' in answer ? answer['status'] : undefined;
+export function exitOf(answer: object | null): number {
+  const isRequest = answer !== null && 'request_id' in answer && 'status' in answer;
+  const status = isRequest ? answer.status : undefined;
   if (status === 'pending') return EXIT.pending;
   if (status === 'failed') return EXIT.refused;
   return STOPPING.has(status) ? EXIT.denied : EXIT.done;
@@ -213,9 +234,8 @@ export function nothingText(shape: OperationShape): string | null {
   return `Nothing is stored for this ${positional[0]?.name.replace('_id', '') ?? 'name'}.`;
 }
 
-function isNothing({ emptyWhenNull }: OperationShape, answer: unknown): boolean {
+function isNothing({ emptyWhenNull }: OperationShape, answer: object | null): boolean {
   if (emptyWhenNull === undefined) return false;
-  if (answer === null) return true;
-  const found = isObject(answer) ? answer[emptyWhenNull] : undefined;
+  const found: unknown = answer && Reflect.get(answer, emptyWhenNull);
   return found === null || (Array.isArray(found) && found.length === 0);
 }

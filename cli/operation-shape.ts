@@ -1,4 +1,5 @@
 import type { Place } from '../clients/typescript/call/place.ts';
+import type { OperationName } from './answers.ts';
 
 /** One input field of an operation, for the command line. */
 export interface FieldShape {
@@ -33,9 +34,9 @@ export interface FieldShape {
  * What the command line needs to know about an operation. The build writes it out, so that starting loads no schema
  * library.
  */
-export interface OperationShape extends Place {
+export interface OperationShape<N extends OperationName = OperationName> extends Place {
   /** `inbox_claim` */
-  readonly name: string;
+  readonly name: N;
   /** `['inbox', 'claim']` */
   readonly words: readonly string[];
   readonly positional: readonly { readonly name: string; readonly required: boolean }[];

@@ -16,11 +16,11 @@ export interface PageQuery {
   readonly limit?: number;
 }
 
-interface List {
+interface List<T> {
   /** The most rows of a page. */
   readonly most?: number;
-  readonly read: (query: PageQuery) => Promise<unknown>;
-  readonly viewOf: (answer: unknown) => View | Promise<View>;
+  readonly read: (query: PageQuery) => Promise<T>;
+  readonly viewOf: (answer: T) => View | Promise<View>;
 }
 
 /** Whether the command prints more than one page: with --all, or with a --limit above a page's. */
@@ -29,29 +29,27 @@ export function wantsPages({ options }: Pick<CommandContext, 'options'>, most = 
 }
 
 /** Prints page after page, and returns the first. */
-export async function printPages(
+export async function printPages<T>(
   context: CommandContext,
-  { read, viewOf, most = LIST_MAX }: List,
-): Promise<unknown> {
+  { read, viewOf, most = LIST_MAX }: List<T>,
+): Promise<T> {
   const pages = context.output.pages();
   let left = rowsWanted(context);
   let cursor = textOption(context, 'cursor') ?? null;
-  let first: unknown;
+  let first: T | undefined;
   try {
-    do {
+    for (;;) {
       const limit = Math.min(left, most);
       const answer = await read({ ...(cursor !== null && { cursor }), limit });
       first ??= answer;
       pages.page(answer, await viewOf(answer));
       cursor = cursorOf(answer);
       left -= itemsOf(answer).length;
-    } while (cursor !== null && left > 0);
-  } catch (error) {
+      if (cursor === null || left <= 0) return first;
+    }
+  } finally {
     pages.end(cursor);
-    throw error;
   }
-  pages.end(cursor);
-  return first;
 }
 
 function rowsWanted(context: CommandContext): number {

@@ -1,4 +1,3 @@
-import { isObject } from '../shared/lib/guards.ts';
 import type { CommandContext } from './command.ts';
 import { storedProfiles } from './signin/profiles.ts';
 
@@ -16,9 +15,8 @@ export async function projectText(context: Around, id: string | null): Promise<s
 /** Null if the commands' own project is another one, or nothing answers. */
 async function nameNow({ client, signal }: Around, id: string): Promise<string | null> {
   try {
-    const answer = await client().call('GET', '/v1/whoami', { signal, timeoutMs: WITHIN_MS });
-    const project = isObject(answer) ? answer['project'] : null;
-    return isObject(project) && project['id'] === id ? textOf(project['name']) : null;
+    const { project } = await client().call('whoami', {}, { signal, timeoutMs: WITHIN_MS });
+    return project.id === id ? project.name || null : null;
   } catch {
     return null;
   }
@@ -28,12 +26,8 @@ async function nameNow({ client, signal }: Around, id: string): Promise<string |
 function storedName({ home }: Around, id: string): string | null {
   try {
     const { profiles } = storedProfiles(home.credentialsFile);
-    return textOf(Object.values(profiles).find(({ project }) => project === id)?.name);
+    return Object.values(profiles).find(({ project }) => project === id)?.name || null;
   } catch {
     return null;
   }
-}
-
-function textOf(name: unknown): string | null {
-  return typeof name === 'string' && name !== '' ? name : null;
 }

@@ -1,16 +1,32 @@
-/** Names that completion offers, by kind: the call that lists them and the field to type. */
+import type { Client } from './client.ts';
+
+type NamesOf = (client: Client, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** Names that completion offers, by kind. */
 export const STORED = {
-  pending: { path: '/v1/inbox?status=pending&limit=50', field: 'id' },
-  claimed: { path: '/v1/inbox?status=claimed&limit=50', field: 'id' },
-  dead: { path: '/v1/inbox?status=dead&limit=50', field: 'id' },
-  sources: { path: '/v1/sources', field: 'name' },
-  routes: { path: '/v1/routes', field: 'id' },
-  requests: { path: '/v1/requests?limit=50', field: 'request_id' },
-  channels: { path: '/v1/channels', field: 'id' },
-  keys: { path: '/v1/keys?limit=100', field: 'id' },
-  values: { path: '/v1/kv?limit=100', field: 'key' },
-  files: { path: '/v1/files?limit=100', field: 'path' },
-} as const;
+  pending: eventsWith('pending'),
+  claimed: eventsWith('claimed'),
+  dead: eventsWith('dead'),
+  sources: async ({ call }, signal) =>
+    (await call('source_list', {}, { signal })).items.map(({ name }) => name),
+  routes: async ({ call }, signal) =>
+    (await call('route_list', {}, { signal })).items.map(({ id }) => id),
+  requests: async ({ call }, signal) =>
+    (await call('request_list', { limit: 50 }, { signal })).items.map((one) => one.request_id),
+  channels: async ({ call }, signal) =>
+    (await call('channel_list', {}, { signal })).items.map(({ id }) => id),
+  keys: async ({ call }, signal) =>
+    (await call('key_list', { limit: 100 }, { signal })).items.map(({ id }) => id),
+  values: async ({ call }, signal) =>
+    (await call('kv_list', { limit: 100 }, { signal })).items.map(({ key }) => key),
+  files: async ({ call }, signal) =>
+    (await call('file_list', { limit: 100 }, { signal })).items.map(({ path }) => path),
+} as const satisfies Readonly<Record<string, NamesOf>>;
+
+function eventsWith(status: 'pending' | 'claimed' | 'dead'): NamesOf {
+  return async ({ call }, signal) =>
+    (await call('inbox_list', { status, limit: 50 }, { signal })).items.map(({ id }) => id);
+}
 
 /** Where completion finds an argument's values: on this machine, from the server, or (`paths`) in the file system. */
 export type Stored = 'profiles' | 'paths' | keyof typeof STORED;

@@ -1,17 +1,17 @@
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
-import { plainText, safeLine, safeText, wrapText } from '../view/terminal-text.ts';
+import { safeLine, safeText, wrapText } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import {
   decisionMark,
   decisionSentence,
   withdrawalOf,
-  type Asked,
+  type RequestState,
   type Names,
 } from './decision.ts';
 
-interface Told {
+interface AnswerDetails {
   /** What an approval means, in a sentence. */
   readonly approved: string | undefined;
   readonly names: Names;
@@ -24,19 +24,22 @@ interface Told {
 const WIDEST_TEXT = 96;
 
 /** A person's decision, as a terminal shows it. */
-export function answerView(answer: Asked, told: Told): View {
+export function answerView(answer: RequestState, told: AnswerDetails): View {
   // No status: an operation that ran at once, such as a new link.
-  if (typeof answer['status'] !== 'string') return {};
+  if (answer.status === undefined) return {};
   return { lines: (look) => answerLines(answer, told, look) };
 }
 
-function answerLines(answer: Asked, { approved, names, next, parked }: Told, look: Look): string[] {
+function answerLines(
+  answer: RequestState,
+  { approved, names, next, parked }: AnswerDetails,
+  look: Look,
+): string[] {
   const { status, hint, request_id: id, expires_at: expires } = answer;
   const mark = decisionMark(answer, look);
   if (status === 'pending') {
-    const ends =
-      typeof expires === 'string' ? ` The request expires ${age(expires, look.now)}.` : '';
-    const pairs: Pair[] = [['Request', plainText(id)]];
+    const ends = expires === undefined ? '' : ` The request expires ${age(expires, look.now)}.`;
+    const pairs: Pair[] = [['Request', id ?? '–']];
     const sentence = parked === null ? decisionSentence(answer, names) : parkedText(parked);
     const lines = wrapText(`${sentence}${ends}`, Math.min(look.columns, WIDEST_TEXT) - 2);
     return [
@@ -48,7 +51,7 @@ function answerLines(answer: Asked, { approved, names, next, parked }: Told, loo
     ...sentenceLines(answer, names, mark),
     ...(approved !== undefined && status === 'approved' ? [`  ${approved}`] : []),
     ...(withdrawalOf(answer) === null ? hintLines(hint, look) : []),
-    look.faint(`  ${safeLine(plainText(id))}`),
+    look.faint(`  ${safeLine(id ?? '')}`),
   ];
 }
 
@@ -58,9 +61,9 @@ export function parkedText(event: string): string {
 }
 
 /** The sentence. If the answer has several lines, they follow it unchanged. */
-function sentenceLines(answer: Asked, names: Names, mark: string): string[] {
+function sentenceLines(answer: RequestState, names: Names, mark: string): string[] {
   const { status, decision } = answer;
-  if (status !== 'answered' || typeof decision !== 'string' || !decision.includes('\n')) {
+  if (status !== 'answered' || !decision?.includes('\n')) {
     return [`${mark} ${decisionSentence(answer, names)}`];
   }
   const head = decisionSentence({ ...answer, decision: null }, names).replace(/\.$/, ':');
@@ -75,8 +78,8 @@ export function indented(text: string): string[] {
     .map((line) => `  ${line}`.trimEnd());
 }
 
-function hintLines(hint: unknown, { columns }: Look): string[] {
-  if (typeof hint !== 'string') return [];
+function hintLines(hint: string | null | undefined, { columns }: Look): string[] {
+  if (!hint) return [];
   return wrapText(safeLine(typedNames(hint)), Math.min(columns, WIDEST_TEXT) - 2).map(
     (line) => `  ${line}`,
   );

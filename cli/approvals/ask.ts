@@ -1,5 +1,6 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Request } from '../answers.ts';
 import { answeredCode, messageOf } from '../../clients/typescript/core/errors.ts';
+import type { Answer, Input } from '../answers.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -9,44 +10,56 @@ import type { OperationShape } from '../operation-shape.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import { ownEvent } from './about-event.ts';
 import { answerView, parkedText } from './answer-view.ts';
-import type { Asked } from './decision.ts';
+import type { RequestState } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
 import { confirmReceived } from './received.ts';
 import { Waiting } from './waiting.ts';
 
+/** The operations that may ask a person. */
+export type AskingName = 'ask_approval' | 'ask_human' | 'email_send' | 'file_url' | 'policy_set';
+
 /** What differs between the commands that ask a person. */
-interface Manner {
+interface AskOptions<N extends AskingName> {
   /** Whether this request comes from this input. */
-  readonly isAsked: (record: Asked, input: Asked) => boolean;
-  readonly show?: (context: CommandContext, ended: Ended) => Promise<void>;
+  readonly isAsked: (record: Request, input: Input<N>) => boolean;
+  readonly show?: (context: CommandContext, result: AskResult<N>) => Promise<void>;
   /** The call's answer after its pending request was decided. */
   readonly afterwards?: (
     context: CommandContext,
-    pending: Asked,
-    record: Asked,
-  ) => Promise<unknown>;
+    pending: Answer<N>,
+    record: Request,
+  ) => Promise<Answer<N>>;
   /** The command that continues a pending request (default: watch it). */
-  readonly next?: (request: string, ended: Ended) => string;
+  readonly next?: (request: string, result: AskResult<N>) => string;
   /** What an approval means, in a sentence. */
   readonly approved?: string;
 }
 
+/** A question and its answer, which may still be pending. */
+export interface AskResult<N extends AskingName> {
+  readonly shape: OperationShape<N>;
+  readonly call: OperationCall<N>;
+  /** Null if the wait was interrupted. */
+  readonly answer: Answer<N> | null;
+  readonly waiting: Waiting;
+}
+
 /** Asks, waits, prints the result and returns its exit code. */
-export async function ask(
-  shape: OperationShape,
+export async function ask<N extends AskingName>(
+  shape: OperationShape<N>,
   context: CommandContext,
-  call: OperationCall,
-  manner: Manner,
+  call: OperationCall<N>,
+  options: AskOptions<N>,
 ): Promise<number> {
   const { output, signal } = context;
-  const waiting = new Waiting(context, (record) => manner.isAsked(record, call.input));
+  const waiting = new Waiting(context, (record) => options.isAsked(record, call.input));
   try {
-    const deciding = decided(context, call, { waiting, manner });
+    const deciding = decided(context, call, { waiting, options });
     const answer = await output.spin(() => waiting.text, deciding);
     if (signal.aborted) throw new Error('Interrupted.');
-    const ended = { shape, call, answer, waiting };
-    await (manner.show?.(context, ended) ?? showDecision(context, ended, manner));
+    const result = { shape, call, answer, waiting };
+    await (options.show?.(context, result) ?? showDecision(context, result, options));
     await confirmReceived(context, answer);
     return exitOf(answer);
   } catch (error) {
@@ -59,34 +72,35 @@ export async function ask(
   }
 }
 
-async function decided(
+async function decided<N extends AskingName>(
   context: CommandContext,
-  call: OperationCall,
-  { waiting, manner }: { readonly waiting: Waiting; readonly manner: Manner },
-): Promise<unknown> {
+  call: OperationCall<N>,
+  { waiting, options }: { readonly waiting: Waiting; readonly options: AskOptions<N> },
+): Promise<Answer<N> | null> {
   const { output, signal } = context;
-  const isLong = keepsWaiting(context, call, manner);
-  const held = reconnectingAnswer({
+  const isLong = keepsWaiting(context, call, options);
+  const held = reconnectingAnswer<N>({
     client: context.client(),
     idempotencyKey: context.tries.key,
     request: call,
     isPatient: isLong,
     signal,
-    isPending: (known) => isPending(known) && known['parked'] !== true,
+    isPending: (known) => isPending(known) && !isParked(known),
     onAway: (error) => output.note(awayText(context.client(), error)),
   });
   const answer = await waiting.during(held);
-  if (!isLong || !isPending(answer)) return answer;
-  waiting.knownAs(String(answer['request_id']));
-  const record = await untilDecided(context, String(answer['request_id']));
-  return record && (manner.afterwards ?? withDecision)(context, answer, record);
+  const id = pendingId(answer);
+  if (!isLong || id === null) return answer;
+  waiting.knownAs(id);
+  const record = await untilDecided(context, id);
+  return record && (options.afterwards?.(context, answer, record) ?? withDecision(answer, record));
 }
 
 /** Someone at a terminal waits for the decision, unless they said how long. */
 export function keepsWaiting(
   { options, output }: Typed,
   { isTimed }: Pick<OperationCall, 'isTimed'>,
-  { next }: Pick<Manner, 'next'>,
+  { next }: { readonly next?: unknown },
 ): boolean {
   if (switchOption({ options }, 'until-decided')) return true;
   const isAtTerminal = output.terminal && !output.json && next === undefined;
@@ -108,30 +122,31 @@ function awayText({ gateway }: Client, error: unknown): string {
 }
 
 /** Adds the decision to a pending answer. */
-function withDecision(
-  _context: CommandContext,
-  pending: Asked,
-  { status, decision, comment, hint, decided_by }: Asked,
-): Promise<Asked> {
+function withDecision<N extends AskingName>(
+  pending: Answer<N>,
+  { status, decision, comment, hint, decided_by }: Request,
+): Answer<N> {
   const known = { status, decision, comment, hint, decided_by, poll_after_seconds: null };
-  return Promise.resolve({ ...pending, ...known });
+  return { ...pending, ...known };
 }
 
-function isPending(answer: unknown): answer is Record<string, unknown> {
-  return isObject(answer) && answer['status'] === 'pending' && 'request_id' in answer;
+/** The id of the request that an answer waits for; null if it waits for none. */
+function pendingId(answer: RequestState | null): string | null {
+  return answer?.status === 'pending' ? (answer.request_id ?? null) : null;
 }
 
-/** A question and its answer, which may still be pending. */
-export interface Ended {
-  readonly shape: OperationShape;
-  readonly call: OperationCall;
-  readonly answer: unknown;
-  readonly waiting: Waiting;
+function isPending(answer: RequestState): boolean {
+  return pendingId(answer) !== null;
+}
+
+/** Whether an event waits for the answer. */
+function isParked(answer: object | null): boolean {
+  return answer !== null && 'parked' in answer && answer.parked === true;
 }
 
 /** The event that waits for the answer, or null. */
-function parkedEvent({ answer, call }: Ended): string | null {
-  return isObject(answer) && answer['parked'] === true ? String(call.input['event_id']) : null;
+function parkedEvent({ answer, call }: AskResult<AskingName>): string | null {
+  return isParked(answer) && 'event_id' in call.input ? (call.input.event_id ?? null) : null;
 }
 
 function goOnText(context: CommandContext, event: string): string {
@@ -145,17 +160,17 @@ function watchLine(id: string): string {
   return `svc request watch ${id}`;
 }
 
-async function showDecision(
+async function showDecision<N extends AskingName>(
   context: CommandContext,
-  ended: Ended,
-  { next: goOn, approved }: Manner,
+  result: AskResult<N>,
+  { next: goOn, approved }: AskOptions<N>,
 ): Promise<void> {
-  const { answer, waiting } = ended;
+  const { answer, waiting } = result;
   const { options, output, signal } = context;
-  if (!isObject(answer)) return output.answer(answer);
-  const id = isPending(answer) ? String(answer['request_id']) : null;
-  const parked = parkedEvent(ended);
-  const next = parked ? goOnText(context, parked) : id && (goOn?.(id, ended) ?? watchLine(id));
+  if (answer === null) return output.answer(answer);
+  const id = pendingId(answer);
+  const parked = parkedEvent(result);
+  const next = parked ? goOnText(context, parked) : id && (goOn?.(id, result) ?? watchLine(id));
   if (output.json) {
     output.answer(answer);
     const lead = parked === null ? 'Still pending.' : parkedText(parked);
@@ -164,5 +179,5 @@ async function showDecision(
     const names = await new ChannelNames(context.client(), signal).of(answer);
     output.answer(answer, answerView(answer, { approved, names, next, parked }));
   }
-  if (isPending(answer)) await waiting.tellWhere(null);
+  if (id !== null) await waiting.tellWhere(null);
 }

@@ -1,27 +1,38 @@
+import type { Request } from '../answers.ts';
 import type { Look } from '../view/table.ts';
-import { plainText, safeLine } from '../view/terminal-text.ts';
+import { safeLine } from '../view/terminal-text.ts';
 import { quorumOf } from './quorum.ts';
 
-/** An answer about a request, from the call that asked, from `request status` or from an event. */
-export type Asked = Readonly<Record<string, unknown>>;
+/** What an answer says of a request: that of the call that asked, or the whole record. */
+export interface RequestState {
+  readonly request_id?: string | null | undefined;
+  readonly status?: string | undefined;
+  readonly decision?: string | null | undefined;
+  readonly comment?: string | null | undefined;
+  readonly hint?: string | null | undefined;
+  readonly decided_by?: string | null | undefined;
+  readonly expires_at?: string | undefined;
+  readonly approvals?: Request['approvals'];
+}
 
 /** Labels of channels by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
 /** The state of a request in one safe sentence: `Approved by owner: go ahead`. */
-export function decisionSentence(asked: Asked, names: Names): string {
+export function decisionSentence(asked: RequestState, names: Names): string {
   const who = deciderOf(asked, names);
   const by = who && ` by ${who}`;
-  const said = saidOf(asked['comment']);
-  switch (asked['status']) {
+  const { status, decision, comment } = asked;
+  const said = saidOf(comment);
+  switch (status) {
     case 'approved':
       return `Approved${by}${said}`;
     case 'denied':
       return `Denied${by}${said}`;
     case 'modified':
-      return `Approved${by}, choosing ${quoted(asked['decision'])}${said}`;
+      return `Approved${by}, choosing ${quoted(decision)}${said}`;
     case 'answered':
-      return `Answered${by}${saidOf(asked['decision'])}`;
+      return `Answered${by}${saidOf(decision)}`;
     case 'needs_context':
       return `More context is needed${who && `, says ${who}`}${said}`;
     case 'expired':
@@ -29,19 +40,19 @@ export function decisionSentence(asked: Asked, names: Names): string {
     case 'pending':
       return "Not decided yet. This isn't a denial.";
     default:
-      return safeLine(plainText(asked['status'] ?? 'Unknown.'));
+      return safeLine(status ?? 'Unknown.');
   }
 }
 
 /** Why a request was withdrawn, as a sentence; null if it wasn't. */
-export function withdrawalOf({ hint }: Asked): string | null {
-  const [, reason] = /^withdrawn: (.*)$/s.exec(typeof hint === 'string' ? hint : '') ?? [];
+export function withdrawalOf({ hint }: RequestState): string | null {
+  const [, reason] = /^withdrawn: (.*)$/s.exec(hint ?? '') ?? [];
   return reason === undefined ? null : `Withdrawn: ${safeLine(reason)}`;
 }
 
 /** The mark before that sentence: approved, stopped or open. */
-export function decisionMark(asked: Asked, look: Look): string {
-  switch (asked['status']) {
+export function decisionMark(asked: RequestState, look: Look): string {
+  switch (asked.status) {
     case 'approved':
     case 'modified':
     case 'answered':
@@ -55,28 +66,28 @@ export function decisionMark(asked: Asked, look: Look): string {
 }
 
 /** The label of the channel that decided, or the policy rule; empty if nobody decided. */
-function deciderOf(asked: Asked, names: Names): string {
+function deciderOf(asked: RequestState, names: Names): string {
   const { decided_by: decidedBy, status } = asked;
-  if (typeof decidedBy !== 'string') return '';
+  if (!decidedBy) return '';
   const [kind, id = ''] = decidedBy.split(/:(.*)/s);
   if (kind === 'policy') return safeLine(`the policy (rule ${id})`);
   const approved = status === 'approved' ? quorumOf(asked)?.given : undefined;
-  const ids = approved?.map(({ channelId }) => channelId) ?? [id];
+  const ids = approved?.map(({ channel_id }) => channel_id) ?? [id];
   return safeLine(ids.map((one) => names.get(one) ?? one).join(', '));
 }
 
 /** The ids of the channels that decided. */
-export function decidingChannels(asked: Asked): string[] {
+export function decidingChannels(asked: RequestState): string[] {
   const { decided_by: decidedBy } = asked;
-  if (typeof decidedBy !== 'string' || !decidedBy.startsWith('channel:')) return [];
+  if (!decidedBy?.startsWith('channel:')) return [];
   const approved = quorumOf(asked)?.given ?? [];
-  return [decidedBy.slice('channel:'.length), ...approved.map(({ channelId }) => channelId)];
+  return [decidedBy.slice('channel:'.length), ...approved.map(({ channel_id }) => channel_id)];
 }
 
-function saidOf(text: unknown): string {
-  return typeof text === 'string' && text !== '' ? `: ${safeLine(text)}` : '.';
+function saidOf(text: string | null | undefined): string {
+  return text ? `: ${safeLine(text)}` : '.';
 }
 
-function quoted(text: unknown): string {
-  return `"${safeLine(plainText(text ?? ''))}"`;
+function quoted(text: string | null | undefined): string {
+  return `"${safeLine(text ?? '')}"`;
 }

@@ -1,9 +1,7 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Request } from '../answers.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer } from '../errors.ts';
 import { mayHaveArrived } from '../../clients/typescript/core/errors.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
-import type { Asked } from './decision.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /**
@@ -15,21 +13,17 @@ export const LOOK_EVERY_MS = 2000;
 
 type Caller = Pick<CommandContext, 'client' | 'output' | 'signal'>;
 
-export async function readRequest(context: Caller, id: string): Promise<Asked> {
-  const { signal } = context;
-  const path = `/v1/requests/${encodeURIComponent(id)}`;
-  const record = await context.client().call('GET', path, { signal });
-  if (!isObject(record)) throw badAnswer("The answer isn't a request.");
-  return record;
+export function readRequest({ client, signal }: Caller, id: string): Promise<Request> {
+  return client().call('request_status', { request_id: id }, { signal });
 }
 
 /** Returns the request once it is decided, however long that takes; null once the signal is aborted. */
-export async function untilDecided(context: Caller, id: string): Promise<Asked | null> {
+export async function untilDecided(context: Caller, id: string): Promise<Request | null> {
   const { signal } = context;
   const calls = retryingCalls(context);
-  const read = (): Promise<Asked> => readRequest(context, id);
+  const read = (): Promise<Request> => readRequest(context, id);
   let record = await readAtFirst(read, calls);
-  while (record?.['status'] === 'pending') {
+  while (record?.status === 'pending') {
     if (!(await sleep(LOOK_EVERY_MS, signal))) return null;
     record = await calls.answer(read);
   }

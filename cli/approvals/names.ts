@@ -1,6 +1,5 @@
 import type { Client } from '../client.ts';
-import { isObject } from '../../shared/lib/guards.ts';
-import { decidingChannels, type Asked, type Names } from './decision.ts';
+import { decidingChannels, type Names, type RequestState } from './decision.ts';
 
 /** Labels of channels, read on first use and again for an unknown id. A removed channel has no label. */
 export class ChannelNames {
@@ -15,7 +14,7 @@ export class ChannelNames {
   }
 
   /** The labels of the channels that decided these requests. */
-  async of(...requests: readonly Asked[]): Promise<Names> {
+  async of(...requests: readonly RequestState[]): Promise<Names> {
     return this.ofIds(requests.flatMap(decidingChannels));
   }
 
@@ -29,11 +28,8 @@ export class ChannelNames {
   /** Names are a courtesy: if this fails, ids are shown. */
   async #read(): Promise<void> {
     try {
-      const answer = await this.#client.call('GET', '/v1/channels', { signal: this.#signal });
-      const items: unknown = isObject(answer) ? answer['items'] : null;
-      for (const item of Array.isArray(items) ? items : []) {
-        if (isObject(item)) this.#names.set(String(item['id']), String(item['label']));
-      }
+      const { items } = await this.#client.call('channel_list', {}, { signal: this.#signal });
+      for (const { id, label } of items) this.#names.set(id, label);
     } catch (error) {
       if (this.#signal.aborted) throw error;
     }

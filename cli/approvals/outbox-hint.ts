@@ -1,4 +1,3 @@
-import { isObject } from '../../shared/lib/guards.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { profileOf } from '../../daemon/credentials.ts';
 import type { CommandContext } from '../command.ts';
@@ -35,10 +34,9 @@ export async function tellOutbox(
 async function keepsMail({ client, signal }: CommandContext): Promise<boolean> {
   const options = { signal, timeoutMs: ASK_MS, isOptional: true } as const;
   const known = await client()
-    .call('GET', '/v1/whoami', options)
+    .call('whoami', {}, options)
     .catch(() => null);
-  const server = isObject(known) ? known['server'] : null;
-  return isObject(server) && server['mail'] === 'kept';
+  return known?.server?.mail === 'kept';
 }
 
 /** Why this machine's outbox may be empty: a gateway sends its projects' messages itself. */

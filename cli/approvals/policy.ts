@@ -1,31 +1,40 @@
 import { isObject } from '../../shared/lib/guards.ts';
+import type { Answer } from '../answers.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { callFor, readCall, type OperationCall, type OperationRun } from '../operation-command.ts';
+import {
+  callFor,
+  readCall,
+  send,
+  type OperationCall,
+  type OperationRun,
+} from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
+import type { PolicyRule as AnsweredRule } from '../../clients/typescript/generated/types.ts';
+import type { PolicyRule } from '../../shared/rules/policy/document.ts';
 import type { View } from '../view/output.ts';
 import type { Look } from '../view/table.ts';
 import { warn } from '../view/warnings.ts';
 
 /** Runs an operation that reads a policy and changes nothing. */
-export function showingPolicy(viewOf: (answer: unknown) => View): OperationRun {
+export function showingPolicy<N extends 'policy_diff' | 'policy_test'>(
+  viewOf: (answer: Answer<N>) => View,
+): OperationRun<N> {
   return async (context, shape) => {
-    const { method, path, options } = await readPolicyCall(shape, context);
-    const { output, signal } = context;
-    const answer = await context.client().call(method, path, { ...options, signal });
-    output.answer(answer, viewOf(answer));
+    const answer = await send(context, await readPolicyCall(shape, context));
+    context.output.answer(answer, viewOf(answer));
     warn(context, answer);
     return EXIT.done;
   };
 }
 
 /** Builds the request. The policy may be an answer of `policy get`. */
-export async function readPolicyCall(
-  shape: OperationShape,
+export async function readPolicyCall<N extends 'policy_diff' | 'policy_set' | 'policy_test'>(
+  shape: OperationShape<N>,
   context: CommandContext,
-): Promise<OperationCall> {
+): Promise<OperationCall<N>> {
   const call = await readCall(shape, context);
-  const policy = documentIn(call.input['policy']);
+  const policy = documentIn(call.input.policy);
   return policy === undefined ? call : callFor(shape, { ...call.input, policy });
 }
 
@@ -36,6 +45,11 @@ const TOLD: ReadonlySet<string> = new Set(['version', 'note', 'approved_by', 'ap
 function documentIn(given: unknown): unknown {
   if (!isObject(given) || !('rules' in given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([name]) => !TOLD.has(name)));
+}
+
+/** A rule as answered. An effect that only a newer server knows is shown by its name. */
+export function ruleOf(rule: AnsweredRule): PolicyRule {
+  return rule as PolicyRule;
 }
 
 /** Green allows, red denies, yellow asks. */

@@ -1,21 +1,15 @@
-import { isObject } from '../../shared/lib/guards.ts';
-import { plainText } from '../view/terminal-text.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { RequestState } from './decision.ts';
 
 /** Who has approved a request that needs several people. */
 interface Quorum {
   /** `1 of 2` */
   readonly progress: string;
-  readonly given: readonly { readonly channelId: string; readonly at: string }[];
+  readonly given: readonly { readonly channel_id: string; readonly at: string }[];
 }
 
 /** Null for a request that one person decides. */
-export function quorumOf({ approvals }: Fields): Quorum | null {
-  if (!isObject(approvals) || !(Number(approvals['needed']) > 1)) return null;
-  const votes = Array.isArray(approvals['given']) ? approvals['given'].filter(isObject) : [];
-  return {
-    progress: `${votes.length} of ${plainText(approvals['needed'])}`,
-    given: votes.map(({ channel_id: id, at }) => ({ channelId: plainText(id), at: plainText(at) })),
-  };
+export function quorumOf({ approvals }: Pick<RequestState, 'approvals'>): Quorum | null {
+  if (!approvals || approvals.needed < 2) return null;
+  const { needed, given } = approvals;
+  return { progress: `${given.length} of ${needed}`, given };
 }

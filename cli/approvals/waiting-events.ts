@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Event } from '../../clients/typescript/generated/types.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 import type { Client } from '../client.ts';
 import type { Pair } from '../view/pairs.ts';
@@ -19,14 +19,16 @@ const WITHIN_MS = 2000;
 /** Counts parked events from the inbox and the requests. Null if there are none or the server doesn't answer. */
 export async function waitingEvents(client: () => Client): Promise<WaitingEvents | null> {
   try {
-    const [events, requests] = await Promise.all([
-      pageOf(client(), '/v1/inbox', 'waiting'),
-      pageOf(client(), '/v1/requests', 'pending'),
+    const { call } = client();
+    const soon = { timeoutMs: WITHIN_MS };
+    const [{ items: events }, { items: requests }] = await Promise.all([
+      call('inbox_list', { status: 'waiting', limit: PAGE }, soon),
+      call('request_list', { status: 'pending', limit: PAGE }, soon),
     ]);
-    const parked = events.map(({ parked_at: at }) => String(at)).toSorted();
+    const parked = events.map(({ parked_at: at = '' }) => at).toSorted();
     const refs = new Set(events.flatMap(openRefs));
     const asked = requests.filter(({ request_id: id }) => refs.has(id));
-    const people = new Set(asked.flatMap(({ approvers }) => listOf(approvers)));
+    const people = new Set(asked.flatMap(({ approvers }) => approvers));
     const [oldest] = parked;
     return oldest === undefined
       ? null
@@ -37,21 +39,8 @@ export async function waitingEvents(client: () => Client): Promise<WaitingEvents
   }
 }
 
-async function pageOf(client: Client, path: string, status: string) {
-  const query = { status, limit: PAGE };
-  const answer = await client.call('GET', path, { query, timeoutMs: WITHIN_MS });
-  return listOf(isObject(answer) ? answer['items'] : null).filter(isObject);
-}
-
-function openRefs({ waiting_for: conditions }: Readonly<Record<string, unknown>>): unknown[] {
-  return listOf(conditions)
-    .filter(isObject)
-    .filter(({ status }) => status === 'pending')
-    .map(({ id }) => id);
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+function openRefs({ waiting_for: conditions = [] }: Event): string[] {
+  return conditions.filter(({ status }) => status === 'pending').map(({ id }) => id);
 }
 
 /** `3 events wait for 2 people, the oldest for 5 h` */

@@ -1,6 +1,5 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Request } from '../answers.ts';
 import type { CommandContext } from '../command.ts';
-import type { Asked } from './decision.ts';
 import { tellOutbox } from './outbox-hint.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
@@ -18,12 +17,12 @@ const NEWEST = 10;
  */
 export class Waiting {
   readonly #context: CommandContext;
-  readonly #isIt: (record: Asked) => boolean;
+  readonly #isIt: (record: Request) => boolean;
   #id: string | null = null;
   #isOver = false;
   #hasTold = false;
 
-  constructor(context: CommandContext, isIt: (record: Asked) => boolean) {
+  constructor(context: CommandContext, isIt: (record: Request) => boolean) {
     this.#context = context;
     this.#isIt = isIt;
   }
@@ -53,28 +52,26 @@ export class Waiting {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    let record: Asked | null = null;
+    let record: Request | null = null;
     // On a busy machine the request may be made only after the first look.
     for (let look = 0; look < LOOKS && record === null; look += 1) {
       if (!(await sleep(LOOK_AFTER_MS, signal))) return;
       record = await this.#find(signal).catch(() => null);
       if (this.#isOver) return;
     }
-    this.#id = record === null ? null : String(record['request_id']);
+    this.#id = record?.request_id ?? null;
     await this.tellWhere(record);
   }
 
-  async #find(signal: AbortSignal): Promise<Asked | null> {
-    const query = { status: 'pending', limit: NEWEST };
-    const answer = await this.#context.client().call('GET', '/v1/requests', { query, signal });
-    const items: unknown = isObject(answer) ? answer['items'] : null;
-    const found = (Array.isArray(items) ? items : []).filter(isObject).filter(this.#isIt);
-    const [newest, other] = found;
+  async #find(signal: AbortSignal): Promise<Request | null> {
+    const query = { status: 'pending', limit: NEWEST } as const;
+    const { items } = await this.#context.client().call('request_list', query, { signal });
+    const [newest, other] = items.filter(this.#isIt);
     return newest && !(other && areTwins(newest, other)) ? newest : null;
   }
 
   /** Says once that the question is in this machine's outbox, if it is. */
-  async tellWhere(record: Asked | null): Promise<void> {
+  async tellWhere(record: Request | null): Promise<void> {
     if (this.#hasTold || (record !== null && !goesByMail(record))) return;
     this.#hasTold = true;
     await tellOutbox(this.#context, 'The question');
@@ -91,12 +88,11 @@ export class Waiting {
   }
 }
 
-function goesByMail({ notified }: Asked): boolean {
-  const notices = Array.isArray(notified) ? notified : [];
-  return notices.some((notice) => isObject(notice) && notice['kind'] === 'email');
+function goesByMail({ notified }: Request): boolean {
+  return notified.some(({ kind }) => kind === 'email');
 }
 
-function areTwins(one: Asked, other: Asked): boolean {
-  const apart = Date.parse(String(one['created_at'])) - Date.parse(String(other['created_at']));
+function areTwins(one: Request, other: Request): boolean {
+  const apart = Date.parse(one.created_at) - Date.parse(other.created_at);
   return Math.abs(apart) < TWINS_MS;
 }

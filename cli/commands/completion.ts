@@ -1,5 +1,4 @@
 import { deadline } from '../../shared/lib/deadline.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import { didYouMean } from '../../shared/lib/suggest.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
@@ -74,11 +73,7 @@ function profileNames({ home }: CommandContext): string[] {
   return Object.keys(storedProfiles(home.credentialsFile).profiles);
 }
 
-async function namesOf(of: string, { client, signal }: CommandContext): Promise<string[]> {
-  const { path, field } = STORED[of as keyof typeof STORED];
-  const answer = await client().call('GET', path, {
-    signal: AbortSignal.any([signal, deadline(VALUES_WITHIN_MS)]),
-  });
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  return (Array.isArray(items) ? items : []).filter(isObject).map((item) => String(item[field]));
+async function namesOf(of: string, { client, signal }: CommandContext): Promise<readonly string[]> {
+  const soon = AbortSignal.any([signal, deadline(VALUES_WITHIN_MS)]);
+  return STORED[of as keyof typeof STORED](client(), soon);
 }

@@ -1,10 +1,8 @@
 import { LOCAL_PROFILE, type Profile } from '../../daemon/credentials.ts';
 import { removeReplica } from '../../daemon/replica-paths.ts';
-import { isObject } from '../../shared/lib/guards.ts';
-import type { Client } from '../client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { runningProject } from '../../clients/typescript/node/connection.ts';
-import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
+import { CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption, textArgument, textOption } from '../input/option-values.ts';
 import { gatewayClient } from '../signin/gateway-client.ts';
@@ -82,9 +80,10 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
   if (gateway === null || !isUrl(gateway)) return 'unreachable';
   const client = gatewayClient(context, new URL(gateway), api_key);
   try {
-    const id = await ownKey(client, context.signal);
     const options = { signal: context.signal, timeoutMs: CALL_MS };
-    await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}?keep=true`, options);
+    // Asks the gateway, because the stored key may have been rotated since.
+    const { id } = (await client.call('whoami', {}, options)).key;
+    await client.call('key_revoke', { key_id: id, keep: true }, options);
     return 'revoked';
   } catch (error) {
     if (context.signal.aborted) throw error;
@@ -96,14 +95,6 @@ async function revoke(context: CommandContext, name: string, profile: Profile): 
     context.output.note(messageOf(error));
     return 'unreachable';
   }
-}
-
-/** Asks the gateway, because the stored key may have been rotated since. */
-async function ownKey(client: Client, signal: AbortSignal): Promise<string> {
-  const own = await client.call('GET', '/v1/whoami', { signal, timeoutMs: CALL_MS });
-  const key: unknown = isObject(own) ? own['key'] : null;
-  if (isObject(key) && typeof key['id'] === 'string') return key['id'];
-  throw badAnswer("The gateway didn't say which key this is.");
 }
 
 function lastAdmin(name: string): CliError {

@@ -64,7 +64,7 @@ export async function run(context: CommandContext): Promise<number> {
   const page = pageOf(textArgument(context, 'page'));
   const client = await clientOf(context);
   const body = { ...(page !== undefined && { page }) };
-  const answer = await client.call('POST', '/v1/ui/links', { body, signal });
+  const answer = await client.send('POST', '/v1/ui/links', { body, signal });
   const { url, expires_at } = isObject(answer) ? answer : {};
   if (typeof url !== 'string') throw badAnswer('The answer has no link.');
   const isWanted = !switchOption(context, 'print');

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import type { Additions, CommandContext } from '../command.ts';
-import { badAnswer, CliError, usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textArgument, textOption } from '../input/option-values.ts';
 import { rememberedHead } from '../ledger-heads.ts';
@@ -33,16 +33,21 @@ export const declaration: Additions = {
   seeAlso: ['ledger export', 'ledger verify', 'inbox get'],
 };
 
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'story'>,
+): Promise<number> {
   const file = textOption(context, 'file');
   const out = textOption(context, 'out');
   if (file !== undefined && out !== undefined) throw usageError('Use --file or --out, not both.');
   if (file !== undefined) return fromFile(context, file);
   const answer = await callOperation(shape, context);
-  if (!isObject(answer)) throw badAnswer('The answer has no story.');
-  const { event, requests, entries, openings, names } = answer as unknown as Answer;
-  const proven = openings.map(({ seq: opens, ...rest }) => ({ opens, ...rest }));
-  const eventId = String(event['id']);
+  const { event, requests, openings, names } = answer;
+  const entries = answer.entries as readonly LedgerEntry[];
+  const proven = openings.flatMap(({ seq: opens, salt, value }) =>
+    isObject(value) ? [{ opens, salt, value }] : [],
+  );
+  const eventId = event.id;
   // A file has no names: it shows what anybody sees who checks it.
   const known = out === undefined ? { names } : {};
   const steps = stepsOf({ eventId, event, requests, entries, openings: proven, ...known });
@@ -59,18 +64,6 @@ export async function run(context: CommandContext, shape: OperationShape): Promi
   show(context, { ...exported, steps }, steps);
   context.output.note(headText(exported.head));
   return EXIT.done;
-}
-
-interface Answer {
-  readonly event: Readonly<Record<string, unknown>>;
-  readonly requests: readonly Readonly<Record<string, unknown>>[];
-  readonly entries: readonly LedgerEntry[];
-  readonly openings: readonly {
-    readonly seq: number;
-    readonly salt: string;
-    readonly value: Readonly<Record<string, unknown>>;
-  }[];
-  readonly names: Readonly<Record<string, string>>;
 }
 
 async function fromFile(context: CommandContext, path: string): Promise<number> {
@@ -96,7 +89,7 @@ async function fromFile(context: CommandContext, path: string): Promise<number> 
   return EXIT.done;
 }
 
-function show(context: CommandContext, answer: unknown, steps: readonly Step[]): void {
+function show(context: CommandContext, answer: object, steps: readonly Step[]): void {
   context.output.answer(answer, { lines: (look) => stepLines(steps, look) });
 }
 

@@ -1,8 +1,8 @@
 import { SAMPLE_NAMES } from '../../shared/rules/inbox/sample-names.ts';
+import type { Answer } from '../answers.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { isObject } from '../../shared/lib/guards.ts';
-import { badAnswer, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import {
   integerOption,
   listOption,
@@ -12,7 +12,7 @@ import {
 } from '../input/option-values.ts';
 import { setPath } from '../input/set-path.ts';
 import { didYouMean, nearest } from '../../shared/lib/suggest.ts';
-import { deliver, projectSources } from '../samples/deliver.ts';
+import { deliver } from '../samples/deliver.ts';
 import type { Sample, WebhookKind } from '../../shared/lib/samples/fresh.ts';
 import { senderOf, type Verification } from '../../shared/senders/registry.ts';
 import { sampleBody, webhookKinds } from '../../shared/senders/samples.ts';
@@ -62,10 +62,7 @@ const COUNT_MAX = 10_000;
 
 type Kind = WebhookKind<Verification>;
 
-interface Source {
-  readonly name: string;
-  readonly verification: string;
-}
+type Source = Answer<'source_list'>['items'][number];
 
 /** Sends new samples to one of the project's sources: webhooks signed as their providers do, and mails. */
 export async function run(context: CommandContext): Promise<number> {
@@ -158,15 +155,11 @@ function makeSample(context: CommandContext, kind: Kind): Sample {
 }
 
 async function findSource(context: CommandContext, kind: Kind): Promise<Source> {
-  const sources = (await projectSources(context)).filter(isWebhookSource);
+  const { client, signal } = context;
+  const { items } = await client().call('source_list', {}, { signal });
+  const sources = items.filter(({ type }) => type === 'webhook');
   const wanted = textOption(context, 'source');
   return wanted === undefined ? onlyFitting(sources, kind) : named(sources, wanted, kind, context);
-}
-
-function isWebhookSource(
-  source: Record<string, unknown>,
-): source is Record<string, unknown> & Source {
-  return source['type'] === 'webhook' && typeof source['name'] === 'string';
 }
 
 function named(
@@ -216,35 +209,22 @@ function addLine(kind: Kind, name: string = kind.verification ?? 'webhook'): str
 }
 
 async function sendOne(context: CommandContext, kind: Kind, source: Source): Promise<void> {
+  const { client, signal } = context;
   const sample = makeSample(context, kind);
-  const { headers } = sample;
   const made = sampleBody(sample);
+  const content = {
+    body_base64: made.toString('base64'),
+    content_type: sample.headers['content-type'],
+  };
   // The server signs, because the secret never leaves it.
-  const signed = await context
-    .client()
-    .call('POST', `/v1/sources/${encodeURIComponent(source.name)}/sign`, {
-      body: { body_base64: made.toString('base64'), content_type: headers['content-type'] },
-      signal: context.signal,
-    });
-  const { url, signature, bodyBase64 } = signedParts(signed);
-  const body = bodyBase64 === null ? made : Buffer.from(bodyBase64, 'base64');
-  const all = { ...headers, ...signature };
-  await deliver(context, { kind: kind.kind, source: source.name, url, headers: all, body });
-}
-
-interface SignedParts {
-  readonly url: unknown;
-  readonly signature: Record<string, string>;
-  /** The body to send instead; null if the signature isn't in it. */
-  readonly bodyBase64: string | null;
-}
-
-function signedParts(answer: unknown): SignedParts {
-  const { url, headers, body_base64: body = null } = isObject(answer) ? answer : {};
-  if (!isObject(headers) || (body !== null && typeof body !== 'string')) {
-    throw badAnswer("This version of svc doesn't understand the signature answer.");
-  }
-  const signature: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) signature[name] = String(value);
-  return { url, signature, bodyBase64: body };
+  const signed = await client().call('source_sign', { name: source.name, ...content }, { signal });
+  const { url, headers: signature, body_base64: bodyBase64 = null } = signed;
+  await deliver(context, {
+    kind: kind.kind,
+    source: source.name,
+    url,
+    headers: { ...sample.headers, ...signature },
+    // Some signatures are in the body.
+    body: bodyBase64 === null ? made : Buffer.from(bodyBase64, 'base64'),
+  });
 }

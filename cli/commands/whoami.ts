@@ -1,63 +1,46 @@
-import { isObject } from '../../shared/lib/guards.ts';
-import type { Additions, CommandContext } from '../command.ts';
-import { EXIT } from '../exit.ts';
-import { callOperation } from '../operation-command.ts';
-import type { OperationShape } from '../operation-shape.ts';
+import type { Answer } from '../answers.ts';
+import type { Additions } from '../command.ts';
+import { showing } from '../operation-command.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { timeText, type Look } from '../view/table.ts';
-import { plainText } from '../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['key list', 'auth token', 'project list'],
 };
 
 /** `svc whoami`: a few lines on a terminal. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  const answer = await callOperation(shape, context);
-  context.output.answer(answer, whoamiView(answer));
-  return EXIT.done;
-}
+export const run = showing<'whoami'>(whoamiView);
 
-/** Who the caller is; an unexpected answer gets the default view. */
-function whoamiView(answer: unknown): View {
-  if (!isObject(answer)) return {};
-  const { project, key, agent, urls } = answer;
-  if (!isObject(project) || !isObject(key) || !isObject(agent) || !isObject(urls)) return {};
+function whoamiView({ project, key, agent, urls }: Answer<'whoami'>): View {
   return {
     lines: (look) =>
       pairLines(
         [
-          ['Project', `${text(project['name'])} (${text(project['id'])})`],
+          ['Project', `${project.name} (${project.id})`],
           ...keyPairs(key, look),
           ['Agent', agentText(agent)],
-          ['API', text(urls['api'])],
-          ['MCP', text(urls['mcp'])],
-          ['Webhooks', `${text(urls['hooks'])}/w/…`],
+          ['API', urls.api],
+          ['MCP', urls.mcp],
+          ['Webhooks', `${urls.hooks}/w/…`],
         ],
         look,
       ),
   };
 }
 
-function keyPairs(key: Record<string, unknown>, { now }: Look): Pair[] {
+function keyPairs(key: Answer<'whoami'>['key'], { now }: Look): Pair[] {
   const { scopes, disk_prefixes: prefixes, expires_at } = key;
-  const expires = typeof expires_at === 'string' ? timeText(expires_at, now) : 'never';
   return [
-    ['Key', `${text(key['name'])} (${text(key['id'])})`],
-    ['Scopes', Array.isArray(scopes) ? scopes.map(text).join(', ') : '–'],
-    ...(Array.isArray(prefixes) ? [['Disk', `only ${prefixes.map(text).join(', ')}`] as Pair] : []),
-    ['Expires', expires],
+    ['Key', `${key.name} (${key.id})`],
+    ['Scopes', scopes.join(', ')],
+    ...(prefixes ? [['Disk', `only ${prefixes.join(', ')}`] as const] : []),
+    ['Expires', expires_at === null ? 'never' : timeText(expires_at, now)],
   ];
 }
 
 /** `billing-bot on claude-code, from header` */
-function agentText({ label, platform, source }: Record<string, unknown>): string {
+function agentText({ label, platform, source }: Answer<'whoami'>['agent']): string {
   if (source === 'none') return 'not named';
-  const name = label === null ? 'unnamed' : text(label);
-  return `${name} on ${text(platform)}, from ${text(source).replaceAll('_', ' ')}`;
-}
-
-function text(value: unknown): string {
-  return plainText(value ?? '–');
+  return `${label ?? 'unnamed'} on ${platform}, from ${source.replaceAll('_', ' ')}`;
 }

@@ -1,4 +1,3 @@
-import { isObject } from '../../shared/lib/guards.ts';
 import type { OptionSpec } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
@@ -16,8 +15,14 @@ export const RAW_OPTION: OptionSpec = {
   summary: 'Print only the value: text without quotes, anything else as JSON.',
 };
 
-/** Runs an operation that reads a stored JSON value from `field`; with --raw it prints only that. */
-export function showingValue(field: string): OperationRun {
+/** Operations that read a stored JSON value, and the field of the answer that holds it. */
+interface ValueFields {
+  readonly kv_get: 'value';
+  readonly state_load: 'state';
+}
+
+/** Runs an operation that reads a stored JSON value; with --raw it prints only that. */
+export function showingValue<N extends keyof ValueFields>(field: ValueFields[N]): OperationRun<N> {
   return async (context, shape) => {
     if (!switchOption(context, 'raw')) {
       return runOperation(shape, context, () => ({ json: [field] }));
@@ -25,11 +30,11 @@ export function showingValue(field: string): OperationRun {
     const { options, output } = context;
     if (options['json'] === true) throw usageError("--raw and --json can't be used together.");
     const answer = await callOperation(shape, context);
-    if (!isObject(answer)) {
+    if (answer === null) {
       output.note(nothingText(shape) ?? 'Not found.');
       return EXIT.nothing;
     }
-    const text = plainText(answer[field]);
+    const text = plainText(Reflect.get(answer, field));
     // In a pipe the bytes are exactly the value's; on a terminal the prompt needs a new line.
     const end = output.terminal && !text.endsWith('\n') ? '\n' : '';
     output.bytes(Buffer.from(text + end));

@@ -44,7 +44,7 @@ export function isUploadType(contentType: string): boolean {
 
 /** The project's files, through the API. */
 export class RemoteDisk {
-  readonly #client: Pick<Client, 'call'>;
+  readonly #client: Pick<Client, 'send'>;
   readonly #signal: AbortSignal;
   readonly #isForMany: boolean;
 
@@ -52,7 +52,7 @@ export class RemoteDisk {
    * With `isForMany`, each file's write gets its own idempotency key, and svc sits out answers with `retry_after`,
    * which many calls in a row run into.
    */
-  constructor(client: Pick<Client, 'call'>, signal: AbortSignal, { isForMany = false } = {}) {
+  constructor(client: Pick<Client, 'send'>, signal: AbortSignal, { isForMany = false } = {}) {
     this.#client = client;
     this.#signal = signal;
     this.#isForMany = isForMany;
@@ -127,7 +127,7 @@ export class RemoteDisk {
       const ms = askedMs(failure);
       return !this.#isForMany || pauses >= PAUSES_MAX || ms === 0 || ms > PAUSE_MAX_MS;
     };
-    return retried(() => this.#client.call(method, path, { ...options, signal }), {
+    return retried(() => this.#client.send(method, path, { ...options, signal }), {
       signal,
       isLast,
     });

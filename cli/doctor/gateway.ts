@@ -1,6 +1,5 @@
 import { profileOf, readCredentials, type Profile } from '../../daemon/credentials.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import { HttpClient } from '../client.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError } from '../errors.ts';
@@ -31,10 +30,10 @@ export async function checkGateway(context: CommandContext): Promise<Finding[]> 
   const { home, env } = context;
   const client = new HttpClient({ home, env, connection, warn: () => undefined });
   try {
-    const answer = await client.call('GET', '/v1/whoami', { timeoutMs: ANSWERS_WITHIN_MS });
+    const { project } = await client.call('whoami', {}, { timeoutMs: ANSWERS_WITHIN_MS });
     return [
       ok('gateway', `${address} answers`),
-      ok('sign-in', acceptedText(answer)),
+      ok('sign-in', `the key is accepted for ${project.id}`),
       ...(await checkClock(client)),
       ...(await checkSetAside(client)),
     ];
@@ -56,12 +55,6 @@ function refusedBy(address: string, error: unknown): Finding[] {
   const detail =
     error instanceof CallError ? `${address}: ${text}` : `${address} doesn't answer: ${text}`;
   return [failed('gateway', detail, hint ?? "Ask the gateway's operator.")];
-}
-
-function acceptedText(answer: unknown): string {
-  const project = isObject(answer) ? answer['project'] : null;
-  const id = isObject(project) ? project['id'] : null;
-  return typeof id === 'string' ? `the key is accepted for ${id}` : 'the key is accepted';
 }
 
 /** Another check reports damaged credentials. */

@@ -1,4 +1,3 @@
-import { isObject } from '../../shared/lib/guards.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
 import type { Client } from '../client.ts';
 import { warning, type Finding } from './checks.ts';
@@ -8,10 +7,9 @@ const ANSWERS_WITHIN_MS = 5000;
 /** Warns of mails that came under another mail's Message-ID. No finding without one, or without an answer. */
 export async function checkSetAside(client: Client): Promise<Finding[]> {
   const options = { timeoutMs: ANSWERS_WITHIN_MS };
-  const answer = await client.call('GET', '/v1/usage', options).catch(() => null);
-  const events = isObject(answer) ? answer['events'] : null;
-  const count = isObject(events) ? events['set_aside'] : null;
-  if (typeof count !== 'number' || count === 0) return [];
+  const answer = await client.call('usage', {}, options).catch(() => null);
+  const count = answer?.events?.set_aside ?? 0;
+  if (count === 0) return [];
   const many = pluralize(count, 'mail has', 'mails have');
   const detail = `${many} the Message-ID of another mail, but another From, Date or Subject`;
   const fix =

@@ -1,9 +1,9 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import { isStopped } from '../../shared/rules/requests/request-state.ts';
 import { isToldByEvent, sendReceived } from '../approvals/received.ts';
-import type { Client } from '../client.ts';
+import type { RequestState } from '../approvals/decision.ts';
+import { operationRequest, type Client } from '../client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
 import { undecided, type Verdict } from './tool-call.ts';
@@ -42,18 +42,26 @@ export async function decide(asking: Asking): Promise<Verdict> {
 async function decided({ client, question, waitMs, signal }: Asking): Promise<Verdict> {
   const dueAt = performance.now() + waitMs;
   const idempotencyKey = crypto.randomUUID();
-  const request = requestFor({ ...question, expires_in: spanFor(waitMs) });
-  // Nothing can be taken back before the request's id is known, so this call isn't cut short.
-  const { method, path, options } = request(0);
+  const inputFor = (seconds: number) => ({
+    ...question,
+    expires_in: spanFor(waitMs),
+    wait_seconds: Math.min(seconds, HELD_SECONDS),
+  });
+  const request = (seconds: number) => {
+    const input = inputFor(seconds);
+    const { options, ...place } = operationRequest('ask_approval', input);
+    const timeoutMs = input.wait_seconds * 1000 + MARGIN_MS;
+    return { ...place, options: { ...options, timeoutMs }, seconds };
+  };
   const headers = { 'idempotency-key': idempotencyKey };
-  const first = { ...options, headers, signal: deadline(FIRST_MS) };
-  const asked = await client.call(method, path, first);
-  if (!isObject(asked)) throw new Error("The answer isn't a decision.");
+  // Nothing can be taken back before the request's id is known, so this call isn't cut short.
+  const first = { headers, signal: deadline(FIRST_MS), timeoutMs: MARGIN_MS };
+  const asked = await client.call('ask_approval', inputFor(0), first);
   if (!isPending(asked)) return verdictOf(asked);
   const seconds = Math.ceil((dueAt - performance.now()) / 1000);
-  let answer: unknown = asked;
+  let answer = asked;
   try {
-    answer = await reconnectingAnswer({
+    answer = await reconnectingAnswer<'ask_approval'>({
       client,
       idempotencyKey,
       request: { ...request(seconds), again: request },
@@ -67,22 +75,12 @@ async function decided({ client, question, waitMs, signal }: Asking): Promise<Ve
     // An answer that the client no longer wants is as good as none.
     if (!signal.aborted) throw error;
   }
-  if (isObject(answer) && !isPending(answer)) return received(client, answer);
-  return takenBack(client, String(asked['request_id']), signal.aborted);
+  if (!isPending(answer)) return received(client, answer);
+  return takenBack(client, asked.request_id, signal.aborted);
 }
 
-/** The same question, held for at most these seconds at a time. */
-function requestFor(question: object) {
-  return (seconds: number) => {
-    const held = Math.min(seconds, HELD_SECONDS);
-    const body = { ...question, wait_seconds: held };
-    const options = { body, timeoutMs: held * 1000 + MARGIN_MS };
-    return { method: 'POST', path: '/v1/requests', options, seconds };
-  };
-}
-
-function isPending(answer: unknown): boolean {
-  return isObject(answer) && answer['status'] === 'pending';
+function isPending({ status }: RequestState): boolean {
+  return status === 'pending';
 }
 
 /** The request shouldn't outlive whoever waits for it by much, even if they end without a word. */
@@ -92,31 +90,26 @@ function spanFor(waitMs: number): string {
 
 /** Withdraws the question. If somebody decided it first, that counts, unless the client no longer wants an answer. */
 async function takenBack(client: Client, id: string, isUnwanted: boolean): Promise<Verdict> {
-  const path = `/v1/requests/${encodeURIComponent(id)}`;
   const signal = deadline(WITHDRAWAL_MS);
-  const body = { reason: isUnwanted ? ON_SCREEN : TOO_LATE };
-  const ended = await client.call('POST', `${path}/withdraw`, { body, signal });
-  if (!isObject(ended) || ended['withdrawn'] === true) return undecided(null);
-  const record = await client.call('GET', path, { signal });
-  const verdict = isObject(record) ? await received(client, record) : undecided(null);
+  const input = { request_id: id, reason: isUnwanted ? ON_SCREEN : TOO_LATE };
+  const { withdrawn } = await client.call('request_withdraw', input, { signal });
+  if (withdrawn) return undecided(null);
+  const record = await client.call('request_status', { request_id: id }, { signal });
+  const verdict = await received(client, record);
   return isUnwanted ? undecided(null) : verdict;
 }
 
 /** What a person decided. Its event is closed: only this prompt could do anything with the decision. */
-async function received(
-  client: Client,
-  answer: Readonly<Record<string, unknown>>,
-): Promise<Verdict> {
+async function received(client: Client, answer: RequestState): Promise<Verdict> {
   if (isToldByEvent(answer)) {
     await sendReceived(client, answer.request_id, deadline(WITHDRAWAL_MS));
   }
   return verdictOf(answer);
 }
 
-function verdictOf(answer: Readonly<Record<string, unknown>>): Verdict {
-  const { status, comment, hint, decided_by: by } = answer;
-  const said = typeof comment === 'string' && comment !== '' ? `: ${comment}` : '.';
-  const [, rule] = /^policy:(.*)$/s.exec(typeof by === 'string' ? by : '') ?? [];
+function verdictOf({ status, comment, hint, decided_by: by }: RequestState): Verdict {
+  const said = comment ? `: ${comment}` : '.';
+  const [, rule] = /^policy:(.*)$/s.exec(by ?? '') ?? [];
   switch (status) {
     case 'approved':
       return { kind: 'allow' };

@@ -2,11 +2,10 @@ import type { Profile } from '../../daemon/credentials.ts';
 import { profileOf } from '../../daemon/credentials.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../shared/lib/scopes.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
+import { CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { profileClient } from '../profile-client.ts';
 import { addressText } from '../signin/gateway-address.ts';
@@ -170,10 +169,10 @@ async function create(
   before: StoredKey | null,
   signal: AbortSignal,
 ): Promise<Made> {
-  const made = (replaced: boolean) =>
-    client
-      .call('POST', '/v1/keys', { body, signal })
-      .then((answer) => madeKey(answer, body.name, replaced));
+  const made = async (replaced: boolean): Promise<Made> => {
+    const { id, api_key } = await client.call('key_create', body, { signal });
+    return { id, stored: { api_key, client: body.name }, replaced };
+  };
   try {
     return await made(false);
   } catch (error) {
@@ -184,13 +183,6 @@ async function create(
     }
     throw error.code === 'SCOPE_MISSING' ? needsAdmin() : error;
   }
-}
-
-function madeKey(answer: unknown, label: string, replaced: boolean): Made {
-  const { id, api_key } = isObject(answer) ? answer : {};
-  if (typeof id !== 'string' || typeof api_key !== 'string')
-    throw badAnswer('The answer has no key.');
-  return { id, stored: { api_key, client: label }, replaced };
 }
 
 function needsAdmin(): CliError {
@@ -250,27 +242,13 @@ function tellEnd({ output }: CommandContext, { api_key, project }: Profile, end:
 
 /** What the client made goes on: its questions may still be answered. */
 async function revoke(client: Client, id: string, signal: AbortSignal): Promise<void> {
-  await client.call('DELETE', `/v1/keys/${encodeURIComponent(id)}?keep=true`, { signal });
+  await client.call('key_revoke', { key_id: id, keep: true }, { signal });
 }
 
 async function whoIs(client: Client, signal: AbortSignal) {
-  const answer = await client.call('GET', '/v1/whoami', { signal });
-  const { key, project, scopes } = isObject(answer) ? answer : {};
-  if (!isObject(key) || !isObject(project) || !Array.isArray(scopes)) {
-    throw badAnswer("The answer doesn't say whose key this is.");
-  }
-  const prefixes = key['disk_prefixes'];
-  return {
-    id: String(key['id']),
-    project: {
-      id: String(project['id']),
-      slug: String(project['slug']),
-      name: String(project['name']),
-    },
-    scopes: scopes.map(String),
-    // Servers of earlier releases don't say: they have no limited keys.
-    diskPrefixes: Array.isArray(prefixes) ? prefixes.map(String) : null,
-  };
+  const { key, project, scopes } = await client.call('whoami', {}, { signal });
+  // Servers of earlier releases don't say `disk_prefixes`: they have no limited keys.
+  return { id: key.id, project, scopes, diskPrefixes: key.disk_prefixes ?? null };
 }
 
 function isSameSet(one: readonly string[], other: readonly string[]): boolean {

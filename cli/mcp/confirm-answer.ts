@@ -1,3 +1,4 @@
+import type { Request } from '../answers.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isOwn, isToldByEvent, sendReceived } from '../approvals/received.ts';
@@ -24,12 +25,15 @@ export async function confirmAnswer(
   if (road === null || !('result' in message)) return;
   const result: unknown = road === 'task' ? message.result['result'] : message.result;
   const answer = isObject(result) ? result['structuredContent'] : null;
-  if (!isObject(answer) || !isToldByEvent(answer)) return;
-  const { request_id: id } = answer;
+  if (!isObject(answer)) return;
+  // A tool answers what its operation answers.
+  const record = answer as unknown as Request;
+  if (!isToldByEvent(record)) return;
+  const { request_id: id } = record;
   if (road !== 'ask') {
     // Another key may have asked what is looked up. The answer of a task doesn't say whose question it was.
-    const known = road === 'task' ? await recordOf(client, id, signal) : answer;
-    if (!isObject(known) || !(await isOwn(client, known, signal))) return;
+    const known = road === 'task' ? await recordOf(client, id, signal) : record;
+    if (known === null || !(await isOwn(client, known, signal))) return;
   }
   await sendReceived(client, id, signal);
 }
@@ -42,7 +46,11 @@ function roadOf({ method, params }: JSONRPCRequest): 'ask' | 'look' | 'task' | n
   return ASKING.includes(params?.['name']) ? 'ask' : null;
 }
 
-function recordOf(client: Pick<Client, 'call'>, id: string, signal: AbortSignal): Promise<unknown> {
-  const path = `/v1/requests/${encodeURIComponent(id)}`;
-  return client.call('GET', path, { signal, isOptional: true }).catch(() => null);
+function recordOf(
+  client: Pick<Client, 'call'>,
+  request_id: string,
+  signal: AbortSignal,
+): Promise<Request | null> {
+  const options = { signal, isOptional: true } as const;
+  return client.call('request_status', { request_id }, options).catch(() => null);
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Request } from '../answers.ts';
 import {
   isNotification,
   outboxEntries,
@@ -28,9 +28,9 @@ export async function openQuestion(context: CommandContext): Promise<OpenQuestio
   const named = textArgument(context, 'id');
   const entries = outboxEntries(outboxFolder(context.home)).filter(isNotification);
   if (named?.startsWith('req_')) {
-    const { signal } = context;
-    const path = `/v1/requests/${encodeURIComponent(named)}`;
-    const found = asksAbout(await context.client().call('GET', path, { signal }), entries);
+    const { client, signal } = context;
+    const request = await client().call('request_status', { request_id: named }, { signal });
+    const found = asksAbout(request, entries);
     if (found) return { messageId: found.id, more: 0 };
     throw new CliError({
       code: 'NOT_FOUND',
@@ -46,22 +46,18 @@ export async function openQuestion(context: CommandContext): Promise<OpenQuestio
 }
 
 /** The newest first; none if they can't be read, because the messages can be opened without. */
-async function pendingRequests({ client, signal }: CommandContext): Promise<unknown[]> {
-  const options = { query: { status: 'pending' }, signal, timeoutMs: WITHIN_MS };
+async function pendingRequests({ client, signal }: CommandContext): Promise<readonly Request[]> {
+  const options = { signal, timeoutMs: WITHIN_MS };
   try {
-    const answer = await client().call('GET', '/v1/requests', options);
-    return isObject(answer) && Array.isArray(answer['items']) ? answer['items'] : [];
+    return (await client().call('request_list', { status: 'pending' }, options)).items;
   } catch {
     return [];
   }
 }
 
 /** Mails name a request by its own words. Replies to them come later. */
-function asksAbout(request: unknown, entries: readonly OutboxEntry[]): OutboxEntry | undefined {
-  if (!isObject(request)) return undefined;
-  const words = String(request['question'] ?? request['summary'])
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+function asksAbout(request: Request, entries: readonly OutboxEntry[]): OutboxEntry | undefined {
+  const words = (request.question ?? request.summary).replaceAll(/\s+/g, ' ').trim();
   const start = words.slice(0, COMPARED_CHARS);
   return entries.find(({ subject }) => !subject.startsWith('Re: ') && subject.includes(start));
 }

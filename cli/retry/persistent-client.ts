@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { lowerCased } from '../../clients/typescript/call/http-caller.ts';
 import { answeredFailure, failedForNow } from '../../clients/typescript/core/errors.ts';
-import { isRead, type CallOptions, type Client } from '../client.ts';
+import { isRead, operationCalls, type CallOptions, type Client } from '../client.ts';
 import { CallError } from '../errors.ts';
 import type { Tries } from './tries.ts';
 
@@ -10,6 +10,7 @@ const SILENCE_MS = { least: 5000, most: 30_000 };
 
 /** The client of a command that writes: it retries calls and sends the command's idempotency key. */
 export class PersistentClient implements Client {
+  readonly call = operationCalls(this);
   readonly #client: () => Client;
   readonly #tries: Tries;
 
@@ -27,9 +28,9 @@ export class PersistentClient implements Client {
     return this.#client().gateway;
   }
 
-  call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-    if (options.isOptional) return this.#client().call(method, path, options);
-    return this.#tried(method, options, (tried) => this.#client().call(method, path, tried));
+  send(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    if (options.isOptional) return this.#client().send(method, path, options);
+    return this.#tried(method, options, (tried) => this.#client().send(method, path, tried));
   }
 
   async raw(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {

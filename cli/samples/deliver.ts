@@ -14,19 +14,9 @@ interface Delivery {
   readonly kind: string;
   /** The source's name. */
   readonly source: string;
-  /** The source's URL, unchecked from the answer. */
-  readonly url: unknown;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-}
-
-/** The project's sources. */
-export async function projectSources(
-  context: CommandContext,
-): Promise<readonly Record<string, unknown>[]> {
-  const answer = await context.client().call('GET', '/v1/sources', { signal: context.signal });
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  return Array.isArray(items) ? items.filter(isObject) : [];
 }
 
 /** Sends the sample and prints the result. Returns the resulting event's id, or null for a report. */
@@ -34,7 +24,7 @@ export async function deliver(
   { output, signal }: CommandContext,
   { kind, source, url, headers, body }: Delivery,
 ): Promise<string | null> {
-  if (typeof url !== 'string' || !isUrl(url)) {
+  if (!isUrl(url)) {
     throw badAnswer("This version of svc doesn't understand the source's URL.");
   }
   const sent = await post(new URL(url), headers, body, signal);

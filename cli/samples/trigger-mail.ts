@@ -2,7 +2,7 @@ import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { listOption, switchOption, textOption } from '../input/option-values.ts';
-import { deliver, projectSources } from './deliver.ts';
+import { deliver } from './deliver.ts';
 import { mailFields, type MailFields } from './mail-fields.ts';
 import type { MailKind } from './mail.ts';
 
@@ -12,7 +12,7 @@ const ADDRESS_SHOWN = 'project@agents.example.com';
 interface MailSource {
   readonly name: string;
   readonly address: string;
-  readonly url: unknown;
+  readonly url: string;
 }
 
 /** Posts sample mails to the project's email source, unsigned. */
@@ -72,7 +72,8 @@ function dryRun(
 }
 
 async function findMailSource(context: CommandContext): Promise<MailSource> {
-  const sources = await projectSources(context);
+  const { client, signal } = context;
+  const { items: sources } = await client().call('source_list', {}, { signal });
   const source = sources.find(({ type }) => type === 'email');
   const wanted = textOption(context, 'source');
   if (source === undefined) {
@@ -81,10 +82,9 @@ async function findMailSource(context: CommandContext): Promise<MailSource> {
       'Add one: svc source add mail --type email',
     );
   }
-  const name = String(source['name']);
+  const { name, address, url } = source;
   if (wanted !== undefined && wanted !== name) {
     throw usageError(`No email source named \`${wanted}\`.`, `The email source is: ${name}`);
   }
-  const { address, url } = source;
-  return { name, address: typeof address === 'string' ? address : ADDRESS_SHOWN, url };
+  return { name, address: address ?? ADDRESS_SHOWN, url: url ?? '' };
 }

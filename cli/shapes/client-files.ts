@@ -81,7 +81,23 @@ function typesText(document: Document): string {
     const answer = answerSchema(document, operation);
     if (!answer.$ref) parts.push(declared(`${name}Answer`, answer, operation.summary));
   }
+  parts.push(operationsText(document));
   return HEAD + parts.join('\n');
+}
+
+/** The types of each operation, by its name. */
+function operationsText(document: Document): string {
+  const rows = operations.map((one) => {
+    const types = `input: ${pascal(one.name)}Input; readonly answer: ${answerType(document, one)}`;
+    return `readonly ${one.name}: { readonly ${types} };`;
+  });
+  return `/** What each operation takes and answers. */\nexport interface Operations {\n${rows.join('\n')}\n}\n`;
+}
+
+/** The name of the type of an operation's answer. */
+function answerType(document: Document, operation: Operation): string {
+  const { $ref } = answerSchema(document, operation);
+  return $ref === undefined ? `${pascal(operation.name)}Answer` : nameOf($ref);
 }
 
 /** Where each operation is called. */
@@ -131,9 +147,8 @@ function method(
   sign: ' = ' | ': ',
 ): string {
   const { summary, input } = operation;
-  const { $ref } = answerSchema(document, operation);
   const type = pascal(operation.name);
-  const answer = $ref === undefined ? `T.${type}Answer` : `T.${nameOf($ref)}`;
+  const answer = `T.${answerType(document, operation)}`;
   const isOptional = !(jsonSchema(input, 'input')['required'] as unknown[] | undefined)?.length;
   const given = `input: T.${type}Input${isOptional ? ' = {}' : ''}, options?: CallOptions`;
   const call = `this.#run(PLACES.${operation.name}, input, options)`;

@@ -2,6 +2,7 @@ import { jsonSchema } from '../../shared/api/fields.ts';
 import type { Place } from '../../clients/typescript/call/place.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { isFormless } from '../../shared/lib/text.ts';
+import type { OperationName } from '../answers.ts';
 import type { FieldShape, OperationShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
 import { typedText } from './typed-text.ts';
@@ -49,7 +50,8 @@ export function shapeOf(operation: Operation): OperationShape {
     return isWait(field) ? { flag: 'wait', formerFlag: field.replaceAll('_', '-') } : {};
   };
   return {
-    name,
+    // The types are written from the same operations.
+    name: name as OperationName,
     words: parts.filter((part) => !/^[<[]/.test(part)),
     positional,
     summary: typedText(summary, typed),

@@ -1,6 +1,11 @@
 import { hostname } from 'node:os';
 import { parseApiKey } from '../../shared/lib/ids.ts';
-import { isObject } from '../../shared/lib/guards.ts';
+import type {
+  AuthKeyCreateAnswer,
+  AuthPollAnswer,
+  AuthStartAnswer,
+  ProjectCreateAnswer,
+} from '../../clients/typescript/generated/types.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import type { Client } from '../client.ts';
 import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
@@ -83,22 +88,24 @@ export class SignInCalls {
 
   async start(email: string): Promise<BegunLogin> {
     const client = { name: 'svc', version: VERSION, host: machineName() };
-    const answer = await this.#post('/v1/auth/start', { email, client }).catch(toldApart);
+    const body = { email, client };
+    const answer = await this.#post<AuthStartAnswer>('/v1/auth/start', body).catch(toldApart);
     return {
-      loginId: textIn(answer, 'login_id'),
-      userCode: textIn(answer, 'user_code'),
-      emailMasked: textIn(answer, 'email_masked'),
-      expiresInSeconds: secondsIn(answer, 'expires_in'),
-      intervalSeconds: secondsIn(answer, 'interval'),
-      isKept: isObject(answer) && answer['mail'] === 'kept',
+      loginId: answer.login_id,
+      userCode: answer.user_code,
+      emailMasked: answer.email_masked,
+      expiresInSeconds: answer.expires_in,
+      intervalSeconds: answer.interval,
+      isKept: answer.mail === 'kept',
     };
   }
 
   /** Throws errors that end a sign-in: LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND. */
   async poll(loginId: string, intervalSeconds: number): Promise<Polled> {
     try {
-      const answer = await this.#post('/v1/auth/poll', { login_id: loginId });
-      return { status: 'confirmed', projects: listIn(answer, 'projects').map(projectOf) };
+      const body = { login_id: loginId };
+      const { projects } = await this.#post<AuthPollAnswer>('/v1/auth/poll', body);
+      return { status: 'confirmed', projects };
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== 'LOGIN_NOT_VERIFIED') throw error;
       const asked = error.details?.['retry_after'];
@@ -113,17 +120,18 @@ export class SignInCalls {
   /** Creates a project, or a key for an existing one. */
   async use({ path, body, idempotency_key }: LoginUse): Promise<Granted> {
     const headers = { 'idempotency-key': idempotency_key };
-    const answer = await this.#post(path, body, headers);
-    const project = projectOf(isObject(answer) ? answer['project'] : null);
-    const apiKey = textIn(answer, 'api_key');
+    type Answer = AuthKeyCreateAnswer | ProjectCreateAnswer;
+    const { project, api_key: apiKey } = await this.#post<Answer>(path, body, headers);
+    const { id, slug, name } = project;
     if (parseApiKey(apiKey)?.projectId !== project.id) {
       throw badAnswer('The gateway answered with a key for another project.');
     }
-    return { project, apiKey };
+    return { project: { id, slug, name }, apiKey };
   }
 
-  #post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
-    return this.#client.call('POST', path, { body, headers, signal: this.#signal });
+  async #post<T>(path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
+    const signal = this.#signal;
+    return (await this.#client.send('POST', path, { body, headers, signal })) as T;
   }
 }
 
@@ -143,27 +151,4 @@ function toldApart(error: unknown): never {
 
 function notGateway(message: string, hint: string): CliError {
   return new CliError({ code: 'NOT_A_GATEWAY', message, hint, exit: EXIT.refused });
-}
-
-/** Reads a project from the gateway's answer; throws if a field is missing. */
-export function projectOf(value: unknown): ProjectRef {
-  return { id: textIn(value, 'id'), slug: textIn(value, 'slug'), name: textIn(value, 'name') };
-}
-
-function listIn(answer: unknown, name: string): readonly unknown[] {
-  const list: unknown = isObject(answer) ? answer[name] : undefined;
-  if (Array.isArray(list)) return list;
-  throw badAnswer(`The gateway's answer has no list \`${name}\`.`);
-}
-
-function textIn(answer: unknown, name: string): string {
-  const text = isObject(answer) ? answer[name] : undefined;
-  if (typeof text === 'string' && text !== '') return text;
-  throw badAnswer(`The gateway's answer has no \`${name}\`.`);
-}
-
-function secondsIn(answer: unknown, name: string): number {
-  const seconds = isObject(answer) ? answer[name] : undefined;
-  if (typeof seconds === 'number' && seconds >= 0) return seconds;
-  throw badAnswer(`The gateway's answer has no \`${name}\`.`);
 }

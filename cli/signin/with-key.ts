@@ -1,11 +1,10 @@
 import { parseApiKey } from '../../shared/lib/ids.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { badAnswer, CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { textOption } from '../input/option-values.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';
-import { projectOf, SignInCalls, type ProjectRef } from './calls.ts';
+import { SignInCalls, type ProjectRef } from './calls.ts';
 import { addressText } from './gateway-address.ts';
 import { gatewayClient } from './gateway-client.ts';
 import { checkName, checkStorable, storedProfiles } from './profiles.ts';
@@ -74,9 +73,8 @@ async function projectBehind(
 ): Promise<ProjectRef> {
   const client = gatewayClient(context, gateway, apiKey);
   const { signal } = context;
-  const call = client.call('GET', '/v1/whoami', { signal, timeoutMs: CHECK_MS });
-  const answer = await call.catch(toldApart);
-  const project = projectOf(isObject(answer) ? answer['project'] : null);
+  const call = client.call('whoami', {}, { signal, timeoutMs: CHECK_MS });
+  const { project } = await call.catch(toldApart);
   if (parseApiKey(apiKey)?.projectId === project.id) return project;
   throw badAnswer("The gateway answered with another project than the key's.");
 }

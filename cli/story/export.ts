@@ -1,10 +1,9 @@
 import { appendFile, open, stat } from 'node:fs/promises';
 import { LEDGER_LIST_MAX } from '../../shared/lib/limits.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { CHAIN_START, verifyChunk, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import type { CommandContext } from '../command.ts';
-import { badAnswer, CliError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { onFile } from '../disk/faults.ts';
 import { FORMAT, readLedgerFile, type FileFault, type LedgerFile } from './ledger-file.ts';
@@ -23,7 +22,8 @@ export interface Exported {
  * continues and yesterday's gets today's entries.
  */
 export async function exportLedger(context: CommandContext, path: string): Promise<Exported> {
-  const project = await projectOf(context);
+  const { client, signal } = context;
+  const { id: project } = (await client().call('whoami', {}, { signal })).project;
   let head = await onFile(path, 'written', keptHead(path, project));
   let added = 0;
   let state = head
@@ -86,23 +86,14 @@ async function cutTornLine(path: string, size: number): Promise<void> {
   }
 }
 
-async function projectOf({ client, signal }: CommandContext): Promise<string> {
-  const answer = await client().call('GET', '/v1/whoami', { signal });
-  const project = isObject(answer) ? answer['project'] : null;
-  if (isObject(project) && typeof project['id'] === 'string') return project['id'];
-  throw badAnswer('The answer names no project.');
-}
-
 /** At most one page of entries starting at this seq, oldest first. */
-async function entriesFrom(context: CommandContext, seq: number): Promise<LedgerEntry[]> {
-  const query = { cursor: seq + LEDGER_LIST_MAX, limit: LEDGER_LIST_MAX };
-  const answer = await context.client().call('GET', '/v1/ledger', {
-    query,
-    signal: context.signal,
-  });
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  if (!Array.isArray(items)) throw badAnswer('The answer has no entries.');
-  return (items as LedgerEntry[])
+async function entriesFrom(
+  { client, signal }: CommandContext,
+  seq: number,
+): Promise<LedgerEntry[]> {
+  const page = { cursor: seq + LEDGER_LIST_MAX, limit: LEDGER_LIST_MAX };
+  const { items } = await client().call('ledger_query', page, { signal });
+  return (items as readonly LedgerEntry[])
     .filter((entry) => entry.seq >= seq)
     .map(asWritten)
     .toReversed();

@@ -1,19 +1,16 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Answer } from '../answers.ts';
 import type { View } from './output.ts';
 import { table, timeText, type Look } from './table.ts';
-import { plainText, safeLine } from './terminal-text.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { safeLine } from './terminal-text.ts';
 
 const COLUMNS = ['id', 'status', 'expires_at'];
 
 /** What happened to an event that was to be parked; any other answer gets the default view. */
-export function parkView(answer: unknown): View {
-  if (!isObject(answer)) return {};
-  const { status } = answer;
+export function parkView(answer: Answer<'inbox_nack'>): View {
+  const { status, parks } = answer;
   if (status === 'waiting') return { lines: (look) => waitingLines(answer, look) };
-  const id = safeLine(plainText(answer['event_id']));
-  const isParked = typeof answer['parks'] === 'number';
+  const id = safeLine(answer.event_id);
+  const isParked = parks !== undefined;
   if (status === 'pending') {
     const why = isParked ? ': what it would wait for has ended' : '';
     return { lines: (look) => [`${look.green('✓')} ${id} is pending again${why}.`] };
@@ -22,13 +19,11 @@ export function parkView(answer: unknown): View {
   return { lines: (look) => [`${look.red('✗')} ${id} is dead: it was parked too often.`] };
 }
 
-function waitingLines(answer: Fields, look: Look): string[] {
-  const { event_id: id, waiting_for: conditions, wakes_at: wakes } = answer;
-  const rows = (Array.isArray(conditions) ? conditions : []).filter(isObject);
-  const until =
-    typeof wakes === 'string' ? `, until ${timeText(wakes, look.now)} at the latest` : '';
+function waitingLines(answer: Answer<'inbox_nack'>, look: Look): string[] {
+  const { event_id: id, waiting_for: rows = [], wakes_at: wakes } = answer;
+  const until = wakes === undefined ? '' : `, until ${timeText(wakes, look.now)} at the latest`;
   return [
-    `${look.yellow('…')} Parked: ${safeLine(plainText(id))} waits${safeLine(until)}.`,
+    `${look.yellow('…')} Parked: ${safeLine(id)} waits${safeLine(until)}.`,
     ...table(rows, COLUMNS, look),
   ];
 }

@@ -1,9 +1,14 @@
+import type { Source } from '../../clients/typescript/generated/types.ts';
 import { reachOf, setupOf, type NewSecret } from '../../shared/rules/inbox/source-setup.ts';
 import { triggerLine } from '../samples/trigger-line.ts';
 import type { Look } from './table.ts';
-import { plainText, safeLine, wrapText } from './terminal-text.ts';
+import { safeLine, wrapText } from './terminal-text.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** What its sender must know of a source. */
+type SenderSource = Pick<
+  Source,
+  'name' | 'type' | 'verification' | 'url' | 'address' | 'signature_header'
+>;
 
 const WIDEST_TEXT = 96;
 
@@ -25,21 +30,21 @@ const PLAIN: Look = {
 };
 
 /** The same lines as notes, for a user whose answer goes into a pipe. */
-export function setupNotes(source: Fields, secret: NewSecret): string[] {
+export function setupNotes(source: SenderSource, secret: NewSecret): string[] {
   return setupLines(source, PLAIN, secret);
 }
 
 /** How to connect the sender of this source, with its real address, and its secret if it was just made. */
-export function setupLines(source: Fields, look: Look, secret = NO_SECRET): string[] {
+export function setupLines(source: SenderSource, look: Look, secret = NO_SECRET): string[] {
   const known = {
-    type: plainText(source['type']),
-    verification: plainText(source['verification']),
-    url: plainText(source['url']),
-    address: plainText(source['address']),
-    signatureHeader: plainText(source['signature_header']),
+    type: source.type,
+    verification: source.verification,
+    url: source.url ?? '',
+    address: source.address ?? '',
+    signatureHeader: source.signature_header ?? '',
   };
   const { title, steps } = setupOf(known, secret);
-  const rotate = `svc source rotate ${plainText(source['name'])} --secret -`;
+  const rotate = `svc source rotate ${source.name} --secret -`;
   const commands = {
     at_once: `\n${rotate} --previous-valid-seconds 0`,
     with_grace: `\n${rotate}`,

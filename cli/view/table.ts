@@ -40,12 +40,10 @@ const SUBJECT = /^(?:about|note|subject|summary)$/;
  * A table of records that fits the terminal. The last columns are dropped if there's no room, but not what a record is
  * about; JSON has them all. Where not even two columns fit side by side, the second goes below the first.
  */
-export function table(
-  rows: readonly Readonly<Record<string, unknown>>[],
-  columns: readonly string[],
-  look: Look,
-): string[] {
-  const cells = rows.map((row) => columns.map((column) => cellText(column, row[column], look.now)));
+export function table(rows: readonly object[], columns: readonly string[], look: Look): string[] {
+  const cells = rows.map((row) =>
+    columns.map((column) => cellText(column, Reflect.get(row, column), look.now)),
+  );
   const all = columns.map((column, index) => {
     const head = column.replace(/_at$/, '').replaceAll('_', ' ').toUpperCase();
     const texts = cells.map((row) => row[index] ?? '');

@@ -1,21 +1,17 @@
-import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
-import { plainText } from './terminal-text.ts';
 
-/** An answer's warnings, one per line. */
-function warningsIn(answer: unknown): string[] {
-  const warnings: unknown = isObject(answer) ? answer['warnings'] : null;
-  return (Array.isArray(warnings) ? warnings : []).map((warning: unknown) => {
-    const message = isObject(warning) ? warning['message'] : warning;
-    return `Warning: ${plainText(message)}`;
-  });
+interface Warned {
+  readonly warnings?: readonly (string | { readonly message: string })[];
 }
 
 /** Prints an answer's warnings to standard error; with --json only the answer has them. */
 export function warn(
   { options, output }: Pick<CommandContext, 'options' | 'output'>,
-  answer: unknown,
+  answer: object | null,
 ): void {
   if (options['json'] === true) return;
-  for (const warning of warningsIn(answer)) output.note(warning);
+  const { warnings = [] }: Warned = answer ?? {};
+  for (const warning of warnings) {
+    output.note(`Warning: ${typeof warning === 'string' ? warning : warning.message}`);
+  }
 }

@@ -1,6 +1,6 @@
-import { asEvent, EventFeed, type FeedEvent } from '../../clients/typescript/core/event-feed.ts';
+import type { Event } from '../../clients/typescript/generated/types.ts';
+import { EventFeed } from '../../clients/typescript/core/event-feed.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
-import { isObject } from '../../shared/lib/guards.ts';
 import type { Client } from '../client.ts';
 import { LOST_PLACE, lostPlace } from './lost-place.ts';
 
@@ -41,7 +41,7 @@ export class EventTail {
   }
 
   /** What arrived, oldest first, until the signal is aborted. */
-  async *batches(): AsyncGenerator<readonly FeedEvent[]> {
+  async *batches(): AsyncGenerator<readonly Event[]> {
     for (;;) {
       const all = await this.#calls.answer(() => this.#all());
       if (all === null) return;
@@ -62,8 +62,8 @@ export class EventTail {
     return waited !== null;
   }
 
-  async #all(): Promise<FeedEvent[]> {
-    const events: FeedEvent[] = [];
+  async #all(): Promise<Event[]> {
+    const events: Event[] = [];
     for (const status of STATUSES) {
       const found = await this.#withStatus(status);
       events.push(...found);
@@ -72,23 +72,21 @@ export class EventTail {
     return events;
   }
 
-  async #withStatus(status: string): Promise<FeedEvent[]> {
+  async #withStatus(status: (typeof STATUSES)[number]): Promise<Event[]> {
     const { client, source, type, signal } = this.#options;
-    const events: FeedEvent[] = [];
+    const events: Event[] = [];
     let cursor: string | undefined;
     do {
       const query = { status, source, type, since: this.#since, limit: PAGE, cursor };
-      const answer = await client.call('GET', '/v1/inbox', { query, signal });
-      const { items, next_cursor: next } = isObject(answer) ? answer : {};
-      const page = Array.isArray(items) ? items.map(asEvent) : [];
-      events.push(...page.filter((event) => event !== null));
-      cursor = typeof next === 'string' ? next : undefined;
+      const { items, next_cursor: next } = await client.call('inbox_list', query, { signal });
+      events.push(...items);
+      cursor = next ?? undefined;
     } while (cursor !== undefined);
     return events;
   }
 
-  #fresh(events: readonly FeedEvent[]): FeedEvent[] {
-    const fresh = new Map<string, FeedEvent>();
+  #fresh(events: readonly Event[]): Event[] {
+    const fresh = new Map<string, Event>();
     for (const event of events) if (!this.#seen.has(event.id)) fresh.set(event.id, event);
     const sorted = [...fresh.values()].toSorted(byArrival);
     for (const { id, received_at: at } of sorted) this.#seen.set(id, at);
@@ -106,7 +104,7 @@ export class EventTail {
   }
 }
 
-function byArrival(one: FeedEvent, other: FeedEvent): number {
+function byArrival(one: Event, other: Event): number {
   const [first, second] = [one, other].map(({ received_at: at, id }) => `${at} ${id}`);
   return (first ?? '') < (second ?? '') ? -1 : 1;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../shared/lib/guards.ts';
-import { keyPath } from '../../shared/lib/path-text.ts';
 import type { CommandContext } from '../command.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
@@ -20,16 +19,11 @@ export class KeptOutput {
     this.#key = key;
   }
 
-  get #path(): string {
-    return keyPath(this.#key);
-  }
-
   /** Null if the step hasn't finished yet. */
   async read(): Promise<Buffer | null> {
-    const answer = await this.#context.client().call('GET', this.#path);
-    const value: unknown = isObject(answer) ? answer['value'] : null;
-    if (value === null) return null;
-    const bytes = isObject(value) ? bytesOf(value) : null;
+    const stored = await this.#context.client().call('kv_get', { key: this.#key });
+    if (stored === null) return null;
+    const bytes = isObject(stored.value) ? bytesOf(stored.value) : null;
     if (bytes !== null) return bytes;
     throw new CliError({
       code: 'NOT_A_STEP',
@@ -42,9 +36,9 @@ export class KeptOutput {
   /** Stores the output and returns the one that counts: this one, or a faster run's. */
   async keep(output: Buffer): Promise<Buffer> {
     const headers = { 'idempotency-key': randomUUID() };
-    const query = { ttl_seconds: KEPT_SECONDS, if_version: 0 };
-    const options = { query, body: valueOf(output), headers };
-    const put = () => this.#context.client().call('PUT', this.#path, options);
+    const entry = { key: this.#key, value: valueOf(output), ttl_seconds: KEPT_SECONDS };
+    const put = () =>
+      this.#context.client().call('kv_set', { ...entry, if_version: 0 }, { headers });
     try {
       await this.#sitOut(put);
       return output;

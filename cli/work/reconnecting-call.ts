@@ -1,4 +1,5 @@
-import type { Client } from '../client.ts';
+import type { Answer, OperationName } from '../answers.ts';
+import { checkedAnswer, type Client } from '../client.ts';
 import { unreachable } from '../errors.ts';
 import type { OperationCall } from '../operation-command.ts';
 import {
@@ -20,17 +21,17 @@ interface HeldRequest extends Pick<OperationCall, 'method' | 'path' | 'options' 
   readonly again: (seconds: number) => Omit<HeldRequest, 'again'>;
 }
 
-interface LongCall {
+interface LongCall<N extends OperationName> {
   readonly client: Client;
   readonly idempotencyKey: string;
   readonly request: HeldRequest;
   /** The pending answer of an earlier call with the same key: the request exists, and only the wait goes on. */
-  readonly known?: unknown;
+  readonly known?: Answer<N>;
   /** Whether to go on after the time until it's known that the request exists. */
   readonly isPatient: boolean;
   readonly signal: AbortSignal;
   /** Whether the answer says that nobody has decided yet. */
-  readonly isPending: (answer: unknown) => boolean;
+  readonly isPending: (answer: Answer<N>) => boolean;
   /** Called once when the server goes away during the wait, or something in front of it ends the call. */
   readonly onAway: (error: unknown) => void;
 }
@@ -40,24 +41,24 @@ interface LongCall {
  * repeating the call with the same Idempotency-Key doesn't ask again but resumes waiting. When time is up, it returns
  * the last known answer.
  */
-export function reconnectingAnswer(call: LongCall): Promise<unknown> {
+export function reconnectingAnswer<N extends OperationName>(call: LongCall<N>): Promise<Answer<N>> {
   return new ReconnectingCall(call).answer();
 }
 
-class ReconnectingCall {
-  readonly #call: LongCall;
+class ReconnectingCall<N extends OperationName> {
+  readonly #call: LongCall<N>;
   readonly #dueAt: number;
   /** The newest pending answer. */
-  #known: unknown;
+  #known: Answer<N> | null;
   #isAway = false;
 
-  constructor(call: LongCall) {
+  constructor(call: LongCall<N>) {
     this.#call = call;
     this.#known = call.known ?? null;
     this.#dueAt = performance.now() + call.request.seconds * 1000;
   }
 
-  async answer(): Promise<unknown> {
+  async answer(): Promise<Answer<N>> {
     const { signal, isPending } = this.#call;
     for (let tries = 0; ; tries += 1) {
       const answer = await this.#try(tries);
@@ -76,7 +77,7 @@ class ReconnectingCall {
   }
 
   /** Null if a retry may still bring an answer, or if a retry's time is up. */
-  async #try(tries: number): Promise<unknown> {
+  async #try(tries: number): Promise<Answer<N> | null> {
     const { client, idempotencyKey, request, signal } = this.#call;
     // The server should hold a retry for the rest of the time only.
     const left = Math.max(0, Math.ceil(this.#leftMs() / 1000));
@@ -86,7 +87,8 @@ class ReconnectingCall {
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
     try {
       const until = AbortSignal.any([signal, enough]);
-      return await client.call(method, path, { ...options, headers, signal: until });
+      const answer = await client.send(method, path, { ...options, headers, signal: until });
+      return checkedAnswer<N>(answer);
     } catch (error) {
       if (signal.aborted) throw new Error('Interrupted.', { cause: error });
       if (!enough.aborted) this.#sitOut(error, isFirst, left);

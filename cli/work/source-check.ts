@@ -6,12 +6,10 @@ import { warn } from '../view/warnings.ts';
 export async function checkSource(context: CommandContext): Promise<void> {
   const source = textOption(context, 'source');
   if (source === undefined) return;
-  const query = { source, limit: '1' };
-  const { signal } = context;
+  const { client, signal } = context;
   // The wait reports any other problem with the call.
-  const answer = await context
-    .client()
-    .call('GET', '/v1/inbox', { query, signal })
+  const answer = await client()
+    .call('inbox_list', { source, limit: 1 }, { signal })
     .catch(() => null);
   warn(context, answer);
 }

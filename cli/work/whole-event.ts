@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/lib/guards.ts';
+import type { Answer, InboxEvent } from '../answers.ts';
 import type { CommandContext, OptionSpec } from '../command.ts';
 import { switchOption } from '../input/option-values.ts';
 import { eventDetail } from '../view/event-detail.ts';
@@ -7,22 +7,19 @@ import type { View } from '../view/output.ts';
 export const HEADERS: OptionSpec = { flag: 'headers', summary: 'Show the headers too.' };
 
 /** The view of one event. Reads the payload that the answer left out, to say what the event is about. */
-export async function detailOf(context: CommandContext, answer: unknown): Promise<View> {
+export async function detailOf(context: CommandContext, event: InboxEvent): Promise<View> {
   const headers = switchOption(context, 'headers');
-  const event = isObject(answer) && isObject(answer['event']) ? answer['event'] : answer;
-  const isLeftOut = isObject(event) && event['payload_truncated'] === true;
-  if (context.output.json || !isLeftOut) return eventDetail(answer, { headers });
-  return eventDetail(answer, { headers, whole: await wholeEvent(context, event['id']) });
+  if (context.output.json || !event.payload_truncated) return eventDetail(event, { headers });
+  return eventDetail(event, { headers, whole: await wholeEvent(context, event.id) });
 }
 
 /** Null for a key that may not see the payload, and wherever the call fails: the event was read already. */
 export async function wholeEvent(
   { client, signal }: CommandContext,
-  id: unknown,
-): Promise<Readonly<Record<string, unknown>> | null> {
-  const path = `/v1/inbox/events/${encodeURIComponent(String(id))}`;
+  id: string,
+): Promise<Answer<'inbox_get'> | null> {
   const event = await client()
-    .call('GET', path, { signal })
+    .call('inbox_get', { event_id: id }, { signal })
     .catch(() => null);
-  return isObject(event) && event['payload_truncated'] !== true ? event : null;
+  return event?.payload_truncated ? null : event;
 }

@@ -18,8 +18,3 @@ export function pathText(route: string, parameter: string, value: string): strin
 export function filePath(path: string): string {
   return `/v1/files/${pathText('/v1/files/{path+}', '{path+}', path)}`;
 }
-
-/** The address of a key of the disk. */
-export function keyPath(key: string): string {
-  return `/v1/kv/${pathText('/v1/kv/{key+}', '{key+}', key)}`;
-}

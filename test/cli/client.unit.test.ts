@@ -25,7 +25,7 @@ describe('a call', () => {
     await fake.listen();
     const { client, warnings } = clientOf(fake, { SVC_AGENT: 'billing-bot' });
     const query = { limit: 5, type: 'a b*', since: undefined, scopes: ['x', 'y'] };
-    expect(await client.call('GET', '/v1/inbox', { query })).toEqual({ fine: true });
+    expect(await client.send('GET', '/v1/inbox', { query })).toEqual({ fine: true });
     const [seen] = fake.seen;
     expect(seen?.url).toBe('/v1/inbox?limit=5&type=a+b*&scopes=x&scopes=y');
     expect(seen?.headers).toMatchObject({
@@ -43,8 +43,8 @@ describe('a call', () => {
     const fake = start((_, response) => json(response, {}));
     await fake.listen();
     const { client } = clientOf(fake);
-    await client.call('POST', '/v1/keys', { body: { name: 'ci' } });
-    await client.call('DELETE', '/v1/keys/key_1');
+    await client.send('POST', '/v1/keys', { body: { name: 'ci' } });
+    await client.send('DELETE', '/v1/keys/key_1');
     const keys = fake.seen.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(2);
     expect(keys.every((key) => typeof key === 'string' && key.length >= 20)).toBe(true);
@@ -61,7 +61,7 @@ describe('a call', () => {
     });
     await fake.listen();
     const { client } = clientOf(fake);
-    expect(await client.call('POST', '/v1/inbox/ack', { body: {} })).toEqual({ done: true });
+    expect(await client.send('POST', '/v1/inbox/ack', { body: {} })).toEqual({ done: true });
     const [first, second] = fake.seen.map(({ headers }) => headers['idempotency-key']);
     expect(first).toBe(second);
   });
@@ -69,7 +69,7 @@ describe('a call', () => {
   it('gives up when it breaks again', async () => {
     const fake = start((_, response) => response.destroy());
     await fake.listen();
-    const call = clientOf(fake).client.call('GET', '/v1/inbox');
+    const call = clientOf(fake).client.send('GET', '/v1/inbox');
     await expect(call).rejects.toMatchObject({ code: 'UNREACHABLE', exit: 7 });
     expect(fake.seen).toHaveLength(2);
   });
@@ -93,7 +93,7 @@ describe('a call', () => {
     const fake = start((_, response) => refuse(response, status, code));
     await fake.listen();
     const failure: unknown = await clientOf(fake)
-      .client.call('GET', '/v1/x')
+      .client.send('GET', '/v1/x')
       .catch((e: unknown) => e);
     expect(failure).toBeInstanceOf(CallError);
     expect(failure).toMatchObject({ code, status, exit, message: `${code}.` });
@@ -106,11 +106,11 @@ describe('a call', () => {
     });
     await fake.listen();
     const { client } = clientOf(fake);
-    await expect(client.call('GET', '/ok')).rejects.toMatchObject({
+    await expect(client.send('GET', '/ok')).rejects.toMatchObject({
       code: 'ANSWER_INVALID',
       exit: 1,
     });
-    await expect(client.call('GET', '/bad')).rejects.toMatchObject({ code: 'HTTP_502', exit: 7 });
+    await expect(client.send('GET', '/bad')).rejects.toMatchObject({ code: 'HTTP_502', exit: 7 });
   });
 
   it('ends with its signal', async () => {
@@ -118,14 +118,14 @@ describe('a call', () => {
     await fake.listen();
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    const call = clientOf(fake).client.call('GET', '/v1/inbox/wait', { signal: abort.signal });
+    const call = clientOf(fake).client.send('GET', '/v1/inbox/wait', { signal: abort.signal });
     await expect(call).rejects.toThrow('aborted');
   });
 
   it('ends when the other side is silent for too long', async () => {
     const fake = start(() => {});
     await fake.listen();
-    const call = clientOf(fake).client.call('GET', '/v1/inbox', { timeoutMs: 60 });
+    const call = clientOf(fake).client.send('GET', '/v1/inbox', { timeoutMs: 60 });
     await expect(call).rejects.toMatchObject({ code: 'UNREACHABLE', exit: 7 });
   });
 
@@ -137,8 +137,8 @@ describe('a call', () => {
     });
     await fake.listen();
     const { client, warnings } = clientOf(fake);
-    await client.call('GET', '/v1/kv/a');
-    await client.call('GET', '/v1/kv/a');
+    await client.send('GET', '/v1/kv/a');
+    await client.send('GET', '/v1/kv/a');
     expect(warnings).toEqual([
       "The gateway didn't answer: this is what the copy on this machine knew 61 s ago.",
     ]);
@@ -151,8 +151,8 @@ describe('a call', () => {
     });
     await fake.listen();
     const { client, warnings } = clientOf(fake);
-    await client.call('GET', '/v1/whoami');
-    await client.call('GET', '/v1/whoami');
+    await client.send('GET', '/v1/whoami');
+    await client.send('GET', '/v1/whoami');
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('version 9.9.9');
   });
@@ -161,7 +161,7 @@ describe('a call', () => {
 describe('without a daemon', () => {
   it('says how to start it', async () => {
     const fake = start(() => {});
-    await expect(clientOf(fake).client.call('GET', '/v1/whoami')).rejects.toMatchObject({
+    await expect(clientOf(fake).client.send('GET', '/v1/whoami')).rejects.toMatchObject({
       message: "The daemon isn't running. Start it with: svc up",
       exit: 7,
     });
@@ -177,14 +177,14 @@ describe('without a daemon', () => {
       fake.write('credentials.json', { profiles: { default: profile }, current: 'default' });
       void fake.listen();
     }, 200);
-    expect(await clientOf(fake).client.call('GET', '/v1/whoami')).toEqual({ up: true });
+    expect(await clientOf(fake).client.send('GET', '/v1/whoami')).toEqual({ up: true });
     expect(fake.seen[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
   });
 
   it('does not wait for one that died while starting', async () => {
     const fake = start(() => {});
     fake.write('daemon.json', { pid: 2 ** 22 + 1, instance: 'x', state: 'starting' });
-    await expect(clientOf(fake).client.call('GET', '/v1/whoami')).rejects.toMatchObject({
+    await expect(clientOf(fake).client.send('GET', '/v1/whoami')).rejects.toMatchObject({
       exit: 7,
     });
   });
@@ -205,9 +205,9 @@ describe('whether a call that failed may have had its effect', () => {
     });
     await fake.listen();
     const { client } = clientOf(fake);
-    expect(await failureOf(client.call('POST', '/cut'))).toMatchObject({ sent: true });
-    expect(await failureOf(client.call('POST', '/half'))).toMatchObject({ sent: true });
-    const silent = client.call('POST', '/silent', { timeoutMs: 60 });
+    expect(await failureOf(client.send('POST', '/cut'))).toMatchObject({ sent: true });
+    expect(await failureOf(client.send('POST', '/half'))).toMatchObject({ sent: true });
+    const silent = client.send('POST', '/silent', { timeoutMs: 60 });
     expect(await failureOf(silent)).toMatchObject({ sent: true });
   });
 
@@ -217,7 +217,7 @@ describe('whether a call that failed may have had its effect', () => {
       fake.close();
     });
     await fake.listen();
-    expect(await failureOf(clientOf(fake).client.call('POST', '/x'))).toMatchObject({ sent: true });
+    expect(await failureOf(clientOf(fake).client.send('POST', '/x'))).toMatchObject({ sent: true });
   });
 
   it.each([
@@ -229,7 +229,7 @@ describe('whether a call that failed may have had its effect', () => {
       start(() => {}),
       env,
     );
-    expect(await failureOf(client.call('POST', '/x'))).toMatchObject({ sent: false });
+    expect(await failureOf(client.send('POST', '/x'))).toMatchObject({ sent: false });
   });
 });
 
@@ -239,7 +239,7 @@ describe('the gateway and the key', () => {
     await fake.listen(0);
     const gateway = `http://127.0.0.1:${fake.port}/base/`;
     const { client } = clientOf(fake, { SVC_GATEWAY: gateway, SVC_API_KEY: 'svc_live_env' });
-    await client.call('GET', '/v1/whoami');
+    await client.send('GET', '/v1/whoami');
     expect(fake.seen[0]).toMatchObject({
       url: '/base/v1/whoami',
       headers: { host: `127.0.0.1:${fake.port}`, authorization: 'Bearer svc_live_env' },
@@ -270,7 +270,7 @@ describe('the gateway and the key', () => {
     const env = { SVC_GATEWAY: 'http://svc.example' };
     const refused = clientOf(fake, env, 'work');
     expect(refused.client.apiKey).toBe('');
-    await expect(refused.client.call('GET', '/v1/whoami')).rejects.toMatchObject({
+    await expect(refused.client.send('GET', '/v1/whoami')).rejects.toMatchObject({
       code: 'USAGE',
       exit: 2,
       message:
@@ -285,8 +285,8 @@ describe('the gateway and the key', () => {
     const { client, warnings } = clientOf(fake, env);
     expect(client.apiKey).toBe('svc_live_env');
     expect(warnings).toEqual([]);
-    await failureOf(client.call('GET', '/v1/whoami'));
-    await failureOf(client.call('GET', '/v1/whoami'));
+    await failureOf(client.send('GET', '/v1/whoami'));
+    await failureOf(client.send('GET', '/v1/whoami'));
     expect(warnings).toEqual([
       'SVC_API_KEY crosses the network unencrypted. If nobody.invalid:99 supports TLS: SVC_GATEWAY=https://nobody.invalid:99',
     ]);
@@ -302,7 +302,7 @@ describe('the gateway and the key', () => {
       start(() => {}),
       env,
     );
-    await failureOf(client.call('GET', '/v1/whoami'));
+    await failureOf(client.send('GET', '/v1/whoami'));
     expect(warnings).toEqual([]);
   });
 

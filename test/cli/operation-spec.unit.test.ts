@@ -14,7 +14,7 @@ const field = (name: string, more: Partial<FieldShape> = {}): FieldShape => ({
 
 function specOf(fields: readonly FieldShape[], positional: readonly string[] = []) {
   const shape: OperationShape = {
-    name: 'thing_do',
+    name: 'kv_set',
     words: ['thing', 'do'],
     positional: positional.map((name) => ({ name, required: true })),
     summary: 'Do it.',

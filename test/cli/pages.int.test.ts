@@ -17,6 +17,8 @@ function page({ url }: Seen): Record<string, unknown> {
     key: `k${start + index}${start > 0 ? '-and-a-longer-name' : ''}`,
     size_bytes: index,
     path: `p${start + index}`,
+    content_type: 'text/plain',
+    updated_at: '2026-01-02T11:00:00.000Z',
     version: 1,
   }));
   return { items, next_cursor: end < TOTAL ? String(end) : null };

@@ -3,7 +3,6 @@ import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { aboutEvent, PARKS } from '../../approvals/about-event.ts';
 import { ask } from '../../approvals/ask.ts';
-import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
@@ -15,15 +14,13 @@ export const declaration: Additions = {
 };
 
 /** `svc ask approval`: waits for the decision. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'ask_approval'>,
+): Promise<number> {
   const about = aboutEvent(context);
-  return ask(shape, about, await readCall(shape, about), { isAsked });
-}
-
-function isAsked(record: Asked, input: Asked): boolean {
-  return (
-    record['kind'] === 'approval' &&
-    record['action'] === input['action'] &&
-    record['summary'] === input['summary']
-  );
+  return ask(shape, about, await readCall(shape, about), {
+    isAsked: ({ kind, action, summary }, input) =>
+      kind === 'approval' && action === input.action && summary === input.summary,
+  });
 }

@@ -3,7 +3,6 @@ import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { aboutEvent, PARKS } from '../../approvals/about-event.ts';
 import { ask } from '../../approvals/ask.ts';
-import type { Asked } from '../../approvals/decision.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
@@ -15,11 +14,12 @@ export const declaration: Additions = {
 };
 
 /** `svc ask human`: waits for the answer. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'ask_human'>,
+): Promise<number> {
   const about = aboutEvent(context);
-  return ask(shape, about, await readCall(shape, about), { isAsked });
-}
-
-function isAsked(record: Asked, input: Asked): boolean {
-  return record['kind'] === 'question' && record['question'] === input['question'];
+  return ask(shape, about, await readCall(shape, about), {
+    isAsked: ({ kind, question }, input) => kind === 'question' && question === input.question,
+  });
 }

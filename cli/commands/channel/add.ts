@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
@@ -7,18 +7,21 @@ import type { OperationShape } from '../../operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['channel list', 'ask approval', 'outbox open'],
 };
 
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'channel_add'>,
+): Promise<number> {
   const answer = await callOperation(shape, context).catch((error: unknown) => {
     throw withoutBot(error, context);
   });
   context.output.answer(answer, channelAddedView(answer));
-  const isMail = isObject(answer) && 'verification_sent_to' in answer;
+  const isMail = answer.verification_sent_to !== undefined;
   if (context.output.json && context.options['json'] !== true) {
     const first = isMail
       ? 'the person confirms by the mailed link'
@@ -46,31 +49,22 @@ function withoutBot(error: unknown, { args, client }: CommandContext): unknown {
 }
 
 /** A new channel and what to do next. */
-function channelAddedView(answer: unknown): View {
-  if (!isObject(answer) || !isObject(answer['channel'])) return {};
+function channelAddedView(answer: Answer<'channel_add'>): View {
   const { channel, start_url: url, verification_sent_to: address, expires_at: expires } = answer;
   const { id, label } = channel;
   return {
     lines: (look) => {
-      const ends =
-        typeof expires === 'string' ? ` The link expires ${age(expires, look.now)}.` : '';
+      const ends = ` The link expires ${age(expires, look.now)}.`;
       const first =
         url === undefined
-          ? [
-              `1. svc sent a confirmation link to ${plainText(address)}. Open it and confirm.${ends}`,
-            ]
-          : [
-              `1. Open this link on the person's phone and tap Start.${ends}`,
-              '',
-              `   ${plainText(url)}`,
-              '',
-            ];
+          ? [`1. svc sent a confirmation link to ${address}. Open it and confirm.${ends}`]
+          : [`1. Open this link on the person's phone and tap Start.${ends}`, '', `   ${url}`, ''];
       return [
-        look.bold(safeLine(`Added ${plainText(label)}. Before agents can ask them:`)),
+        look.bold(safeLine(`Added ${label}. Before agents can ask them:`)),
         ...first.map(safeLine),
         '2. The owner approves the channel.',
         '3. The channel becomes active. Check with: svc channel list',
-        look.faint(`   ${safeLine(plainText(id))}`),
+        look.faint(`   ${safeLine(id)}`),
       ];
     },
   };

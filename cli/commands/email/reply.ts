@@ -1,4 +1,4 @@
-import { operationShapes } from '../../shapes/operations.ts';
+import { shapeNamed } from '../../shapes/named.ts';
 import { UNTIL_DECIDED } from '../../approvals/options.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { run as send } from './send.ts';
@@ -36,9 +36,7 @@ export const declaration: Declaration = {
 
 /** `svc email reply`: sends an answer, as `svc email send` sends a mail. */
 export async function run(context: CommandContext): Promise<number> {
-  const shape = operationShapes.find(({ name }) => name === 'email_send');
-  if (!shape) throw new Error('There is no email_send.');
   const { args, options } = context;
   const answered = { ...options, 'reply-to-event': String(args['event_id']) };
-  return send({ ...context, args: {}, options: answered }, shape);
+  return send({ ...context, args: {}, options: answered }, shapeNamed('email_send'));
 }

@@ -1,13 +1,13 @@
 import { summaryOf } from '../../../shared/operations/email/copy.ts';
-import type { Asked } from '../../approvals/decision.ts';
+import type { Request } from '../../answers.ts';
+import type { Answer, Input } from '../../answers.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { missing } from '../../input/refusals.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask, type Ended } from '../../approvals/ask.ts';
+import { ask, type AskResult } from '../../approvals/ask.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 
@@ -18,7 +18,10 @@ export const declaration: Additions = {
 };
 
 /** `svc email send`: sends, or waits for a person to approve. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'email_send'>,
+): Promise<number> {
   refuseIncomplete(context, shape);
   const call = await readCall(shape, context);
   try {
@@ -36,23 +39,25 @@ function refuseIncomplete({ options }: CommandContext, shape: OperationShape): v
   }
 }
 
-function isAsked({ kind, summary, details }: Asked, mail: Asked): boolean {
-  const { subject, to, cc, bcc, reply_to_event: event } = mail;
+function isAsked({ kind, summary, details }: Request, mail: Input<'email_send'>): boolean {
+  const { subject = '', to = [], cc = [], bcc = [], reply_to_event: event } = mail;
   if (kind !== 'email_send') return false;
   // The service words a reply's summary from the mail that it answers.
-  if (typeof event === 'string') return String(details).includes(`" (${event}) from `);
-  const addresses = [to, cc, bcc].flatMap((some) => (Array.isArray(some) ? some.map(String) : []));
-  return summary === summaryOf(String(subject), addresses);
+  if (event !== undefined) return String(details).includes(`" (${event}) from `);
+  return summary === summaryOf(subject, [...to, ...cc, ...bcc]);
 }
 
-async function show(context: CommandContext, { answer, waiting }: Ended): Promise<void> {
+async function show(
+  context: CommandContext,
+  { answer, waiting }: AskResult<'email_send'>,
+): Promise<void> {
   const { options, output } = context;
+  if (answer === null) return output.answer(answer);
   output.answer(answer, emailView(answer));
-  if (!isObject(answer)) return;
   const { status, request_id: request } = answer;
   const isPiped = output.json && options['json'] !== true;
   if (status === 'pending') {
-    if (isPiped) output.note(`Still pending. Next: svc request watch ${String(request)}`);
+    if (isPiped) output.note(`Still pending. Next: svc request watch ${request ?? ''}`);
     await waiting.tellWhere(null);
   } else if (status !== 'cancelled') {
     await tellOutbox(context, 'The mail', 'show');
@@ -62,11 +67,9 @@ async function show(context: CommandContext, { answer, waiting }: Ended): Promis
 /** The state of the messages after a person has decided. */
 async function afterwards(
   { client, signal }: CommandContext,
-  answer: Readonly<Record<string, unknown>>,
-): Promise<unknown> {
-  const path = `/v1/emails/${encodeURIComponent(String(answer['batch_id']))}`;
-  const now = await client().call('GET', path, { signal });
-  if (!isObject(now)) return now;
+  { batch_id: id }: Answer<'email_send'>,
+): Promise<Answer<'email_send'>> {
+  const now = await client().call('email_status', { batch_id: id }, { signal });
   const { status, batch_id, request_id, thread_id, messages } = now;
   return { status, batch_id, request_id, thread_id, messages };
 }

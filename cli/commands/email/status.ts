@@ -1,4 +1,3 @@
-import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { callOperation, exitOf } from '../../operation-command.ts';
@@ -12,12 +11,13 @@ export const declaration: Additions = {
 };
 
 /** `svc email status`: the state of one call's messages. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'email_status'>,
+): Promise<number> {
   const answer = await callOperation(shape, context);
   context.output.answer(answer, emailView(answer));
   // Without a mail server, `sent` means saved in this machine's outbox.
-  if (isObject(answer) && answer['status'] === 'sent') {
-    await tellOutbox(context, 'The mail', 'list');
-  }
+  if (answer.status === 'sent') await tellOutbox(context, 'The mail', 'list');
   return exitOf(answer);
 }

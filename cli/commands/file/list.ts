@@ -1,5 +1,5 @@
 import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';
 import { EXIT } from '../../exit.ts';
@@ -9,7 +9,6 @@ import { ALL_OPTION, printPages, wantsPages, type PageQuery } from '../../pages.
 import type { View } from '../../view/output.ts';
 import { sizeText } from '../../view/sizes.ts';
 import { age } from '../../view/table.ts';
-import { plainText } from '../../view/terminal-text.ts';
 
 export const declaration: Declaration = {
   summary: 'List stored files in byte order of their paths.',
@@ -41,9 +40,9 @@ const MOST = 999_999_999;
 export async function run(context: CommandContext): Promise<number> {
   const prefix = textArgument(context, 'prefix');
   const { output, signal } = context;
-  const read = ({ cursor, limit }: PageQuery): Promise<unknown> => {
-    const query = { prefix: prefix === undefined ? undefined : pathOf(prefix), cursor, limit };
-    return context.client().call('GET', '/v1/files', { query, signal });
+  const read = ({ cursor, limit }: PageQuery): Promise<Answer<'file_list'>> => {
+    const under = prefix === undefined ? undefined : pathOf(prefix);
+    return context.client().call('file_list', { prefix: under, cursor, limit }, { signal });
   };
   const limit = integerOption(context, 'limit', { min: 1, max: MOST });
   if (wantsPages(context)) {
@@ -63,19 +62,18 @@ const COLUMNS = [
   { head: 'PATH' },
 ] as const;
 
-/** A table of stored files; an unexpected answer gets the default view. */
-export function fileListView(answer: unknown): View {
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  if (!Array.isArray(items) || items.length === 0 || !items.every(isObject)) return {};
+/** A table of stored files. */
+export function fileListView({ items }: Answer<'file_list'>): View {
+  if (items.length === 0) return {};
   return {
     lines: (look) =>
       wholeTable(
         COLUMNS,
         items.map(({ size_bytes: size, updated_at: at, content_type: type, path }) => [
-          typeof size === 'number' ? sizeText(size) : '–',
-          typeof at === 'string' ? age(at, look.now) : '–',
-          plainText(type ?? '–'),
-          plainText(path ?? '–'),
+          sizeText(size),
+          age(at, look.now),
+          type,
+          path,
         ]),
         look,
       ),

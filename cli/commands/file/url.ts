@@ -1,10 +1,9 @@
 import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
-import { plainText, shellWord } from '../../view/terminal-text.ts';
+import { shellWord } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { readCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { ask, type Ended } from '../../approvals/ask.ts';
-import type { Asked } from '../../approvals/decision.ts';
+import { ask, type AskResult } from '../../approvals/ask.ts';
 import { ENDS } from '../../approvals/options.ts';
 
 export const declaration: Additions = {
@@ -12,19 +11,22 @@ export const declaration: Additions = {
 };
 
 /** `svc file url`: may need a person's approval. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
-  return ask(shape, context, await readCall(shape, context), { isAsked, next });
-}
-
-function isAsked({ kind, summary }: Asked, { path }: Asked): boolean {
-  return kind === 'file_url' && String(summary).startsWith(`Share ${pathOf(String(path))} by `);
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'file_url'>,
+): Promise<number> {
+  return ask(shape, context, await readCall(shape, context), {
+    isAsked: ({ kind, summary }, { path }) =>
+      kind === 'file_url' && summary.startsWith(`Share ${pathOf(path)} by `),
+    next,
+  });
 }
 
 /** The same command creates the link once it has the approval. */
-function next(request: string, { shape, call }: Ended): string {
+function next(request: string, { shape, call }: AskResult<'file_url'>): string {
   const { path, expires_in: given } = call.input;
   const standard = shape.fields.find(({ name }) => name === 'expires_in')?.default;
   const expires = given ?? standard;
-  const times = expires === standard ? '' : ` --expires-in ${plainText(expires)}`;
-  return `svc file url ${shellWord(plainText(path))}${times} --approval ${request}`;
+  const times = expires === standard ? '' : ` --expires-in ${expires}`;
+  return `svc file url ${shellWord(path)}${times} --approval ${request}`;
 }

@@ -11,7 +11,10 @@ export const declaration: Additions = {
 };
 
 /** `svc inbox claim`: what the event is about, and how to finish it. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(
+  context: CommandContext,
+  shape: OperationShape<'inbox_claim'>,
+): Promise<number> {
   return runOperation(shape, context, (answer) => {
     giveBackIfLost(context, [answer]);
     return detailOf(context, answer);

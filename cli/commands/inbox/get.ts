@@ -1,7 +1,5 @@
-import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { printFile } from '../../disk/print-file.ts';
-import { badAnswer } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
@@ -19,20 +17,16 @@ export const declaration: Additions = {
 };
 
 /** `svc inbox get`: what the event is about comes first. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: OperationShape<'inbox_get'>): Promise<number> {
   if (switchOption(context, 'raw')) return printBody(context);
   return runOperation(shape, context, (answer) => detailOf(context, answer));
 }
 
 async function printBody(context: CommandContext): Promise<number> {
   const id = textArgument(context, 'event_id') ?? '';
-  const path = `/v1/inbox/events/${encodeURIComponent(id)}/link`;
-  const link = await context.client().call('GET', path, { signal: context.signal });
-  const { body_url: url, size_bytes: sizeBytes } = isObject(link) ? link : {};
-  if (typeof url !== 'string' || typeof sizeBytes !== 'number') {
-    throw badAnswer("The gateway's answer has no link to the body.");
-  }
-  const content = { kind: 'link', url } as const;
-  await printFile(context, { path: id, sizeBytes, sha256: null, content });
+  const { client, signal } = context;
+  const link = await client().call('inbox_link', { event_id: id }, { signal });
+  const content = { kind: 'link', url: link.body_url } as const;
+  await printFile(context, { path: id, sizeBytes: link.size_bytes, sha256: null, content });
   return EXIT.done;
 }

@@ -13,7 +13,7 @@ export const declaration: Additions = {
  * `svc inbox list`: a mail shows as a mail, a parked event with what it waits for, any other event as its fields. With
  * events in any state, or the newest first, each is a line of what it's about.
  */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: OperationShape<'inbox_list'>): Promise<number> {
   const isOverview = switchOption(context, 'newest') || textOption(context, 'status') === 'all';
   return runOperation(shape, context, isOverview ? eventLinesView : eventListView);
 }

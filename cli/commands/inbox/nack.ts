@@ -8,4 +8,4 @@ export const declaration: Additions = {
 };
 
 /** `svc inbox nack`: with `--until` the view says what the event waits for. */
-export const run = showing(parkView);
+export const run = showing<'inbox_nack'>(parkView);

@@ -1,4 +1,3 @@
-import { isObject } from '../../../shared/lib/guards.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
@@ -13,15 +12,13 @@ export const declaration: Additions = {
 };
 
 /** `svc inbox next`: one event with its payload, several as a table. It says at once if the source it waits for doesn't exist. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: OperationShape<'inbox_next'>): Promise<number> {
   void checkSource(context);
-  return runOperation(shape, context, (answer) => {
-    const items: unknown = isObject(answer) ? answer['items'] : null;
-    const events = Array.isArray(items) ? (items as unknown[]) : [];
+  return runOperation(shape, context, ({ items: events }) => {
     giveBackIfLost(context, events);
     const [only, ...others] = events;
     return only === undefined || others.length > 0
-      ? eventListView(answer)
+      ? eventListView({ items: events })
       : detailOf(context, only);
   });
 }

@@ -1,4 +1,3 @@
-import { isObject } from '../../../shared/lib/guards.ts';
 import { ownEvent } from '../../approvals/about-event.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { usageError } from '../../errors.ts';
@@ -60,16 +59,16 @@ export async function run(context: CommandContext): Promise<number> {
   if (until.length === 0) throw usageError('--until is missing.', 'For example: --until +2h');
   const lease = textOption(context, 'lease-id') ?? (event === own.event ? own.lease : undefined);
   const state = await stateOf(context);
-  const body = {
+  const input = {
     event_id: event,
     ...(lease !== undefined && { lease_id: lease }),
     until,
     any: switchOption(context, 'any'),
     ...(state !== undefined && { state }),
   };
-  const answer = await client().call('POST', '/v1/inbox/nack', { body, signal });
+  const answer = await client().call('inbox_nack', input, { signal });
   output.answer(answer, parkView(answer));
-  return isObject(answer) && answer['status'] === 'dead' ? EXIT.refused : EXIT.done;
+  return answer.status === 'dead' ? EXIT.refused : EXIT.done;
 }
 
 async function stateOf(context: CommandContext): Promise<unknown> {

@@ -1,4 +1,5 @@
-import type { FeedEvent } from '../../../clients/typescript/core/event-feed.ts';
+import type { Event } from '../../../clients/typescript/generated/types.ts';
+import type { InboxEvent } from '../../answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { textOption } from '../../input/option-values.ts';
@@ -62,17 +63,13 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.interrupted;
 }
 
-async function show(context: CommandContext, event: FeedEvent, mayRead: boolean): Promise<void> {
-  const isLeftOut = event['payload_truncated'] === true && mayRead;
+async function show(context: CommandContext, event: Event, mayRead: boolean): Promise<void> {
+  const isLeftOut = event.payload_truncated && mayRead;
   const whole = isLeftOut ? await wholeEvent(context, event.id) : null;
   context.output.lines((look) => [lineOf(event, whole ?? event, look)]);
 }
 
-function lineOf(
-  { received_at, source, type }: FeedEvent,
-  whole: Readonly<Record<string, unknown>>,
-  look: Look,
-): string {
+function lineOf({ received_at, source, type }: Event, whole: InboxEvent, look: Look): string {
   const time = clockText(received_at, look.now);
   const head = `${safeLine(source)}  ${safeLine(type)}`;
   const room = look.columns - time.length - 2;

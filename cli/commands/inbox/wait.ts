@@ -12,7 +12,9 @@ export const declaration: Additions = {
 };
 
 /** `svc inbox wait`: says at once if the source it waits for doesn't exist. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: OperationShape<'inbox_wait'>): Promise<number> {
   void checkSource(context);
-  return runOperation(shape, context, (answer) => detailOf(context, answer));
+  return runOperation(shape, context, ({ event }) =>
+    event === null ? {} : detailOf(context, event),
+  );
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../../../shared/lib/guards.ts';
-import { aftermathLines, endedLines, leftLines, thingsIn } from '../../access/aftermath.ts';
+import type { Answer } from '../../answers.ts';
+import { aftermathLines, endedLines, leftLines } from '../../access/aftermath.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { usageError } from '../../errors.ts';
 import { askerOf } from '../../input/asker.ts';
@@ -7,7 +7,7 @@ import { switchOption, textArgument } from '../../input/option-values.ts';
 import { runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   moreOptions: [{ flag: 'yes', summary: "Don't ask on a terminal" }],
@@ -15,7 +15,10 @@ export const declaration: Additions = {
 };
 
 /** `svc key revoke`: on a terminal it shows what the key made, and asks before that ends too. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'key_revoke'>,
+): Promise<number> {
   const isSure = switchOption(context, 'keep') || switchOption(context, 'yes');
   const keep = !isSure && (await asksToKeep(context));
   const options = keep ? { ...context.options, keep: true } : context.options;
@@ -28,11 +31,9 @@ async function asksToKeep(context: CommandContext): Promise<boolean> {
   if (!asker) return false;
   try {
     const id = textArgument(context, 'key_id') ?? '';
-    const path = `/v1/keys/${encodeURIComponent(id)}`;
-    const key = await context.client().call('GET', path, { signal: context.signal });
-    const [ends, stays] = [thingsIn(key, 'ends'), thingsIn(key, 'stays')];
+    const { client, signal } = context;
+    const { name, ends, stays } = await client().call('key_get', { key_id: id }, { signal });
     if (ends.length === 0) return false;
-    const name = isObject(key) ? plainText(key['name']) : id;
     asker.show([
       `Revoking ${name} also ends what it made:`,
       ...endedLines(ends),
@@ -48,8 +49,7 @@ async function asksToKeep(context: CommandContext): Promise<boolean> {
   }
 }
 
-function revokedView(answer: unknown): View {
-  if (!isObject(answer) || typeof answer['revoked_at'] !== 'string') return {};
-  const first = safeLine(`Revoked ${plainText(answer['id'])}.`);
+function revokedView(answer: Answer<'key_revoke'>): View {
+  const first = safeLine(`Revoked ${answer.id}.`);
   return { lines: (look) => [first, ...aftermathLines(answer, look)] };
 }

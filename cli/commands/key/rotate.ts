@@ -1,5 +1,4 @@
 import { replaceStoredKey } from '../../../daemon/credentials.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
@@ -7,15 +6,15 @@ import { callOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 
 /** `svc key rotate`: after rotating the stored key, stores its new secret so that commands keep working. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'key_rotate'>,
+): Promise<number> {
   const client = context.client();
-  const own = await client.call('GET', '/v1/whoami', { signal: context.signal });
+  const own = await client.call('whoami', {}, { signal: context.signal });
   const answer = await callOperation(shape, context);
   context.output.answer(answer);
-  const secret = isObject(answer) ? answer['api_key'] : undefined;
-  const isOwn =
-    isObject(own) && isObject(own['key']) && own['key']['id'] === context.args['key_id'];
-  if (isOwn && typeof secret === 'string') store(context, client.apiKey, secret);
+  if (own.key.id === context.args['key_id']) store(context, client.apiKey, answer.api_key);
   return EXIT.done;
 }
 

@@ -8,4 +8,4 @@ export const declaration: Additions = {
   seeAlso: ['kv set', 'kv list', 'help exit-codes'],
 };
 
-export const run = showingValue('value');
+export const run = showingValue<'kv_get'>('value');

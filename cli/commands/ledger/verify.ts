@@ -1,9 +1,9 @@
-import { isHead, type LedgerHead } from '../../../daemon/ledger-heads.ts';
+import type { LedgerHead } from '../../../daemon/ledger-heads.ts';
 import { askAcceptLedger, askStatus } from '../../../daemon/probe.ts';
 import { forgetWitness } from '../../../daemon/replica-paths.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 import { parseApiKey } from '../../../shared/lib/ids.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
@@ -23,7 +23,7 @@ import { countText } from '../../view/sizes.ts';
 import { brokenFile } from '../../story/export.ts';
 import { readLedgerFile } from '../../story/ledger-file.ts';
 import { age, type Look } from '../../view/table.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   description:
@@ -43,8 +43,11 @@ export const declaration: Additions = {
   moreExamples: ['ledger verify --accept', 'ledger verify --file ledger.ndjson'],
 };
 
+type Shape = OperationShape<'ledger_verify'>;
+type Verdict = Answer<'ledger_verify'>;
+
 /** `svc ledger verify`: also compares the ledger with the head this machine saw last. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: Shape): Promise<number> {
   const file = textOption(context, 'file');
   if (file !== undefined) return verifyFile(context, file);
   if (textOption(context, 'head') !== undefined) throw usageError('--head needs --file.');
@@ -69,23 +72,23 @@ async function verifyFile(context: CommandContext, path: string): Promise<number
   return EXIT.refused;
 }
 
-async function verify(shape: OperationShape, context: CommandContext): Promise<number> {
+async function verify(shape: Shape, context: CommandContext): Promise<number> {
   const { home, output } = context;
   const answer = await callOperation(shape, context);
   const project = parseApiKey(context.client().apiKey)?.projectId;
-  if (!isObject(answer) || project === undefined) {
+  if (project === undefined) {
     output.answer(answer, verdictView(answer, null));
-    return isObject(answer) && answer['ok'] === true ? EXIT.done : EXIT.refused;
+    return answer.ok ? EXIT.done : EXIT.refused;
   }
   const file = home.ledgerHeadsFile;
-  const head = isHead(answer['head']) ? answer['head'] : null;
+  const { head } = answer;
   const before = rememberedHead(file, project);
   const history = await compareWithRemembered(context.client(), before, head);
   output.answer({ ...answer, witness: history }, verdictView(answer, history));
   if (!history.ok) throw ledgerAlarm(history);
-  if (answer['ok'] !== true) {
+  if (!answer.ok) {
     // The view for a person already says it.
-    if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${String(answer['first_bad_seq'])}.`);
+    if (output.json) output.note(`THE LEDGER IS BROKEN at seq ${answer.first_bad_seq}.`);
     return EXIT.refused;
   }
   if (head && reachesFromRemembered(answer, history)) rememberHead(file, project, head);
@@ -93,19 +96,19 @@ async function verify(shape: OperationShape, context: CommandContext): Promise<n
 }
 
 /** If the chain is intact, makes the current history the trusted one for this machine and its replica. */
-async function accept(shape: OperationShape, context: CommandContext): Promise<number> {
+async function accept(shape: Shape, context: CommandContext): Promise<number> {
   const { home, output, options } = context;
   if (shape.fields.some(({ name }) => options[name.replaceAll('_', '-')] !== undefined)) {
     throw usageError('--accept covers the whole ledger: leave out --from-seq and --to-seq.');
   }
   const answer = await callOperation(shape, context);
   const project = parseApiKey(context.client().apiKey)?.projectId;
-  if (!isObject(answer) || project === undefined || answer['ok'] !== true) {
+  if (project === undefined || !answer.ok) {
     output.answer(answer, verdictView(answer, null));
     output.note("Not accepted: this ledger's chain is broken.");
     return EXIT.refused;
   }
-  const now = isHead(answer['head']) ? answer['head'] : null;
+  const now = answer.head;
   const before = rememberedHead(home.ledgerHeadsFile, project);
   await acceptInReplica(context, project);
   acceptHead(home.ledgerHeadsFile, project, now);
@@ -131,26 +134,23 @@ async function acceptInReplica({ home }: CommandContext, project: string): Promi
 }
 
 /** Whether the verified range connects the remembered entry to the head without a gap. */
-function reachesFromRemembered(answer: Record<string, unknown>, history: HistoryCheck): boolean {
-  const head = isHead(answer['head']) ? answer['head'].seq : 0;
-  const from = Number(answer['from_seq']);
-  const to = Number(answer['to_seq']);
-  return to >= head && from <= (history.remembered?.seq ?? 0) + 1;
+function reachesFromRemembered(
+  { head, from_seq: from, to_seq: to }: Verdict,
+  history: HistoryCheck,
+): boolean {
+  return to >= (head?.seq ?? 0) && from <= (history.remembered?.seq ?? 0) + 1;
 }
-
-type Answer = Readonly<Record<string, unknown>>;
 
 const HASH_CHARS = 12;
 
 /** The result of `ledger verify`: everything fits, or where it broke. */
-function verdictView(answer: unknown, history: HistoryCheck | null): View {
-  if (!isObject(answer)) return {};
+function verdictView(answer: Verdict, history: HistoryCheck | null): View {
   return { lines: (look) => verdictLines(answer, history, look) };
 }
 
 /** The result, and which ledger head replaced which. */
 function acceptedView(
-  answer: Answer,
+  answer: Verdict,
   { before, now }: { readonly before: LedgerHead | null; readonly now: LedgerHead | null },
 ): View {
   const text = `Accepted. This machine remembered ${endText(before)}; now it remembers ${endText(now)}.`;
@@ -161,41 +161,38 @@ function endText(head: LedgerHead | null): string {
   return head ? `${place(head.seq)} ${head.hash.slice(0, HASH_CHARS)}…` : 'nothing';
 }
 
-function verdictLines(answer: Answer, history: HistoryCheck | null, look: Look): string[] {
-  if (answer['ok'] !== true) {
-    const why = plainText(answer['reason'] ?? 'does not fit').replaceAll('_', ' ');
-    return [`${look.bold('BROKEN')} at ${place(answer['first_bad_seq'])}: ${safeLine(why)}`];
+function verdictLines(answer: Verdict, history: HistoryCheck | null, look: Look): string[] {
+  if (!answer.ok) {
+    const why = (answer.reason ?? 'does not fit').replaceAll('_', ' ');
+    return [`${look.bold('BROKEN')} at ${place(answer.first_bad_seq)}: ${safeLine(why)}`];
   }
   // The entries fit together, but "OK" would contradict the alarm that follows.
   const word = history?.ok === false ? history.reason.toUpperCase() : 'OK';
   const more: string[] = [];
-  if (answer['anchored'] === false) {
-    more.push(`Entries before ${place(answer['from_seq'])} weren't checked.`);
-  }
+  if (!answer.anchored) more.push(`Entries before ${place(answer.from_seq)} weren't checked.`);
   if (history?.ok === true && history.remembered) {
     const { seq, at } = history.remembered;
     more.push(`${place(seq)}, which this machine saw on ${at}, is unchanged.`);
   }
   return [
-    `${look.bold(word)}  ${checkedText(answer)}, ${headText(answer['head'], look.now)}`,
+    `${look.bold(word)}  ${checkedText(answer)}, ${headText(answer.head, look.now)}`,
     ...more.map((line) => look.faint(safeLine(line))),
   ];
 }
 
 /** `1,234 entries verified`, with the range unless it's the whole ledger. */
-function checkedText({ checked, from_seq, to_seq, head }: Answer): string {
-  const amount = typeof checked === 'number' ? countText(checked) : '?';
-  const text = `${amount} ${nounFor(Number(checked), 'entry', 'entries')} verified`;
-  const whole = from_seq === 1 && (!isHead(head) || to_seq === head.seq);
+function checkedText({ checked, from_seq, to_seq, head }: Verdict): string {
+  const text = `${countText(checked)} ${nounFor(checked, 'entry', 'entries')} verified`;
+  const whole = from_seq === 1 && (head === null || to_seq === head.seq);
   return whole ? text : `${text} (${place(from_seq)} to ${place(to_seq)})`;
 }
 
-function headText(head: unknown, now: number): string {
-  if (!isHead(head)) return 'the ledger is empty';
+function headText(head: LedgerHead | null, now: number): string {
+  if (head === null) return 'the ledger is empty';
   const { seq, hash, at } = head;
   return safeLine(`head #${seq} ${hash.slice(0, HASH_CHARS)}… (${at}, ${age(at, now)})`);
 }
 
-function place(seq: unknown): string {
-  return `#${safeLine(plainText(seq))}`;
+function place(seq: number | null): string {
+  return `#${seq ?? '?'}`;
 }

@@ -1,25 +1,22 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import { showingPolicy } from '../../approvals/policy.ts';
-import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 /** `svc policy diff`: shows what would change, and the linter's findings. */
-export const run = showingPolicy(diffView);
+export const run = showingPolicy<'policy_diff'>((answer) => ({
+  lines: (look) => diffLines(answer, look),
+}));
 
 /** The changes that a policy would make. */
-export function diffView(answer: unknown): View {
-  if (!isObject(answer) || !Array.isArray(answer['lines'])) return {};
-  const lines = answer['lines'].map((line) => safeLine(plainText(line)));
-  const { version, changed } = answer;
-  return {
-    lines: (look) => [
-      changed === true
-        ? look.bold(`Against version ${plainText(version)}`)
-        : `No changes: this is version ${plainText(version)}.`,
-      ...lines.map((line) => diffLine(line, look)),
-    ],
-  };
+export function diffLines(
+  { version, changed, lines }: Answer<'policy_diff'>,
+  look: Look,
+): string[] {
+  return [
+    changed ? look.bold(`Against version ${version}`) : `No changes: this is version ${version}.`,
+    ...lines.map((line) => diffLine(safeLine(line), look)),
+  ];
 }
 
 function diffLine(line: string, look: Look): string {

@@ -1,41 +1,40 @@
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
 import { showing } from '../../operation-command.ts';
-import type { Asked } from '../../approvals/decision.ts';
-import { effectText } from '../../approvals/policy.ts';
+import type { Answer } from '../../answers.ts';
+import { effectText, ruleOf } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';
-import { padToWidth, plainText, safeLine, textWidth, wrapText } from '../../view/terminal-text.ts';
+import { padToWidth, safeLine, textWidth, wrapText } from '../../view/terminal-text.ts';
 
-export const run = showing(policyView);
+export const run = showing<'policy_get'>(policyView);
 
 const WIDEST_TEXT = 110;
 
 /** The current policy, one rule per line. */
-export function policyView(answer: unknown): View {
-  if (!isObject(answer) || !Array.isArray(answer['rules'])) return {};
-  const rules = answer['rules'] as readonly PolicyRule[];
-  return { lines: (look) => [...headLines(answer, look), ...ruleLines(rules, look)] };
+export function policyView(policy: Answer<'policy_get'>): View {
+  return {
+    lines: (look) => [...headLines(policy, look), ...ruleLines(policy.rules.map(ruleOf), look)],
+  };
 }
 
-function headLines({ version, note, approved_at: at }: Asked, look: Look): string[] {
+function headLines({ version, note, approved_at: at }: Answer<'policy_get'>, look: Look): string[] {
   if (version === 0) {
     return [
       'No policy yet: every request goes to a person.',
       look.faint('Propose one: svc policy set @policy.json'),
     ];
   }
-  const when = typeof at === 'string' ? `, approved ${age(at, look.now)}` : '';
-  const said = typeof note === 'string' ? [`  ${safeLine(note)}`] : [];
-  return [look.bold(`Policy version ${plainText(version)}${when}`), ...said];
+  const when = at === null ? '' : `, approved ${age(at, look.now)}`;
+  const said = note === null ? [] : [`  ${safeLine(note)}`];
+  return [look.bold(`Policy version ${version}${when}`), ...said];
 }
 
 /** `1  small  auto_approve  when action is payment.* and amount <= 100`; the first match decides. */
 function ruleLines(rules: readonly PolicyRule[], look: Look): string[] {
   if (rules.length === 0) return [];
-  const ids = rules.map(({ id }) => safeLine(plainText(id)));
-  const effects = rules.map(({ effect }) => safeLine(plainText(effect)));
+  const ids = rules.map(({ id }) => safeLine(id));
+  const effects = rules.map(({ effect }) => safeLine(effect));
   const [idWidth, effectWidth] = [ids, effects].map((all) => Math.max(...all.map(textWidth)));
   const lines = rules.flatMap((rule, index) => {
     const [id = '', effect = ''] = [ids[index], effects[index]];

@@ -1,11 +1,10 @@
 import type { Additions, CommandContext } from '../../command.ts';
-import { diffView } from './diff.ts';
+import { diffLines } from './diff.ts';
 import type { OperationCall } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ask } from '../../approvals/ask.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import { readPolicyCall } from '../../approvals/policy.ts';
-import type { View } from '../../view/output.ts';
 import { warn } from '../../view/warnings.ts';
 
 export const declaration: Additions = {
@@ -15,29 +14,30 @@ export const declaration: Additions = {
 };
 
 /** `svc policy set`: shows the changes before it waits for approval, because afterwards it's too late. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'policy_set'>,
+): Promise<number> {
   return proposePolicy(context, shape, await readPolicyCall(shape, context));
 }
 
 /** Shows the changes, then asks for them. */
 export async function proposePolicy(
   context: CommandContext,
-  shape: OperationShape,
-  call: OperationCall,
+  shape: OperationShape<'policy_set'>,
+  call: OperationCall<'policy_set'>,
 ): Promise<number> {
   const { options, output, signal } = context;
   if (options['json'] !== true) {
-    const body = { policy: call.input['policy'] };
-    const preview = await context.client().call('POST', '/v1/policy/diff', { body, signal });
-    if (!output.json) output.redraw((look) => ({ kept: diffLines(preview, look), live: [] }));
+    const { policy } = call.input;
+    const preview = await context.client().call('policy_diff', { policy }, { signal });
+    if (!output.json) {
+      output.redraw((look) => ({ kept: [...diffLines(preview, look), ''], live: [] }));
+    }
     warn(context, preview);
   }
   return ask(shape, context, call, {
-    isAsked: (record) => record['kind'] === 'policy',
+    isAsked: ({ kind }) => kind === 'policy',
     approved: 'The new policy is in force. See it with: svc policy get',
   });
-}
-
-function diffLines(preview: unknown, look: Parameters<NonNullable<View['lines']>>[0]): string[] {
-  return [...(diffView(preview).lines?.(look) ?? []), ''];
 }

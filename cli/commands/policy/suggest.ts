@@ -1,4 +1,5 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { PolicySuggestion } from '../../../clients/typescript/generated/types.ts';
+import type { Answer } from '../../answers.ts';
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
 import {
@@ -6,16 +7,17 @@ import {
   suggestionWarning,
   withSuggestion,
 } from '../../../shared/rules/policy/suggest.ts';
+import { ruleOf } from '../../approvals/policy.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { textOption } from '../../input/option-values.ts';
-import { callFor, callOperation, showing } from '../../operation-command.ts';
+import { callFor, callOperation, runOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
-import { operationShapes } from '../../shapes/operations.ts';
+import { shapeNamed } from '../../shapes/named.ts';
 import type { View } from '../../view/output.ts';
-import { plainText, safeLine, shellWord } from '../../view/terminal-text.ts';
+import { safeLine, shellWord } from '../../view/terminal-text.ts';
 import { proposePolicy } from './set.ts';
 
 export const declaration: Additions = {
@@ -29,29 +31,17 @@ export const declaration: Additions = {
   seeAlso: ['policy set', 'policy test', 'request list'],
 };
 
-/** One suggestion, as the API answers it. */
-interface Suggestion {
-  readonly action: string;
-  readonly approved: number;
-  readonly since: string;
-  readonly by: number;
-  readonly rule: PolicyRule;
-  readonly before: string | null;
-}
-
 /** `svc policy suggest`: shows the suggested rules, or proposes one. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'policy_suggest'>,
+): Promise<number> {
   const action = textOption(context, 'apply');
-  if (action === undefined) return showing(suggestionsView)(context, shape);
-  const suggested = suggestionsIn(await callOperation(shape, context));
+  if (action === undefined) return runOperation(shape, context, suggestionsView);
+  const { items: suggested } = await callOperation(shape, context);
   const found = suggested.find((one) => one.action === action);
   if (!found) throw notSuggested(action);
   return propose(context, found);
-}
-
-function suggestionsIn(answer: unknown): readonly Suggestion[] {
-  if (!isObject(answer) || !Array.isArray(answer['items'])) return [];
-  return answer['items'] as readonly Suggestion[];
 }
 
 function notSuggested(action: string): CliError {
@@ -64,18 +54,17 @@ function notSuggested(action: string): CliError {
 }
 
 /** Proposes the current policy with the suggested rule, as `policy set` does. */
-async function propose(context: CommandContext, suggested: Suggestion): Promise<number> {
-  const { signal } = context;
-  const current = await context.client().call('GET', '/v1/policy', { signal });
-  const set = operationShapes.find(({ name }) => name === 'policy_set');
-  if (!set || !isObject(current)) throw new Error('There is no policy to propose.');
-  const rules = withSuggestion(current['rules'] as readonly PolicyRule[], suggested);
+async function propose(context: CommandContext, suggested: PolicySuggestion): Promise<number> {
+  const { client, signal } = context;
+  const current = await client().call('policy_get', {}, { signal });
+  const set = shapeNamed('policy_set');
+  const { rule, before } = suggested;
+  const rules = withSuggestion(current.rules.map(ruleOf), { rule: ruleOf(rule), before });
   const input = { policy: { rules }, note: suggestionText(suggested) };
   return proposePolicy(context, set, callFor(set, input));
 }
 
-function suggestionsView(answer: unknown): View {
-  const suggested = suggestionsIn(answer);
+function suggestionsView({ items: suggested }: Answer<'policy_suggest'>): View {
   if (suggested.length === 0) {
     return {
       lines: () => [
@@ -87,9 +76,9 @@ function suggestionsView(answer: unknown): View {
     lines: (look) => [
       ...suggested.flatMap((one) => [
         look.bold(safeLine(suggestionText(one))),
-        look.green(`+ ${safeLine(describeRule(one.rule))}`),
-        ...warningLines(one.rule),
-        `  Next     svc policy suggest --apply ${shellWord(plainText(one.action))}`,
+        look.green(`+ ${safeLine(describeRule(ruleOf(one.rule)))}`),
+        ...warningLines(ruleOf(one.rule)),
+        `  Next     svc policy suggest --apply ${shellWord(one.action)}`,
         '',
       ]),
       look.faint('The rule approves at once and tells people. It holds once a person approves it.'),

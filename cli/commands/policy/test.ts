@@ -1,25 +1,22 @@
-import { isObject } from '../../../shared/lib/guards.ts';
-import type { Asked } from '../../approvals/decision.ts';
+import type { Answer } from '../../answers.ts';
 import { showingPolicy, effectText } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 
 /** `svc policy test`: shows each rule's result. */
-export const run = showingPolicy(traceView);
+export const run = showingPolicy<'policy_test'>(traceView);
 
 /** Each rule's result, and which rule decides. */
-function traceView(answer: unknown): View {
-  if (!isObject(answer) || !Array.isArray(answer['trace'])) return {};
-  const steps = answer['trace'].filter(isObject);
-  const deciding = steps.findIndex(({ decides }) => decides === true);
+function traceView({ trace: steps, effect, sentence }: Answer<'policy_test'>): View {
+  const deciding = steps.findIndex(({ decides }) => decides);
   return {
     lines: (look) => [
       ...steps.flatMap((step, index) =>
         stepLines(step, deciding !== -1 && index > deciding ? asBehind(look) : look),
       ),
       ...(steps.length > 0 ? [''] : []),
-      verdictLine(answer, look),
+      effectText(effect, safeLine(sentence), look),
     ],
   };
 }
@@ -30,20 +27,14 @@ function asBehind(look: Look): Look {
   return { ...look, green: faint, red: faint, bold: faint };
 }
 
+type Step = Answer<'policy_test'>['trace'][number];
+
 /** `✓` or `✗` with the rule in words, and below it the conditions that failed. */
-function stepLines({ says, matched, failed }: Asked, look: Look): string[] {
-  const text = safeLine(plainText(says));
-  if (matched === true) return [`${look.green('✓')} ${look.bold(text)}`];
-  const reasons = Array.isArray(failed) ? failed.filter(isObject) : [];
+function stepLines({ says, matched, failed }: Step, look: Look): string[] {
+  const text = safeLine(says);
+  if (matched) return [`${look.green('✓')} ${look.bold(text)}`];
   return [
     `${look.red('✗')} ${text}`,
-    ...reasons.map(({ wanted, given }) =>
-      look.faint(`    ${safeLine(plainText(wanted))}: no, ${safeLine(plainText(given))}`),
-    ),
+    ...failed.map(({ wanted, given }) => look.faint(`    ${safeLine(`${wanted}: no, ${given}`)}`)),
   ];
-}
-
-function verdictLine({ effect, sentence }: Asked, look: Look): string {
-  const text = safeLine(plainText(sentence));
-  return effectText(plainText(effect), text, look);
 }

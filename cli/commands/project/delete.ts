@@ -1,4 +1,5 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
+import { askedOwnerText } from '../../access/aftermath.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { usageError } from '../../errors.ts';
 import { askerOf } from '../../input/asker.ts';
@@ -17,7 +18,10 @@ export const declaration: Additions = {
 };
 
 /** `svc project delete`: on a terminal the name is given twice, because nothing brings a project back. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'project_delete'>,
+): Promise<number> {
   const name = textArgument(context, 'name') ?? '';
   const again = textOption(context, 'yes') ?? (await typedAgain(context, name));
   if (again !== name) throw usageError("That isn't the same name. Nothing was deleted.");
@@ -40,13 +44,11 @@ async function typedAgain(context: CommandContext, name: string): Promise<string
 }
 
 /** What became of the project. */
-function deletedView(answer: unknown): View {
-  if (!isObject(answer) || typeof answer['deleted'] !== 'boolean') return {};
-  const { deleted, request_id: request } = answer;
+function deletedView({ deleted, request_id: request }: Answer<'project_delete'>): View {
   const asked =
-    typeof request === 'string'
-      ? `Asked an owner to allow it: ${request}. Until then nothing changes.`
-      : 'No owner can be asked. Sign in to the web inbox as an owner to delete it.';
+    request === null
+      ? 'No owner can be asked. Sign in to the web inbox as an owner to delete it.'
+      : askedOwnerText(request);
   const text = deleted
     ? 'Deleted. What is stored is being erased; backups of the operator keep their copy.'
     : asked;

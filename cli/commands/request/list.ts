@@ -1,13 +1,10 @@
-import { isObject } from '../../../shared/lib/guards.ts';
 import { quorumOf } from '../../approvals/quorum.ts';
 import { showing } from '../../operation-command.ts';
 import { table } from '../../view/table.ts';
 
 /** `svc request list`: with the event of each request, and the approvals it has, where there are any. */
-export const run = showing((answer) => {
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  const requests = Array.isArray(items) ? items.filter(isObject) : [];
-  const hasEvents = requests.some((request) => typeof request['event_id'] === 'string');
+export const run = showing<'request_list'>(({ items: requests }) => {
+  const hasEvents = requests.some((request) => request.event_id);
   const hasQuorums = requests.some((request) => quorumOf(request) !== null);
   if (!hasEvents && !hasQuorums) return {};
   const columns = [

@@ -4,7 +4,7 @@ import { callOperation, exitOf } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { confirmOwn } from '../../approvals/received.ts';
-import { channelsIn, requestView } from '../../approvals/request-view.ts';
+import { requestView } from '../../approvals/request-view.ts';
 
 export const declaration: Additions = {
   description:
@@ -13,11 +13,14 @@ export const declaration: Additions = {
   seeAlso: ['request watch', 'ask approval', 'help exit-codes'],
 };
 
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'request_status'>,
+): Promise<number> {
   const { output, signal } = context;
   const record = await callOperation(shape, context);
   const names = new ChannelNames(context.client(), signal);
-  const known = output.json ? new Map() : await names.ofIds(channelsIn(record));
+  const known = output.json ? new Map() : await names.ofIds(record.approvers);
   output.answer(record, requestView(record, known));
   await confirmOwn(context, record);
   return exitOf(record);

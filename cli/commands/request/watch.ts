@@ -1,16 +1,11 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { REQUEST_STATUSES } from '../../../shared/rules/requests/request-state.ts';
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Request } from '../../answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
 import { exitOf } from '../../operation-command.ts';
-import {
-  type Asked,
-  decisionMark,
-  decisionSentence,
-  type Names,
-} from '../../approvals/decision.ts';
+import { decisionMark, decisionSentence, type Names } from '../../approvals/decision.ts';
 import {
   LOOK_EVERY_MS,
   readAtFirst,
@@ -20,9 +15,9 @@ import {
 } from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { confirmOwn } from '../../approvals/received.ts';
-import { channelsIn, requestView } from '../../approvals/request-view.ts';
+import { requestView } from '../../approvals/request-view.ts';
 import { table, type Look } from '../../view/table.ts';
-import { safeJson, cutToWidth, plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeJson, cutToWidth, safeLine } from '../../view/terminal-text.ts';
 import type { RetryingCalls } from '../../../clients/typescript/core/retrying-calls.ts';
 import { sleep } from '../../../clients/typescript/core/clock.ts';
 
@@ -84,19 +79,18 @@ async function watchOne(context: CommandContext, id: string): Promise<number> {
   const record = await output.spin('Waiting for a person', deciding);
   if (record === null) return EXIT.interrupted;
   const names = new ChannelNames(context.client(), signal);
-  const known = output.json ? new Map() : await names.ofIds(channelsIn(record));
+  const known = output.json ? new Map() : await names.ofIds(record.approvers);
   output.answer(record, requestView(record, known));
   await confirmOwn(context, record);
   return exitOf(record);
 }
 
-async function readPage(context: CommandContext): Promise<Asked[]> {
+async function readPage(context: CommandContext): Promise<Request[]> {
   const query = { status: textOption(context, 'status') ?? 'pending', limit: PAGE };
-  const { signal } = context;
-  const answer = await context.client().call('GET', '/v1/requests', { query, signal });
-  const items: unknown = isObject(answer) ? answer['items'] : null;
+  const { client, signal } = context;
+  const { items } = await client().call('request_list', query, { signal });
   // Oldest first, so that new requests appear at the end.
-  return Array.isArray(items) ? items.filter(isObject).toReversed() : [];
+  return items.toReversed();
 }
 
 /** Remembers the requests it has seen and prints changes. */
@@ -105,7 +99,7 @@ class Watch {
   readonly #calls: RetryingCalls;
   readonly #names: ChannelNames;
   /** By request id. */
-  #seen: ReadonlyMap<unknown, Asked> = new Map();
+  #seen: ReadonlyMap<string, Request> = new Map();
 
   constructor(context: CommandContext, calls: RetryingCalls) {
     this.#context = context;
@@ -114,8 +108,8 @@ class Watch {
   }
 
   /** Compares the current requests with the last ones and prints what changed. */
-  async look(page: readonly Asked[]): Promise<void> {
-    const now = new Map(page.map((request) => [request['request_id'], request]));
+  async look(page: readonly Request[]): Promise<void> {
+    const now = new Map(page.map((request) => [request.request_id, request]));
     const fresh = page.filter(({ request_id: id }) => !this.#seen.has(id));
     const gone = [...this.#seen.values()].filter(({ request_id: id }) => !now.has(id));
     this.#seen = now;
@@ -125,23 +119,23 @@ class Watch {
   }
 
   /** The outcomes of requests that left the page. A decided one that leaves is merely old. */
-  async #ended(gone: readonly Asked[]): Promise<Asked[]> {
-    const ended: Asked[] = [];
+  async #ended(gone: readonly Request[]): Promise<Request[]> {
+    const ended: Request[] = [];
     for (const { request_id: id } of gone.filter(isPending)) {
-      const record = await this.#calls.answer(() => readRequest(this.#context, String(id)));
+      const record = await this.#calls.answer(() => readRequest(this.#context, id));
       if (record && !isPending(record)) ended.push(record);
     }
     return ended;
   }
 
   /** Prints one line of JSON per change. */
-  #print(asked: readonly Asked[], decided: readonly Asked[]): void {
+  #print(asked: readonly Request[], decided: readonly Request[]): void {
     const { output } = this.#context;
     for (const request of asked) output.line(safeJson({ change: 'asked', request }, 0));
     for (const request of decided) output.line(safeJson({ change: 'decided', request }, 0));
   }
 
-  async #draw(pending: readonly Asked[], decided: readonly Asked[]): Promise<void> {
+  async #draw(pending: readonly Request[], decided: readonly Request[]): Promise<void> {
     const names = await this.#names.of(...decided);
     const isLive = (textOption(this.#context, 'status') ?? 'pending') === 'pending';
     this.#context.output.redraw((look) => ({
@@ -151,19 +145,19 @@ class Watch {
   }
 }
 
-function isPending({ status }: Asked): boolean {
+function isPending({ status }: Request): boolean {
   return status === 'pending';
 }
 
 const COLUMNS = ['asked_at', 'kind', 'risk', 'what', 'expires_at', 'request_id'];
 
 /** The requests that wait for a person, oldest first. */
-function waitingLines(requests: readonly Asked[], look: Look): string[] {
+function waitingLines(requests: readonly Request[], look: Look): string[] {
   const { length } = requests;
   if (length === 0) return [look.faint('No requests are waiting.')];
   const rows = requests.map((request) => ({
     ...request,
-    asked_at: request['created_at'],
+    asked_at: request.created_at,
     what: whatOf(request),
   }));
   const head = `${pluralize(length, 'request waits', 'requests wait')} for a person`;
@@ -171,12 +165,12 @@ function waitingLines(requests: readonly Asked[], look: Look): string[] {
 }
 
 /** One line for a decided request. */
-function decidedLine(request: Asked, names: Names, look: Look): string {
+function decidedLine(request: Request, names: Names, look: Look): string {
   const sentence = `${decisionMark(request, look)} ${decisionSentence(request, names)}`;
-  return `${sentence} ${look.faint(safeLine(`— ${whatOf(request)} (${plainText(request['request_id'])})`))}`;
+  return `${sentence} ${look.faint(safeLine(`— ${whatOf(request)} (${request.request_id})`))}`;
 }
 
-function whatOf({ action, summary, kind }: Asked): string {
+function whatOf({ action, summary, kind }: Request): string {
   // For other kinds the summary already names the action.
-  return kind === 'approval' ? `${plainText(action)}: ${plainText(summary)}` : plainText(summary);
+  return kind === 'approval' ? `${action}: ${summary}` : summary;
 }

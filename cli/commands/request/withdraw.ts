@@ -1,5 +1,4 @@
-import { isObject } from '../../../shared/lib/guards.ts';
-import { decisionMark, decisionSentence, type Asked } from '../../approvals/decision.ts';
+import { decisionMark, decisionSentence, type RequestState } from '../../approvals/decision.ts';
 import { readRequest } from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import type { Additions, CommandContext } from '../../command.ts';
@@ -16,16 +15,16 @@ export const declaration: Additions = {
 };
 
 /** `svc request withdraw`: an earlier decision stands, and is shown. */
-export async function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  context: CommandContext,
+  shape: OperationShape<'request_withdraw'>,
+): Promise<number> {
   const { client, output, signal } = context;
   const answer = await callOperation(shape, context);
-  if (!isObject(answer)) throw new Error("The answer isn't a withdrawal.");
-  const isWithdrawn = answer['withdrawn'] === true;
+  const isWithdrawn = answer.withdrawn;
   if (output.json) output.answer(answer);
   else {
-    const record = await readRequest(context, String(answer['request_id'])).catch(
-      (): Asked => answer,
-    );
+    const record = await readRequest(context, answer.request_id).catch((): RequestState => answer);
     const names = await new ChannelNames(client(), signal).of(record);
     const lead = isWithdrawn ? '' : 'Too late to withdraw it. ';
     output.answer(answer, {

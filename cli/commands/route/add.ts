@@ -1,28 +1,27 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import type { Additions } from '../../command.ts';
 import { matchText } from '../../approvals/routes.ts';
 import { showingSecret } from '../../approvals/shown-once.ts';
 import type { View } from '../../view/output.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 import { pairLines } from '../../view/pairs.ts';
 
 export const declaration: Additions = {
   seeAlso: ['route test', 'route attempts', 'listen'],
 };
 
-export const run = showingSecret(routeAddedView);
+export const run = showingSecret<'route_add'>(routeAddedView);
 
 /** A new route with its secret. */
-function routeAddedView(answer: unknown): View {
-  if (!isObject(answer) || typeof answer['secret'] !== 'string') return {};
+function routeAddedView(answer: Answer<'route_add'>): View {
   const { id, callback_url: url, secret } = answer;
   return {
     lines: (look) => [
-      look.bold(safeLine(`${matchText(answer)} go to ${plainText(url)}`)),
+      look.bold(safeLine(`${matchText(answer)} go to ${url}`)),
       '',
       ...pairLines(
         [
-          ['Route', plainText(id)],
+          ['Route', id],
           ['Secret', secret],
         ],
         look,
@@ -30,7 +29,7 @@ function routeAddedView(answer: unknown): View {
       ),
       '',
       look.yellow("You won't see the secret again: store it where the receiver checks signatures."),
-      `Test it with: svc route test ${safeLine(plainText(id))}`,
+      `Test it with: svc route test ${safeLine(id)}`,
     ],
   };
 }

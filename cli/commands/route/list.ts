@@ -1,13 +1,8 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { RouteWithCounts } from '../../../clients/typescript/generated/types.ts';
 import { showing } from '../../operation-command.ts';
-import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';
-import { plainText, safeLine } from '../../view/terminal-text.ts';
+import { safeLine } from '../../view/terminal-text.ts';
 import { wholeTable } from '../../disk/columns.ts';
-
-export const run = showing(routeListView);
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const COLUMNS = [
   { head: 'ROUTE' },
@@ -19,33 +14,28 @@ const COLUMNS = [
 ] as const;
 
 /** One line per route; a disabled route also says why. */
-function routeListView(answer: unknown): View {
-  const items: unknown = isObject(answer) ? answer['items'] : null;
-  if (!Array.isArray(items) || items.length === 0) return {};
-  const routes = items.filter(isObject);
+export const run = showing<'route_list'>(({ items: routes }) => {
+  if (routes.length === 0) return {};
+  const rows = routes.map((route) => [
+    route.id,
+    `${route.match_source ?? '*'} ${route.match_type ?? '*'}`,
+    String(route.pending),
+    String(route.dead),
+    route.maker,
+    route.callback_url,
+  ]);
   return {
     lines: (look) => [
-      ...wholeTable(
-        COLUMNS,
-        routes.map((route) => [
-          plainText(route['id']),
-          [route['match_source'] ?? '*', route['match_type'] ?? '*'].map(plainText).join(' '),
-          plainText(route['pending']),
-          plainText(route['dead']),
-          plainText(route['maker']),
-          plainText(route['callback_url']),
-        ]),
-        look,
-      ),
+      ...wholeTable(COLUMNS, rows, look),
       ...routes.flatMap((route) => disabledLines(route, look)),
     ],
   };
-}
+});
 
-function disabledLines({ id, enabled, disabled_reason: reason }: Fields, look: Look): string[] {
-  if (enabled !== false) return [];
+function disabledLines({ id, enabled, disabled_reason: reason }: RouteWithCounts, look: Look) {
+  if (enabled) return [];
   return [
-    look.red(safeLine(`${plainText(id)} is disabled: ${plainText(reason ?? '')}`)),
-    safeLine(`To enable it: svc route enable ${plainText(id)}`),
+    look.red(safeLine(`${id} is disabled: ${reason ?? ''}`)),
+    safeLine(`To enable it: svc route enable ${id}`),
   ];
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import { newSourceSecret, type NewSecret } from '../../../shared/rules/inbox/source-setup.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
@@ -17,7 +17,10 @@ export const declaration: Additions = {
 };
 
 /** `svc source add`: the source, then how to connect its sender. */
-export async function run(given: CommandContext, shape: OperationShape): Promise<number> {
+export async function run(
+  given: CommandContext,
+  shape: OperationShape<'source_add'>,
+): Promise<number> {
   const context = { ...given, options: await withSender(given) };
   return add(context, shape);
 }
@@ -35,16 +38,16 @@ async function withSender(context: CommandContext): Promise<CommandContext['opti
   }
 }
 
-async function add(context: CommandContext, shape: OperationShape): Promise<number> {
+async function add(context: CommandContext, shape: OperationShape<'source_add'>): Promise<number> {
   const { verification, secret: given } = context.options;
   const { output } = context;
   const made = given === undefined ? newSourceSecret(verification) : null;
   const isGiven = given !== undefined;
   const options = made === null ? context.options : { ...context.options, secret: made };
   const source = await callOperation(shape, { ...context, options });
-  const shown = made !== null && isObject(source) ? { ...source, secret: made } : source;
+  const shown = made === null ? source : { ...source, secret: made };
   output.answer(shown, viewOf(source, { made, isGiven }));
-  if (output.json && context.options['json'] !== true && isObject(source)) {
+  if (output.json && context.options['json'] !== true) {
     // Standard error may be a log, so the secret stays in the answer.
     const secret = { made: made && 'the `secret` above', isGiven };
     for (const line of setupNotes(source, secret)) output.note(line);
@@ -52,8 +55,7 @@ async function add(context: CommandContext, shape: OperationShape): Promise<numb
   return EXIT.done;
 }
 
-function viewOf(source: unknown, secret: NewSecret): View {
-  if (!isObject(source)) return {};
+function viewOf(source: Answer<'source_add'>, secret: NewSecret): View {
   return {
     lines: (look) => [...readableView(source, {}, look), '', ...setupLines(source, look, secret)],
   };

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/lib/guards.ts';
+import type { Answer } from '../../answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption } from '../../input/option-values.ts';
@@ -22,21 +22,18 @@ export const declaration: Additions = {
 };
 
 /** `svc source get`: with the steps to connect the sender, if nothing has come from it or with `--steps`. */
-export function run(context: CommandContext, shape: OperationShape): Promise<number> {
+export function run(context: CommandContext, shape: OperationShape<'source_get'>): Promise<number> {
   return runOperation(shape, context, (answer) => viewOf(answer, switchOption(context, 'steps')));
 }
 
-function viewOf(source: unknown, wantsSteps: boolean): View {
-  if (!isObject(source)) return {};
+function viewOf(source: Answer<'source_get'>, wantsSteps: boolean): View {
   const { last_event_at: last, rejected_24h: refused, repeated_24h: repeated } = source;
-  const isSame = repeatedText(Number(repeated ?? 0));
+  const isSame = repeatedText(repeated ?? 0);
   return {
     lines: (look) => [
       ...readableView(source, {}, look),
       ...(last === null ? ['', 'Nothing has arrived yet.'] : []),
-      ...(Number(refused) > 0
-        ? ['', look.typed('To see why deliveries were refused: svc logs')]
-        : []),
+      ...(refused > 0 ? ['', look.typed('To see why deliveries were refused: svc logs')] : []),
       ...(isSame === null ? [] : ['', ...wrapText(isSame, Math.min(look.columns, 96))]),
       ...(last === null || wantsSteps ? ['', ...setupLines(source, look)] : []),
     ],

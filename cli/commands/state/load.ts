@@ -4,4 +4,4 @@ import { RAW_OPTION, showingValue } from '../../disk/raw-value.ts';
 
 export const declaration: Additions = { moreOptions: [RAW_OPTION, WATCH_OPTION] };
 
-export const run = showingValue('state');
+export const run = showingValue<'state_load'>('state');

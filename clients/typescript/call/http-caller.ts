@@ -47,7 +47,7 @@ export class HttpCaller<A extends Answer = Answer> implements Caller {
     this.#json = options.json ?? JSON;
   }
 
-  async call(method: string, path: string, options: CallerOptions = {}): Promise<unknown> {
+  async send(method: string, path: string, options: CallerOptions = {}): Promise<unknown> {
     const { status, header, text } = await this.#exchange(
       method,
       path,

@@ -16,11 +16,11 @@ interface OperationRequest {
 /** Puts each field where the operation's route has it. Throws VALIDATION_FAILED if one that the path needs is missing. */
 export function requestOf(
   place: Place,
-  fields: Fields,
+  fields: object,
   stringify: Stringify = JSON.stringify,
 ): OperationRequest {
   const { method, params, body } = place;
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const given = Object.entries(fields as Fields).filter(([, value]) => value !== undefined);
   const left: Record<string, unknown> = Object.fromEntries(given);
   const path = place.path.replaceAll(/\{(\w+)\+?\}/g, (whole, name: string) => {
     const field = params?.[name] ?? name;

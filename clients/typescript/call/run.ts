@@ -38,7 +38,7 @@ export function operationRunner(
         timeoutMs: timeout + 1000 * waitSeconds(place, fields),
         ...(signal && { signal }),
       };
-      return caller.call(place.method, call.path, request);
+      return caller.send(place.method, call.path, request);
     };
     const most = options.maxRetries ?? defaults.maxRetries ?? RETRIES;
     const isLast = (failure: SvcError, tries: number): boolean =>

@@ -17,7 +17,7 @@ export interface CallerOptions {
 /** Makes one call. The command has its own way to a socket, so it brings its own caller. */
 export interface Caller {
   /** Returns the parsed answer; throws an error answer as an `SvcError` with its status. */
-  call(method: string, path: string, options?: CallerOptions): Promise<unknown>;
+  send(method: string, path: string, options?: CallerOptions): Promise<unknown>;
   /** Null if calls go to this machine's daemon. */
   readonly gateway: URL | null;
 }

@@ -70,7 +70,7 @@ export class EventFeed {
 
   async #ask({ seconds, since, after }: Wait): Promise<Waited> {
     const { client, source, type, mine, signal } = this.#options;
-    const call = client.call('GET', '/v1/inbox/wait', {
+    const call = client.send('GET', '/v1/inbox/wait', {
       query: { source, type, since, after, mine: mine || undefined, timeout_seconds: seconds },
       signal,
       timeoutMs: seconds * 1000 + SILENCE_MARGIN_MS,

@@ -83,7 +83,7 @@ export async function takeEvent(
   const sentAt = clock.now();
   for (;;) {
     try {
-      const event = asEvent(await options.client.call('POST', '/v1/inbox/claim', call));
+      const event = asEvent(await options.client.send('POST', '/v1/inbox/claim', call));
       if (event) return { event, sentAt };
       throw badAnswer("The claim's answer isn't an event.");
     } catch (error) {
@@ -234,7 +234,7 @@ export class Lease {
   async parked(saysParked: boolean): Promise<Closed | null> {
     const { client } = this.#options;
     const path = `/v1/inbox/events/${this.#event.id}`;
-    const found = await client.call('GET', path).catch(() => null);
+    const found = await client.send('GET', path).catch(() => null);
     const { status, waiting_for, wakes_at } = isObject(found) ? found : {};
     const unchanged = { attempts: null, retry_at: null };
     if (status === 'waiting') return { outcome: 'parked', ...unchanged, waiting_for, wakes_at };
@@ -254,7 +254,7 @@ export class Lease {
   ): Promise<unknown> {
     const lease_id = this.#event['lease_id'];
     const body = { event_id: this.#event.id, lease_id, ...fields };
-    return this.#options.client.call('POST', `/v1/inbox/${verb}`, { body, ...options });
+    return this.#options.client.send('POST', `/v1/inbox/${verb}`, { body, ...options });
   }
 }
 

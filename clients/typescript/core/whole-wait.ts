@@ -32,7 +32,7 @@ export async function wholeWait<T>(
 
 async function isGone({ client, signal }: LongWait): Promise<boolean> {
   try {
-    await client.call('GET', '/v1/whoami', { signal, timeoutMs: PROBE_MS });
+    await client.send('GET', '/v1/whoami', { signal, timeoutMs: PROBE_MS });
     return false;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -39,7 +39,7 @@ export class FakeSvc {
     this.#disk = new FakeDisk(time);
     const caller: Caller = {
       gateway: new URL('http://fake.invalid'),
-      call: (method, path, options) => this.#answered(method, path, options),
+      send: (method, path, options) => this.#answered(method, path, options),
     };
     this.svc = new Svc({ note: () => undefined }, caller, this.#clock);
   }

@@ -8,8 +8,16 @@ type Pair = readonly [name: string, text: string];
 const FIELDS_SHOWN = 6;
 const LONGEST_VALUE = 200;
 
+/** An event, as far as it says what it's about. */
+interface TellingEvent {
+  readonly channel?: unknown;
+  readonly headers?: unknown;
+  readonly type?: unknown;
+  readonly payload?: unknown;
+}
+
 /** What an event is about: the few fields of its payload that a person looks for. Outsiders wrote them. */
-export function gistPairs(event: Fields): Pair[] {
+export function gistPairs(event: TellingEvent): Pair[] {
   const { payload } = event;
   if (!isObject(payload)) return [];
   const pairs = senderOf(event, payload)(payload);
@@ -26,16 +34,19 @@ export function mailboxText(one: unknown): string {
 }
 
 /** The same on one line, to go with the event's type. */
-export function gistLine(event: Fields): string {
+export function gistLine(event: TellingEvent): string {
   return gistPairs(event)
     .map(([, text]) => text)
-    .filter((text) => text !== event['type'])
+    .filter((text) => text !== event.type)
     .join('  ');
 }
 
 type MaybePairs = readonly (readonly [name: string, text: string | null])[];
 
-function senderOf({ channel, headers }: Fields, payload: Fields): (payload: Fields) => MaybePairs {
+function senderOf(
+  { channel, headers }: TellingEvent,
+  payload: Fields,
+): (payload: Fields) => MaybePairs {
   if (channel === 'email') return mailPairs;
   const isNamed = isObject(headers) && typeof headers['x-github-event'] === 'string';
   if (isNamed || (isObject(payload['repository']) && isObject(payload['sender']))) {

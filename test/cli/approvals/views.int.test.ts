@@ -110,10 +110,6 @@ describe('request status', () => {
     const text = await shown(STATUS, { [route]: done });
     expect(text).toMatch(new RegExp(`^✓ Approved by owner, ${other}\\.`));
   });
-
-  it('is shown like others where its form is not known', async () => {
-    expect(await shown(STATUS, { [route]: { a: 1, b: 2 } })).toBe('a  1\nb  2\n');
-  });
 });
 
 describe('policy', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { CallOptions, Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
 import type { CommandContext } from '../../../cli/command.ts';
 import { answeredFailure } from '../../../clients/typescript/core/errors.ts';
 import { CallError } from '../../../cli/errors.ts';
@@ -18,6 +18,7 @@ type Answer = (options: CallOptions) => unknown;
 
 /** A client whose answers are functions by `METHOD path`; it keeps what it was asked. */
 export class FakeClient implements Client {
+  readonly call = operationCalls(this);
   readonly apiKey = 'svc_live_test';
   readonly gateway = null;
   readonly calls: { route: string; options: CallOptions }[] = [];
@@ -27,7 +28,7 @@ export class FakeClient implements Client {
     this.#answers = answers;
   }
 
-  async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+  async send(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
     const route = `${method} ${path}`;
     this.calls.push({ route, options });
     await Promise.resolve();

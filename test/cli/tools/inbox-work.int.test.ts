@@ -154,7 +154,7 @@ describe('the queue', () => {
     const shaky = (route: string, name: keyof typeof failing) => async (options: object) => {
       if (failing[name]-- > 0) throw refusal('UNAVAILABLE');
       const [method = '', path = ''] = route.split(' ');
-      return healthy.call(method, path, options);
+      return healthy.send(method, path, options);
     };
     const client = fakeInbox([], {
       'GET /v1/inbox/wait': shaky('GET /v1/inbox/wait', 'wait'),
@@ -177,10 +177,10 @@ describe('the queue', () => {
     const inbox = fakeInbox([event('evt_1')]);
     let failures = 7;
     const client = fakeInbox([], {
-      'GET /v1/inbox/wait': (options) => inbox.call('GET', '/v1/inbox/wait', options),
+      'GET /v1/inbox/wait': (options) => inbox.send('GET', '/v1/inbox/wait', options),
       'POST /v1/inbox/claim': (options) => {
         if (failures-- > 0) throw refusal('UNAVAILABLE');
-        return inbox.call('POST', '/v1/inbox/claim', options);
+        return inbox.send('POST', '/v1/inbox/claim', options);
       },
     });
     const { options, finished, notes } = workOf(client, 'exit 0');

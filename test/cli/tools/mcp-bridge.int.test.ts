@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CallOptions, Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
 import { McpBridge } from '../../../cli/mcp/bridge.ts';
 import { listenHttp } from './fakes.ts';
@@ -44,13 +44,14 @@ function answerJson(response: ServerResponse, status: number, body: object): voi
 }
 
 class RawClient implements Client {
+  readonly call = operationCalls(this);
   readonly apiKey = '';
   readonly gateway = null;
   readonly #base: () => string;
   constructor(base: () => string) {
     this.#base = base;
   }
-  call(): Promise<never> {
+  send(): Promise<never> {
     return Promise.reject(new Error('not used'));
   }
   raw(method: string, path: string, { bytes, headers, signal }: CallOptions = {}) {

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect } from 'vitest';
-import type { CallOptions, Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
 import { McpBridge } from '../../../cli/mcp/bridge.ts';
 
@@ -14,6 +14,7 @@ export interface Rpc {
 }
 
 class KeyClient implements Client {
+  readonly call = operationCalls(this);
   readonly apiKey = '';
   readonly gateway = null;
   readonly #base: string;
@@ -27,7 +28,7 @@ class KeyClient implements Client {
     this.#key = key;
   }
 
-  call(): Promise<never> {
+  send(): Promise<never> {
     return Promise.reject(new Error('not used'));
   }
 

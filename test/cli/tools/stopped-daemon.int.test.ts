@@ -9,7 +9,6 @@ import { resolveHome, type Home } from '../../../daemon/home.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 import { TextSink } from '../fake-output.ts';
-import { fieldsOf } from './fakes.ts';
 import { cloningWriters } from '../../helpers/writers.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -61,9 +60,8 @@ function clientHere(): HttpClient {
 }
 
 async function deliver(client: HttpClient): Promise<void> {
-  const source = await client.call('POST', '/v1/sources', { body: { type: 'webhook', name: 'a' } });
-  const url = String(fieldsOf(source)['url']);
-  expect((await fetch(url, { method: 'POST', body: 'hello' })).ok).toBe(true);
+  const { url } = await client.call('source_add', { type: 'webhook', name: 'a' });
+  expect((await fetch(String(url), { method: 'POST', body: 'hello' })).ok).toBe(true);
 }
 
 describe('svc inbox wait', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
+import type { Answer as CliAnswer } from '../../../cli/answers.ts';
 import { CliError } from '../../../cli/errors.ts';
 import type { OperationCall } from '../../../cli/operation-command.ts';
 import { reconnectingAnswer } from '../../../cli/work/reconnecting-call.ts';
@@ -32,13 +33,13 @@ beforeEach(async () => {
 });
 afterEach(() => daemon.close());
 
-function requestOf(seconds: number): OperationCall {
+function requestOf(seconds: number): OperationCall<'ask_approval'> {
   return {
     method: 'POST',
     path: '/v1/requests',
     options: { body: { action: 'deploy', wait_seconds: seconds }, timeoutMs: PATIENT * 1000 },
     seconds,
-    input: {},
+    input: { action: 'deploy', summary: 'Deploy' },
     isTimed: true,
     again: requestOf,
   };
@@ -50,14 +51,14 @@ function ask(
   isPatient = false,
   known?: unknown,
 ): Promise<unknown> {
-  return reconnectingAnswer({
+  return reconnectingAnswer<'ask_approval'>({
     client: new HttpClient({ home: daemon.home, env: {}, warn: () => undefined }),
     idempotencyKey: 'the one of all tries',
     request: requestOf(seconds),
-    known,
+    ...(isObject(known) && { known: known as unknown as CliAnswer<'ask_approval'> }),
     isPatient,
     signal,
-    isPending: (value) => isObject(value) && value['status'] === 'pending',
+    isPending: ({ status }) => status === 'pending',
     onAway: () => {
       away += 1;
     },

@@ -14,7 +14,7 @@ function stage(answers: Readonly<Record<string, Answer>>) {
   const calls: string[] = [];
   const caller = {
     gateway: null,
-    call: async (_method: string, path: string) => {
+    send: async (_method: string, path: string) => {
       calls.push(path);
       await Promise.resolve();
       const answer = answers[path];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../../../cli/answers.ts';
 import { policyView } from '../../../cli/commands/policy/get.ts';
 import { openedFor } from '../../../gateway/approvals/view.ts';
 import { askHtml } from '../../../gateway/channels/telegram/messages.ts';
@@ -85,7 +86,7 @@ describe('the note of a proposed policy is shown before the rules', () => {
     const { body } = await gateway.call('GET', '/v1/policy');
     expect(body).toMatchObject({ version: 1 });
     expect(order((await owner.get(await placeOf(gateway, 'policy'))).html)).toEqual(NOTE_FIRST);
-    const { lines } = policyView(body);
+    const { lines } = policyView(body as unknown as Answer<'policy_get'>);
     expect(order(lines?.({ ...LOOK, columns: 80, now: Date.now() }).join('\n') ?? '')).toEqual(
       NOTE_FIRST,
     );
