@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { fileOf } from '../shared/store/engine/location.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import { DamageRegister } from '../shared/store/sums/damage.ts';
 import type { FileDamage } from '../shared/store/sums/sum-keeper.ts';
@@ -35,7 +36,7 @@ function openDiskSpace(
 ): DiskSpace {
   const hasBlobs = blobsFolder !== null;
   const folders = new Set([
-    ...(databases.shared ? [] : [dataFolder]),
+    ...(databases.onServer ? [] : [dataFolder]),
     ...(hasBlobs ? [blobsFolder] : []),
   ]);
   return new DiskSpace({
@@ -44,8 +45,7 @@ function openDiskSpace(
     giveUp: async () => {
       log.warn('the disk is nearly full: logs that were kept for replicas are deleted');
       for (const { id } of await control.projects()) {
-        const location = databases.ofProject(id);
-        await giveUpLogs(location.kind === 'file' ? location.path : location.mirror);
+        await giveUpLogs(fileOf(databases.ofProject(id)));
       }
     },
     sizes: (only) => projectSizes({ control, databases, hasBlobs }, only),

@@ -1,4 +1,5 @@
 import { outboxFolder } from '../shared/host/outbox.ts';
+import type { BackgroundTask } from './lib/background-task.ts';
 import type { Clock } from '../shared/lib/clock.ts';
 import type { MailInfo, Vault } from '../shared/kernel/context.ts';
 import type { ChannelKind } from '../shared/store/tables/people/channels.ts';
@@ -10,7 +11,6 @@ import { orAgain, type Mailer, type OutgoingMail } from './mail/mailer.ts';
 import { openMailer } from './mail/open-mailer.ts';
 import { type Metrics } from './lib/metrics.ts';
 import { meteredCarrier } from './approvals/metered-carrier.ts';
-import type { LeaderTask } from './cluster/cluster.ts';
 import { BrowserPush } from './channels/push/browser-push.ts';
 import type { CallbackAllow } from './callbacks/callback-allow.ts';
 import type { TelegramBot, BotProblem } from './channels/telegram/bot.ts';
@@ -112,8 +112,8 @@ export class Messaging {
   }
 
   /** The task that only one of several gateways runs; null without one. */
-  get leaderTask(): LeaderTask | null {
-    return this.#bot?.leaderTask ?? null;
+  get task(): BackgroundTask | null {
+    return this.#bot?.task ?? null;
   }
 
   /** Sends a mail that belongs to no project. */

@@ -30,8 +30,12 @@ import { openControl } from './projects/open-control.ts';
 import type { DatabasePoolOptions } from './projects/database-pool.ts';
 import { OperatorService } from './operator/operator-service.ts';
 import { PayloadLinks } from './http/links/payload-links.ts';
-import { Cluster, type LeaderTask } from './cluster/cluster.ts';
+import { AloneCoordination } from './cluster/alone.ts';
+import type { Coordination } from './cluster/coordination.ts';
 import { gatewayIdIn } from './cluster/gateway-id.ts';
+import { SharedCoordination } from './cluster/shared.ts';
+import { StaleMirrors } from './cluster/stale-mirrors.ts';
+import type { BackgroundTask } from './lib/background-task.ts';
 import { KeptMail } from './http/links/kept-mail.ts';
 import { MailCeilings } from './projects/limits/mail-ceilings.ts';
 import { Projects } from './projects/projects.ts';
@@ -60,12 +64,12 @@ export interface Components extends IngressWatch {
   readonly callbacks: OutboundCallbacks;
   readonly messaging: Messaging;
   readonly mail: InboundMail;
-  /** The other gateways that share the store; null if there can't be any. */
-  readonly cluster: Cluster | null;
+  readonly coordination: Coordination;
+  readonly staleMirrors: StaleMirrors;
   readonly signIn: SignIn | null;
   readonly approvals: ApprovalService;
   /** Notes the Telegram chats of projects that an earlier release made; null without a bot. */
-  readonly noting: LeaderTask | null;
+  readonly noting: BackgroundTask | null;
   readonly operator: OperatorService;
   readonly executor: Executor;
   readonly app: Hono<HttpEnv>;
@@ -106,14 +110,15 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
   const people = openPeople(options, { control, vault, clock });
   const mailCeilings = new MailCeilings(control.mailUse, options.mailLimits);
   const sending = { callbacks, messaging, mailCeilings };
-  const common = { clock, writers, admission, metrics, directory: people };
+  const coordination = openCoordination(options, store, clock);
+  const common = { clock, coordination, writers, admission, metrics, directory: people };
   const deps = { ...kept, ...inDoubt, ...sending, ...common };
-  const { projects, cluster } = openProjects(options, store, deps);
+  const projects = openProjects(options, control, deps);
   const receiving = { projects, control, clock, log, metrics };
   const mail = new InboundMail({ ...watch, config: config.mail, ...receiving });
   const core = { clock, vault, server, databases, projects, messaging, mail, watch };
   const signIn = options.signIn
-    ? openSignIn(options, { ...core, control, directory: people.members, cluster })
+    ? openSignIn(options, { ...core, control, directory: people.members, coordination })
     : null;
   const http = await openHttp(options, {
     ...core,
@@ -123,9 +128,14 @@ export async function assemble(options: GatewayOptions): Promise<Components> {
     admission,
   });
   const operator = openOperator(options, { ...core, control });
-  const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail, cluster };
   const noting = config.telegram ? people.chats.noting(projects) : null;
-  return { ...inner, ...watch, signIn, operator, noting, ...http };
+  for (const task of [mail.task, messaging.task, noting])
+    if (task) coordination.addExclusiveTask(task);
+  const mirrors = { folder: databases.mirrors, control, projects, clock };
+  const staleMirrors = new StaleMirrors(mirrors);
+  const inner = { clock, control, projects, writers, bucket, callbacks, messaging, mail };
+  const beside = { coordination, staleMirrors, signIn, operator, noting };
+  return { ...inner, ...watch, ...beside, ...http };
 }
 
 function ingressOf({ ingress = LOCAL_INGRESS }: GatewayOptions): IngressConfig {
@@ -193,56 +203,36 @@ async function openStore(
 
 type ProjectsDeps = ConstructorParameters<typeof Projects>[1];
 
-/** Creates the projects and, if the store is shared, the cluster that divides them among its gateways. */
+/** Creates what the gateway does because of others, if others can have its databases. */
+function openCoordination(
+  { dataFolder, clusterTiming, log }: GatewayOptions,
+  { databases, control }: Store,
+  clock: Clock,
+): Coordination {
+  if (!databases.onServer) return new AloneCoordination(control.idleMarkers);
+  return new SharedCoordination({
+    store: control.gateways,
+    id: gatewayIdIn(dataFolder),
+    clock,
+    ...(clusterTiming && { timing: clusterTiming }),
+    onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
+  });
+}
+
 function openProjects(
   {
     dataFolder,
     deletionClock = new SavedTrustedClock(dataFolder),
     openProjectsMax,
-    clusterTiming,
     log,
   }: GatewayOptions,
-  { databases, control }: Store,
-  deps: Omit<
-    ProjectsDeps,
-    'idleMarkers' | 'gatewayId' | 'mayBeForeign' | 'isUnsure' | 'deletionClock' | 'poolOptions'
-  >,
-): { readonly projects: Projects; readonly cluster: Cluster | null } {
-  const pool = poolOptions(openProjectsMax);
-  const onError = (project: string, error: unknown): void =>
-    log.error({ err: error, project }, 'maintenance failed');
-  if (!databases.shared) {
-    const alone = { mayBeForeign: () => false, isUnsure: () => false, gatewayId: null };
-    const own = {
-      ...deps,
-      ...alone,
-      deletionClock,
-      poolOptions: pool,
-      idleMarkers: control.idleMarkers,
-    };
-    return { projects: new Projects(control, own, onError), cluster: null };
-  }
-  const { gateways } = control;
-  const id = gatewayIdIn(dataFolder);
-  const cluster = new Cluster({
-    store: gateways,
-    id,
-    clock: deps.clock,
-    ...(clusterTiming && { timing: clusterTiming }),
-    onFailover: (work) => projects.takeOn(work),
-    onLost: () => projects.loseAll(),
-    onError: (error) => log.error({ err: error }, 'the store, or who shares it, gives trouble'),
-  });
-  const others = { mayBeForeign: () => cluster.mayHaveCompany, isUnsure: () => cluster.isUnsure };
-  const shared = {
-    ...deps,
-    ...others,
-    deletionClock,
-    poolOptions: pool,
-    idleMarkers: gateways.markersOf(id),
-  };
-  const projects = new Projects(control, { ...shared, gatewayId: id }, onError);
-  return { projects, cluster };
+  control: ControlStore,
+  deps: Omit<ProjectsDeps, 'deletionClock' | 'poolOptions'>,
+): Projects {
+  const own = { ...deps, deletionClock, poolOptions: poolOptions(openProjectsMax) };
+  return new Projects(control, own, (project, error) =>
+    log.error({ err: error, project }, 'maintenance failed'),
+  );
 }
 
 function poolOptions(max: number | undefined): DatabasePoolOptions {
@@ -283,16 +273,19 @@ function signUpOf({ signUp }: GatewayOptions): SignUpRule {
 interface SignInCore extends Services {
   readonly control: ControlStore;
   readonly directory: People['members'];
-  readonly cluster: Cluster | null;
+  readonly coordination: Coordination;
 }
 
-function openSignIn(options: GatewayOptions, { messaging, cluster, ...core }: SignInCore): SignIn {
+function openSignIn(
+  options: GatewayOptions,
+  { messaging, coordination, ...core }: SignInCore,
+): SignIn {
   const { log, messaging: config } = options;
   return new SignIn({
     ...core,
     signUp: signUpOf(options),
     ownNames: config ? ownNames(config.mail) : [],
-    areOthersAlive: () => cluster?.hasOthers ?? false,
+    areOthersAlive: () => coordination.hasOthers,
     mail: (mail) => messaging.mail(mail),
     onTrouble: (reason) => log.warn({ reason }, 'a sign-in mail was not sent'),
     onError: (error) => log.error({ err: error }, 'a project was not finished'),

@@ -27,14 +27,10 @@ export interface IssuedKey {
   readonly apiKey: string;
 }
 
-/** How often mirrors that nobody needs are looked for. */
-const TIDY_MS = 86_400_000;
-
 /** The gateway: owns the projects, runs operations on them, and serves their routes. */
 export class Gateway {
   readonly #deps: Components;
   readonly #scrubber: Scrubber;
-  #tidying: NodeJS.Timeout | undefined;
 
   private constructor(deps: Components, { dataFolder, log }: GatewayOptions) {
     this.#deps = deps;
@@ -57,23 +53,13 @@ export class Gateway {
   }
 
   async #start(): Promise<void> {
-    const { disk, mail, cluster, messaging, noting, projects, signIn } = this.#deps;
+    const { coordination, disk, projects, signIn, staleMirrors } = this.#deps;
     await disk.look();
-    // Start the cluster before anything asks where a project is: see `MoveStore`.
-    if (cluster) {
-      // First add the tasks that only one gateway runs.
-      for (const leaderTask of [mail.leaderTask, messaging.leaderTask, noting])
-        if (leaderTask) cluster.add(leaderTask);
-      await cluster.start();
-    }
+    await coordination.start(projects);
     await signIn?.start();
+    await staleMirrors.start();
     await projects.start();
-    // If the server is away, the next time will do.
-    const tidy = (): void => void projects.dropStaleMirrors().catch(() => undefined);
-    this.#tidying = setInterval(tidy, TIDY_MS).unref();
-    if (cluster) return;
-    await mail.leaderTask?.start();
-    await noting?.start();
+    await coordination.ready();
   }
 
   /** No start fails because of it. */
@@ -188,7 +174,7 @@ export class Gateway {
 
   /** Whether the database server has been silent for seconds; null if the databases are files. */
   get isServerSilent(): boolean | null {
-    return this.#deps.cluster?.isServerSilent ?? null;
+    return this.#deps.coordination.isServerSilent;
   }
 
   /** Null without a Telegram bot. */
@@ -207,23 +193,24 @@ export class Gateway {
       callbacks,
       clock,
       control,
+      coordination,
       keyUse,
       mail,
-      cluster,
       messaging,
       noting,
       projects,
+      staleMirrors,
       writers,
     } = this.#deps;
-    clearInterval(this.#tidying);
+    staleMirrors.close();
     this.#scrubber.close();
     await projects.endWaits();
-    await cluster?.endTasks();
+    await coordination.endTasks();
     await Promise.all([callbacks.close(), messaging.close(), mail.close(), noting?.stop()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
-    await cluster?.close();
+    await coordination.close();
     await control.close();
     bucket?.close();
   }

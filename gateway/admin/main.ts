@@ -100,7 +100,7 @@ interface WholeCall extends AdminCall {
 async function copyWhole({ task, settings, names, json, signal, includeKey }: WholeCall) {
   const [folder] = names;
   if (folder === undefined) throw new AdminError(USAGE);
-  if (settings.databases.shared) {
+  if (settings.databases.onServer) {
     throw new AdminError(
       `SVC_DATABASE_URL is set: the databases are on a server. Back them up and restore them there. To copy one project: svc gateway export PROJECT ${folder}`,
     );

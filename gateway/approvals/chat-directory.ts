@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/lib/clock.ts';
+import type { BackgroundTask } from '../lib/background-task.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
 import { chatOf } from './telegram-chat.ts';
-import type { LeaderTask } from '../cluster/cluster.ts';
 import type { Project } from '../projects/project.ts';
 import type { MemberFollower } from '../projects/member-follower.ts';
 import type { ChatRow, ChatStore } from '../store/control/chats.ts';
@@ -70,7 +70,7 @@ export class ChatDirectory {
   }
 
   /** What an earlier release left is noted by one gateway when it starts. */
-  noting(projects: Opener): LeaderTask {
+  noting(projects: Opener): BackgroundTask {
     return {
       name: 'chats',
       start: async () => this.noteRest(projects),

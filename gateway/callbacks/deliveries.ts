@@ -1,4 +1,6 @@
 import type { Clock } from '../../shared/lib/clock.ts';
+import type { DueDeliveries } from '../cluster/due-deliveries.ts';
+import type { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import type {
   CallbackMessage,
   ProjectInfo,
@@ -28,20 +30,17 @@ const PROJECT_SLOTS_MAX = 128;
 /** How many failed destinations are remembered while nothing is due for them. */
 const SLOWED_MAX = 1000;
 const AGAIN_MS = 5000;
-/** How long a claim lasts: enough for two attempts at full length and for recording them. */
-const CLAIM_MS = 60_000;
-/** How much of it must be left when an attempt starts. */
-const CLAIM_LEFT_MS = 25_000;
-/** How many are claimed at once: no more than can be tried in that time. */
-const CLAIMS_MAX = 32;
+/** How much of a turn must be left when an attempt starts. */
+const TURN_LEFT_MS = 25_000;
 
 /** What deliveries need from their project. */
 export interface PushingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
-  /** Whether other gateways push for it too. */
-  readonly shared: boolean;
+  /** Which deliveries are to be tried here. */
+  readonly dueDeliveries: DueDeliveries;
+  newCache<T>(): VersionedCache<T>;
   atLatest(dueAt: number): void;
 }
 
@@ -62,8 +61,8 @@ interface Loaded {
   readonly weight: number;
   readonly delivery: DeliveryRow;
   readonly event: EventRow;
-  /** From this time on, another gateway may take it. */
-  readonly claimedUntil: number;
+  /** From this time on, it isn't our turn any more. */
+  readonly until: number;
 }
 
 /**
@@ -79,10 +78,6 @@ export class Deliveries {
   readonly #log: AttemptLog;
   readonly #queues = new Map<string, DestinationQueue<Loaded>>();
   readonly #attempts = new Set<Promise<unknown>>();
-  /** Until when untried deliveries are claimed, if other gateways push too. */
-  readonly #claims = new Map<string, number>();
-  /** Tried but not recorded yet. */
-  readonly #made = new Set<string>();
   #isClosed = false;
 
   constructor(project: PushingProject, host: DeliveriesDeps) {
@@ -140,7 +135,7 @@ export class Deliveries {
   async close(): Promise<void> {
     this.stop();
     await this.#log.close();
-    await this.#giveBackClaims(this.#claims.keys()).catch((error: unknown) => this.#fail(error));
+    await this.#project.dueDeliveries.close().catch((error: unknown) => this.#fail(error));
     this.#host.onClosed(this);
   }
 
@@ -150,7 +145,7 @@ export class Deliveries {
       attempt: (loaded) => this.#attempt(loaded),
       onError: (error) => this.#fail(error),
       onIdle: () => this.#forgetIdle(destination, queue),
-      onForgotten: (forgotten) => this.#release(forgotten),
+      onForgotten: (forgotten) => this.#giveBack(forgotten),
     });
     return queue;
   }
@@ -168,66 +163,22 @@ export class Deliveries {
     this.#project.atLatest(clock.now() + AGAIN_MS);
   }
 
-  async #claim(destination: string, limit: number): Promise<Page<Loaded>> {
-    const now = this.#host.clock.now();
-    const claim = { now, until: now + CLAIM_MS, limit: Math.min(limit, CLAIMS_MAX) };
-    const { store, writes } = this.#project;
-    const due = await store.read((one) => one.deliveries.dueIds(destination, now, 1));
-    if (due.length === 0) return { fresh: [], more: false, passedOver: false };
-    const ids = await writes.run('claimDeliveries', { ...claim, destination });
-    // A claim may also lapse here, while its delivery waits or its result isn't recorded yet.
-    const unknown = ids.filter((id) => !this.#claims.has(id) && !this.#made.has(id));
-    for (const id of ids) if (this.#claims.has(id)) this.#claims.set(id, claim.until);
-    const fresh = await store.read((one) =>
-      loadAll(one, unknown, { now, claimedUntil: claim.until }),
-    );
-    for (const { id } of fresh) this.#claims.set(id, claim.until);
-    const left = unknown.slice(fresh.length);
-    if (left.length > 0) await this.#giveBack(left, claim.until);
-    const more = ids.length === claim.limit || left.length > 0;
-    return { fresh, more, passedOver: unknown.length < ids.length };
-  }
-
-  /** Releases claimed deliveries that won't be tried now, so that the next look finds them. */
-  async #giveBack(ids: readonly string[], claimedUntil: number): Promise<void> {
-    const now = this.#host.clock.now();
-    await this.#project.writes.run('giveBackDeliveries', { ids, claimedUntil, now });
-  }
-
-  /** Another look, here or elsewhere, finds deliveries that were claimed but not tried. While closing, `close` handles them. */
-  #release(forgotten: readonly Loaded[]): void {
-    const ids = forgotten.flatMap(({ id }) => (this.#claims.has(id) ? [id] : []));
-    if (this.#isClosed || ids.length === 0) return;
-    const releasing = this.#giveBackClaims(ids)
+  /** Another look finds what was loaded but not tried. While closing, `close` handles them. */
+  #giveBack(forgotten: readonly Loaded[]): void {
+    if (this.#isClosed) return;
+    const given = this.#project.dueDeliveries.giveBack(forgotten.map(({ id }) => id));
+    if (!given) return;
+    const giving = given
       .then(() => this.#project.atLatest(this.#host.clock.now()))
       .catch((error: unknown) => this.#fail(error))
-      .finally(() => this.#attempts.delete(releasing));
-    this.#attempts.add(releasing);
-  }
-
-  async #giveBackClaims(wanted: Iterable<string>): Promise<void> {
-    const claims = [...wanted].map((id): [string, number] => [id, this.#claims.get(id) ?? 0]);
-    for (const [id] of claims) this.#claims.delete(id);
-    for (const until of new Set(claims.map(([, claimedUntil]) => claimedUntil))) {
-      const ids = claims.flatMap(([id, claimedUntil]) => (claimedUntil === until ? [id] : []));
-      await this.#giveBack(ids, until);
-    }
+      .finally(() => this.#attempts.delete(giving));
+    this.#attempts.add(giving);
   }
 
   #load(destination: string, limit: number, known: ReadonlySet<string>): Promise<Page<Loaded>> {
-    if (this.#project.shared) return this.#claim(destination, limit);
     const now = this.#host.clock.now();
-    return this.#project.store.read(async (store) => {
-      const all = limit + known.size;
-      const ids = await store.deliveries.dueIds(destination, now, all);
-      const unknown = ids.filter((id) => !known.has(id));
-      const fresh = await loadAll(store, unknown.slice(0, limit), {
-        now,
-        claimedUntil: Number.POSITIVE_INFINITY,
-      });
-      const more = ids.length === all || fresh.length < unknown.length;
-      return { fresh, more, passedOver: unknown.length < ids.length };
-    });
+    const options = { now, limit, known, load: loadAll };
+    return this.#project.dueDeliveries.page(destination, options);
   }
 
   #attempt(loaded: Loaded): Promise<Attempted> {
@@ -243,8 +194,8 @@ export class Deliveries {
     const { clock } = this.#host;
     const { delivery } = loaded;
     const startedAt = clock.now();
-    // It waited so long that another gateway may take it while it's under way.
-    if (loaded.claimedUntil - startedAt < CLAIM_LEFT_MS) return { kind: 'skipped' };
+    // It waited so long that our turn may end while it's under way.
+    if (loaded.until - startedAt < TURN_LEFT_MS) return { kind: 'skipped' };
     const secrets = await this.#secrets.of(delivery.route_id, startedAt);
     if (secrets === null) {
       // Its route has closed: maintenance returns its deliveries under way and then asks for the rest.
@@ -255,12 +206,12 @@ export class Deliveries {
     const outcome = await this.#send(loaded, secrets, startedAt);
     // It was cut off because this process is ending, so the receiver didn't fail.
     if (this.#isClosed && outcome.kind === 'failed') return { kind: 'skipped' };
-    this.#claims.delete(delivery.id);
-    this.#made.add(delivery.id);
+    const { dueDeliveries } = this.#project;
+    dueDeliveries.tried(delivery.id);
     const well = outcome.kind === 'answered' && isSuccess(outcome.status);
     const times = { startedAt, endedAt: clock.now() };
     const attempt = { deliveryId: delivery.id, ...times, outcome, jitter: Math.random() };
-    const recorded = this.#log.add(attempt).finally(() => this.#made.delete(delivery.id));
+    const recorded = this.#log.add(attempt).finally(() => dueDeliveries.recorded(delivery.id));
     return { kind: 'made', well, recorded };
   }
 
@@ -298,7 +249,7 @@ export class Deliveries {
 async function loadAll(
   store: Repositories,
   ids: readonly string[],
-  { now, claimedUntil }: { readonly now: number; readonly claimedUntil: number },
+  { now, until }: { readonly now: number; readonly until: number },
 ): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   let bytes = 0;
@@ -310,7 +261,7 @@ async function loadAll(
     const bodyBytes = event.body?.length ?? 0;
     bytes += bodyBytes;
     const weight = 1 + Math.floor(bodyBytes / SLOT_BYTES);
-    loaded.push({ id, weight, delivery, event, claimedUntil });
+    loaded.push({ id, weight, delivery, event, until });
   }
   return loaded;
 }

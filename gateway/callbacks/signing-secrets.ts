@@ -1,53 +1,52 @@
 import type { ProjectInfo, Vault } from '../../shared/kernel/context.ts';
 import { callbackSecretAad } from '../../shared/operations/request/callback-secret.ts';
 import { routeAad } from '../../shared/operations/route/view.ts';
+import type { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 
 interface SigningProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
-  readonly shared: boolean;
+  newCache<T>(): VersionedCache<T>;
 }
 
 /** Secrets with the time until which each signs; null means without end. */
 type CachedSecret = readonly { readonly secret: string; readonly until: number | null }[];
 
 /**
- * The secrets that sign a project's callbacks: unsealed once and read again after a change, or each time if others may
- * change them unnoticed.
+ * The secrets that sign a project's callbacks: unsealed once and read again after a change, or each time if
+ * others may change them unnoticed.
  */
 export class SigningSecrets {
   readonly #project: SigningProject;
   readonly #vault: Vault;
-  /** By route; null for a closed one. */
-  readonly #cached = new Map<string | null, CachedSecret | null>();
-  #changes = 0;
+  /** By route, or without a name for requests; null for a closed route. */
+  readonly #cache: VersionedCache<CachedSecret | null>;
 
   constructor(project: SigningProject, vault: Vault) {
     this.#project = project;
     this.#vault = vault;
+    this.#cache = project.newCache();
   }
 
   forget(): void {
-    this.#changes += 1;
-    this.#cached.clear();
+    this.#cache.clear();
   }
 
   /** The secrets of a route, or those for requests if none is given; null if the route has closed. */
   async of(routeId: string | null, now: number): Promise<readonly string[] | null> {
-    const cached = this.#cached.get(routeId) ?? (await this.#read(routeId));
+    const cached = this.#cache.get(routeId ?? '') ?? (await this.#read(routeId));
     if (cached === null) return null;
     return cached.filter(({ until }) => until === null || until > now).map(({ secret }) => secret);
   }
 
   async #read(routeId: string | null): Promise<CachedSecret | null> {
-    const changes = this.#changes;
+    const { version } = this.#cache;
     const read = await this.#project.store.read((store) =>
       routeId === null ? this.#ofRequests(store) : this.#ofRoute(store, routeId),
     );
-    // If something changed during the read, the next caller reads again.
-    if (changes === this.#changes && !this.#project.shared) this.#cached.set(routeId, read);
+    this.#cache.set(routeId ?? '', read, version);
     return read;
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../shared/lib/clock.ts';
+import type { BackgroundTask } from '../lib/background-task.ts';
 import { LEFT, type GatewayRow, type GatewayStore } from '../store/control/gateways.ts';
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 import { Comeback, KNOWN_AFTER_BEATS } from './comeback.ts';
@@ -14,13 +15,6 @@ export const DEAD_AFTER_MS = 15_000;
  * over.
  */
 const UNSURE_AFTER_MS = 10_000;
-
-/** A task that only one gateway runs at a time, such as reading a mailbox. */
-export interface LeaderTask {
-  readonly name: string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 interface ClusterOptions {
   readonly store: Pick<GatewayStore, 'beat' | 'leave' | 'markersOf' | 'takeTask' | 'takeOver'>;
@@ -66,8 +60,8 @@ export class Cluster {
   readonly #deadAfterMs: number;
   readonly #unsureAfterMs: number;
   readonly #seen = new Map<string, Seen>();
-  readonly #tasks: LeaderTask[] = [];
-  readonly #running = new Set<LeaderTask>();
+  readonly #tasks: BackgroundTask[] = [];
+  readonly #running = new Set<BackgroundTask>();
   readonly #comeback: Comeback;
   /** When another gateway was last seen; minus infinity if none ever was. */
   #othersAt = Number.NEGATIVE_INFINITY;
@@ -130,8 +124,8 @@ export class Cluster {
   }
 
   /** Adds a task that one gateway runs; the next heartbeat that finds it free starts it. */
-  add(leaderTask: LeaderTask): void {
-    this.#tasks.push(leaderTask);
+  add(task: BackgroundTask): void {
+    this.#tasks.push(task);
   }
 
   /** Resolves after the first heartbeat, and once all others know of it; throws if the heartbeat fails. */
@@ -251,19 +245,15 @@ export class Cluster {
 
   async #takeTasks(): Promise<void> {
     const { store, id, onError } = this.#options;
-    for (const leaderTask of this.#tasks) {
-      if (
-        this.#isClosed ||
-        this.#running.has(leaderTask) ||
-        !(await store.takeTask(id, leaderTask.name))
-      )
+    for (const task of this.#tasks) {
+      if (this.#isClosed || this.#running.has(task) || !(await store.takeTask(id, task.name)))
         continue;
       // It may have been told to end in the meantime, or have waited for long.
-      if (!this.#tasks.includes(leaderTask) || this.isUnsure) continue;
-      this.#running.add(leaderTask);
-      await leaderTask.start().catch((error: unknown) => {
+      if (!this.#tasks.includes(task) || this.isUnsure) continue;
+      this.#running.add(task);
+      await task.start().catch((error: unknown) => {
         // The next heartbeat tries again.
-        this.#running.delete(leaderTask);
+        this.#running.delete(task);
         onError(error);
       });
     }
@@ -277,6 +267,6 @@ export class Cluster {
   async #stopTasks(): Promise<void> {
     const running = [...this.#running];
     this.#running.clear();
-    await Promise.all(running.map((leaderTask) => leaderTask.stop().catch(this.#options.onError)));
+    await Promise.all(running.map((task) => task.stop().catch(this.#options.onError)));
   }
 }

@@ -4,11 +4,9 @@ const LOOK_MS = 250;
 const FAILED_MS = 1_000;
 
 interface WatchedProject {
-  /** Whether other gateways write to its database at all. */
-  readonly shared: boolean;
   /** Whether anyone waits for changes in it. */
   readonly isAwaited: boolean;
-  mayBeForeign(): boolean;
+  /** Takes in what others have committed by now, which wakes whoever waits. */
   catchUp(): Promise<void>;
   inBackground(work: () => Promise<void>): void;
 }
@@ -19,19 +17,22 @@ interface WatchedProject {
  */
 export class ForeignChanges {
   readonly #project: WatchedProject;
+  readonly #mayBeBehind: () => boolean;
   #timer: NodeJS.Timeout | null = null;
   #isFailing = false;
   #isClosed = false;
 
-  constructor(project: WatchedProject) {
+  /** `mayBeBehind`: others may have written. */
+  constructor(project: WatchedProject, mayBeBehind: () => boolean) {
     this.#project = project;
+    this.#mayBeBehind = mayBeBehind;
   }
 
   /** Call when someone starts to wait. */
   watch(): void {
-    if (!this.#project.shared || this.#timer || this.#isClosed) return;
+    if (this.#timer || this.#isClosed) return;
     const inMs = this.#isFailing ? FAILED_MS : LOOK_MS;
-    this.#timer = setTimeout(() => this.#project.inBackground(() => this.#look()), inMs);
+    this.#timer = setTimeout(() => this.#project.inBackground(() => this.#refresh()), inMs);
   }
 
   close(): void {
@@ -39,11 +40,10 @@ export class ForeignChanges {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     const project = this.#project;
     try {
-      // What it takes in wakes whoever waits.
-      if (project.mayBeForeign()) await project.catchUp();
+      if (this.#mayBeBehind()) await project.catchUp();
       this.#isFailing = false;
     } catch (error) {
       // Logged once, until a check succeeds.

@@ -92,7 +92,7 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
     const long = write.long();
     let replayed = false;
     const attempt = async (): Promise<unknown> => {
-      const outcome = await commitNow(write, long, project.shared);
+      const outcome = await commitNow(write, long, !project.coordination.writesAlone);
       ({ replayed } = outcome);
       return outcome.committed;
     };
@@ -117,7 +117,7 @@ async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise
     },
     input,
   );
-  return commit(write, prepared, project.shared);
+  return commit(write, prepared, !project.coordination.writesAlone);
 }
 
 function toCall(

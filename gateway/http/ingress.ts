@@ -141,9 +141,7 @@ export class Ingress {
     if (known) return { project, source: known };
     const { version } = sourceCache;
     const find = (store: Repositories) => store.sources.findByTokenHash(digestOf('sha256', token));
-    const isEnough = !isExact && project.shared;
-    const local = isEnough ? await project.localStore.read(find) : undefined;
-    const row = local ?? (await project.store.read(find));
+    const row = await (isExact ? project.store.read(find) : project.coordination.lookUp(find));
     if (!row) throw new ServiceError('NOT_FOUND');
     const source = openSource(row, this.#deps.vault, project.info);
     sourceCache.set(token, source, version);

@@ -122,7 +122,7 @@ export class Webhooks {
     const now = this.#deps.clock.now();
     const secrets = heldSecrets(source, now);
     const problem = problemOf(row, received, { secrets, now });
-    if (problem !== null && !isExact && project.mayBeForeign()) return null;
+    if (problem !== null && !isExact && project.coordination.mayBeBehind) return null;
     if (problem !== null) this.#refuse(found, problem);
     const question = signedQuestion(sender, received);
     if (question !== null && sender.handshake) {
@@ -132,7 +132,7 @@ export class Webhooks {
     // Checking it and parsing it may take long, so others get their turn in between.
     if (received.body.length > PAYLOAD_ROW_MAX_BYTES) await project.pace.breathe();
     const delivery = understand(ledgerWriter, row, received, now);
-    const sourceStamp = project.shared ? stampOf(row) : null;
+    const sourceStamp = project.coordination.writesAlone ? null : stampOf(row);
     const result = await keep(project, { ...delivery, sourceStamp }, received.body);
     if (result.status === 'outdated') return null;
     const answer = this.#deps.guard.settle(project, row, result);

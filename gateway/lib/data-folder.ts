@@ -39,7 +39,7 @@ export function claimDataFolder(folder: string, masterKeyFile: string | null): L
  * Locks an existing data folder, whether a gateway or a local daemon owns it. Throws a `StartRefused` if another
  * process has it, or if a restore didn't finish there.
  */
-export function claimWhosever(folder: string): Lock {
+export function claimAnyMode(folder: string): Lock {
   const lock = lockFolder(folder);
   try {
     refuseHalfRestored(folder);

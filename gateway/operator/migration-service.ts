@@ -71,7 +71,7 @@ export class MigrationService {
       });
     }
     const { id, slug, name } = moving.project;
-    const adopted = await this.#deps.projects.adopt(moving);
+    const adopted = await this.#deps.projects.add(moving);
     if (adopted === 'adopted') {
       return { project: { id, slug, name }, state: 'active', moved_to: null, changed: true };
     }

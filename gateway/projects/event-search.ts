@@ -27,11 +27,7 @@ const UNINDEXED_MIN = 64;
 const REST_FACTOR = 4;
 const REST_MAX_MS = 500;
 
-/** A database that other gateways also write to gets no index: they delete payloads without telling this one. */
-type SearchedProject = Pick<
-  Project,
-  'databasePath' | 'inBackground' | 'info' | 'pace' | 'shared' | 'store'
->;
+type SearchedProject = Pick<Project, 'databasePath' | 'inBackground' | 'info' | 'pace' | 'store'>;
 
 interface Wanted<T> {
   readonly search: EventSearch;
@@ -65,6 +61,7 @@ export class EventSearches {
   readonly #project: SearchedProject;
   readonly #clock: Clock;
   readonly #path: string;
+  readonly #isIndexed: boolean;
   #index: EventIndex | null = null;
   #blocks = new Map<number, IndexedBlock>();
   /** The index can't be used until the project is opened again. */
@@ -75,9 +72,11 @@ export class EventSearches {
   /** Calls of the index run one by one. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(project: SearchedProject, clock: Clock) {
+  /** A project whose payloads others may delete without telling this process gets no index: `isIndexed` is false. */
+  constructor(project: SearchedProject, clock: Clock, isIndexed: boolean) {
     this.#project = project;
     this.#clock = clock;
+    this.#isIndexed = isIndexed;
     this.#path = join(dirname(project.databasePath), 'search.db');
   }
 
@@ -208,7 +207,7 @@ export class EventSearches {
   /** Opens the index if it's closed. */
   #opened(): Promise<void> {
     return this.#exclusive(async () => {
-      if (this.#index || this.#isBroken || this.#project.shared) return;
+      if (this.#index || this.#isBroken || !this.#isIndexed) return;
       this.#index = EventIndex.open(this.#path);
       const blocks = this.#index.blocks();
       const [newest] = blocks;

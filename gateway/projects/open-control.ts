@@ -26,13 +26,13 @@ export async function openControl(
   onDamage?: (damage: FileDamage) => void,
 ): Promise<ControlStore> {
   const control = await reach(databases, onFatal, onDamage);
-  const sample = databases.shared
+  const sample = databases.onServer
     ? await control.keySample(vault.seal(SAMPLE_PLACE, 'svc'))
     : await control.storedSample();
   if (sample === null || opens(vault, sample)) return control;
   await control.close();
   throw new StartRefused(
-    databases.shared
+    databases.onServer
       ? "SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store need the same key: copy it from the first gateway's data folder."
       : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey`, use the key file that --new-key named.',
     'settings',
@@ -49,7 +49,7 @@ async function reach(
     await databases.makeControl();
     return await ControlStore.open(databases.control, onFatal, onDamage);
   } catch (error) {
-    const isRefused = error instanceof ServiceError && databases.shared;
+    const isRefused = error instanceof ServiceError && databases.onServer;
     if (!isRefused) throw error;
     const cause = rootOf(error.cause);
     throw new StartRefused(

@@ -1,8 +1,9 @@
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
+import type { ProjectCoordination } from '../cluster/coordination.ts';
 import { unavailable } from '../../shared/lib/errors.ts';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import type { BaseCopy, Reader, ReplicationPosition } from '../../shared/store/engine/driver.ts';
-import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
+import { fileOf, type DatabaseLocation } from '../../shared/store/engine/location.ts';
 import { damageIn } from '../../shared/store/sums/content-sum.ts';
 import { DamageError, type DamageRegister } from '../../shared/store/sums/damage.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
@@ -20,15 +21,12 @@ export interface ProjectDatabaseDeps {
   readonly folder: string;
   /** Where its database is. */
   readonly location: DatabaseLocation;
-  /** See `WritableProject`. */
-  readonly pinHolder: string | null;
   /** The database already exists: see `WritableProject`. */
   readonly isMade: boolean;
   readonly writers: Writers;
   readonly pool: DatabasePool;
   readonly gate: WriteGate;
-  /** Whether other gateways may have written to it since this one last looked. */
-  mayBeForeign(): boolean;
+  readonly coordination: Pick<ProjectCoordination, 'catchUp' | 'pinHolder' | 'refresh'>;
   /** Receives the effects of commits. */
   onCommitted(effects: readonly Effect[]): void;
   /** Whether something needs the project for longer than a call; then its files stay open. */
@@ -80,8 +78,6 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   #isIdle: boolean;
   #beginning: Promise<void> | null = null;
   #ledgerKey: Uint8Array | null = null;
-  /** Names the last commit that may be at the server and not here; null once we have asked. */
-  #uncertain: object | null = null;
 
   /** `isIdle`: an earlier run left the project idle. */
   constructor(deps: ProjectDatabaseDeps, isIdle: boolean) {
@@ -119,7 +115,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   read: Reader['read'] = (fn) =>
     this.#deps.gate.read(() =>
       this.#use(async ({ reader }) => {
-        if (this.#uncertain || this.#deps.mayBeForeign()) await this.#takeIn();
+        await this.#deps.coordination.refresh(this.#takeIn);
         return this.#noting(reader.read(fn));
       }),
     );
@@ -132,7 +128,8 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   };
 
   catchUp(): Promise<void> {
-    return this.#deps.gate.read(() => this.#use(() => this.#takeIn()));
+    const { coordination, gate } = this.#deps;
+    return gate.read(() => this.#use(() => coordination.catchUp(this.#takeIn)));
   }
 
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
@@ -161,11 +158,6 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   rotate(): Promise<void> {
     const { info, writers } = this.#deps;
     return this.#use(() => writers.rotate(info.id));
-  }
-
-  /** A commit may be at the server and not here, so the next read asks. */
-  noteUncertain(): void {
-    this.#uncertain = {};
   }
 
   /** There is work to record although nothing was written here. */
@@ -209,8 +201,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       const what = damageIn(error);
       if (what === null) throw error;
       const { info, location, damage } = this.#deps;
-      const path = location.kind === 'file' ? location.path : location.mirror;
-      const report = { project: info.id, file: damage.nameOf(path), what };
+      const report = { project: info.id, file: damage.nameOf(fileOf(location)), what };
       damage.report(report);
       throw new DamageError(report);
     }
@@ -226,11 +217,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     this.#deps.onCommitted(effects);
   }
 
-  async #takeIn(): Promise<void> {
-    const uncertain = this.#uncertain;
-    await this.#deps.writers.catchUp(this.#deps.info.id);
-    if (this.#uncertain === uncertain) this.#uncertain = null;
-  }
+  readonly #takeIn = (): Promise<void> => this.#deps.writers.catchUp(this.#deps.info.id);
 
   #enter(open: Open): Open {
     this.#calls += 1;
@@ -281,7 +268,8 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   }
 
   async #openSides(): Promise<Open> {
-    const { info, folder, location, pinHolder, isMade, writers } = this.#deps;
+    const { info, folder, location, isMade, writers } = this.#deps;
+    const { pinHolder } = this.#deps.coordination;
     makeFolder(folder);
     const ledgerKey = await writers.open({ info, location, pinHolder, isMade }, (effects) =>
       this.#onCommitted(effects),

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
+import { fileOf } from '../../shared/store/engine/location.ts';
+import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -10,14 +11,13 @@ import type { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';
 import { openBlobs, type BlobPlace } from '../blobs/open-blobs.ts';
 import { S3BlobStore } from '../blobs/s3-blob-store.ts';
-import { SharedPins } from '../cluster/shared-pins.ts';
+import type { Coordination, ProjectCoordination } from '../cluster/coordination.ts';
 import type { Databases } from '../store/databases.ts';
 import type { DiskSpace } from './limits/disk-space.ts';
 import { KeyCache } from '../../shared/kernel/key-cache.ts';
 import type { MailCeilings } from './limits/mail-ceilings.ts';
 import { MemberFollower } from './member-follower.ts';
 import { Transfer } from './transfer.ts';
-import { ForeignChanges } from '../cluster/foreign-changes.ts';
 import { SourceCache } from './source-cache.ts';
 import { EventSearches } from './event-search.ts';
 import { CountPace } from './count-pace.ts';
@@ -52,10 +52,7 @@ export interface ProjectDeps extends Senders, BlobPlace {
   readonly pool: DatabasePool;
   /** Ceilings of agents' mail over several projects. */
   readonly mailCeilings: MailCeilings;
-  /** Whether other gateways may be writing to its database right now. */
-  mayBeForeign(): boolean;
-  /** Whether the other gateways may have declared this one dead. */
-  isUnsure(): boolean;
+  readonly coordination: Coordination;
   /** Called before the first write after an idle period: see `ProjectDatabaseDeps`. */
   beginWork(projectId: string): Promise<void>;
   /** Called before the files are closed: see `ProjectDatabaseDeps`. */
@@ -114,8 +111,9 @@ export class Project {
   readonly sourceCache: SourceCache;
   /** Keys by the hash of their secret, read once; cleared whenever a key changes. */
   readonly keyCache: KeyCache;
-  /** Other gateways write to its database too, so never rely on earlier reads. */
-  readonly shared: boolean;
+  readonly coordination: ProjectCoordination;
+  readonly dueRows: ProjectCoordination['dueRows'];
+  readonly dueDeliveries: ReturnType<ProjectCoordination['newDeliveries']>;
   /** The newest commit this process knows of. */
   #replication: ReplicationPosition = { position: 0, log: null };
   readonly #countPace: CountPace;
@@ -123,7 +121,6 @@ export class Project {
   #info: ProjectInfo;
   readonly #gate: WriteGate;
   readonly #database: ProjectDatabase;
-  readonly #foreign: ForeignChanges;
   readonly #deps: ProjectDeps;
 
   constructor(
@@ -134,13 +131,14 @@ export class Project {
     this.#info = info;
     this.#deps = deps;
     this.#countPace = new CountPace(deps.clock, (dueAt) => this.atLatest(dueAt));
-    this.#gate = new WriteGate(migrationState, () => deps.isUnsure());
+    this.coordination = deps.coordination.ofProject(this);
+    this.#gate = new WriteGate(migrationState, () => this.coordination.mayWrite);
     const location = deps.databases.ofProject(info.id);
-    this.databasePath = location.kind === 'file' ? location.path : location.mirror;
-    this.shared = deps.databases.shared;
-    this.sourceCache = new SourceCache({ remembers: !this.shared });
-    this.keyCache = new KeyCache({ remembers: !this.shared });
-    const watch = (): void => this.#foreign.watch();
+    this.databasePath = fileOf(location);
+    const remembering = { remembers: this.coordination.writesAlone };
+    this.sourceCache = new SourceCache(remembering);
+    this.keyCache = new KeyCache(remembering);
+    const watch = (): void => this.coordination.watch();
     const { admission } = deps;
     this.waits = new Waits({ admission, projectId: info.id, onEnter: watch });
     this.pace = new Pace(info.id, admission);
@@ -150,16 +148,13 @@ export class Project {
       hold: (key) => admission.hold('streams of changes', { key, project: info.id }),
       onJoined: watch,
     });
-    const pinHolder = this.shared ? randomUUID() : null;
-    this.#database = new ProjectDatabase(
-      this.#databaseDeps({ location, pinHolder, isMade }),
-      isIdle,
-    );
+    this.#database = new ProjectDatabase(this.#databaseDeps({ location, isMade }), isIdle);
     this.store = new ProjectReader(this.#database, info.id);
     this.localStore = new ProjectReader(this.#database.local, info.id);
-    this.searches = new EventSearches(this, deps.clock);
-    this.#foreign = new ForeignChanges(this);
+    this.searches = new EventSearches(this, deps.clock, this.coordination.writesAlone);
     this.writes = this.#database;
+    this.dueRows = this.coordination.dueRows;
+    this.dueDeliveries = this.coordination.newDeliveries();
     this.mailCeilings = deps.mailCeilings;
     this.callbacks = deps.callbacks;
     this.deliveries = deps.callbacks.deliveriesOf(this);
@@ -167,13 +162,11 @@ export class Project {
     this.transfer = new Transfer(this.writes, (work) => this.inBackground(work));
     // A refused write leaves its bytes behind, and a deletion may have met a pin.
     const onFree = (digest: string): void => this.inBackground(() => this.removeBlob(digest));
-    const shared =
-      pinHolder === null ? null : new SharedPins(this.writes, deps.clock, { holder: pinHolder });
     this.blobs = openBlobs({
       ...deps,
       project: info.id,
       onFree,
-      shared,
+      shared: this.coordination.newPins(),
       admit: (bytes) => deps.disk.admit(this, bytes),
       isReferenced: (digest) => this.#isReferenced(digest),
     });
@@ -188,9 +181,7 @@ export class Project {
     return (this.#ledgerWriter ??= new LedgerWriter(await this.#database.ledgerKey()));
   }
 
-  #databaseDeps(
-    given: Pick<ProjectDatabaseDeps, 'location' | 'pinHolder' | 'isMade'>,
-  ): ProjectDatabaseDeps {
+  #databaseDeps(given: Pick<ProjectDatabaseDeps, 'location' | 'isMade'>): ProjectDatabaseDeps {
     const deps = this.#deps;
     const { id } = this.info;
     return {
@@ -201,7 +192,7 @@ export class Project {
       pool: deps.pool,
       damage: deps.damage,
       gate: this.#gate,
-      mayBeForeign: () => this.mayBeForeign(),
+      coordination: this.coordination,
       onCommitted: (effects) => this.#onCommitted(effects),
       isPinned: () => this.#isPinned,
       beginWork: () => deps.beginWork(id),
@@ -215,9 +206,9 @@ export class Project {
     };
   }
 
-  /** Whether other gateways may be writing to its database right now. */
-  mayBeForeign(): boolean {
-    return this.shared && this.#deps.mayBeForeign();
+  /** A cache of what was read, which remembers nothing if others may change it unseen. */
+  newCache<T>(): VersionedCache<T> {
+    return new VersionedCache<T>({ remembers: this.coordination.writesAlone });
   }
 
   /** Whether anyone waits for changes in it. */
@@ -355,7 +346,7 @@ export class Project {
 
   /** Ends all waits as if they timed out, and all streams. */
   endWaits(): void {
-    this.#foreign.close();
+    this.coordination.close();
     this.waits.close();
     this.feed.close();
     this.watchers.close();
@@ -388,7 +379,7 @@ export class Project {
     for (const effect of effects) {
       if (effect.kind === 'committed') this.#replication = effect.replication;
       else if (effect.kind === 'outdated') void this.#database.evict();
-      else if (effect.kind === 'uncertain') this.#database.noteUncertain();
+      else if (effect.kind === 'uncertain') this.coordination.noteUncertain();
       else if (effect.kind !== 'damaged') applyEffect(this, effect);
       this.#countPace.note(effect);
       if (effect.kind === 'event_ready') this.#deps.metrics?.eventReady();

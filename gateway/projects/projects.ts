@@ -2,8 +2,8 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { newProjectId } from '../../shared/lib/ids.ts';
 import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
-import type { Adopted, MovingProject, Sole, Transition } from '../store/control/moves.ts';
-import type { ProjectIdleState, IdleMarkers } from '../store/control/idle-markers.ts';
+import type { Adopted, MovingProject, Transition } from '../store/control/moves.ts';
+import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Gauges } from '../lib/metrics.ts';
@@ -13,17 +13,13 @@ import { Project, type ProjectDeps } from './project.ts';
 import { Scheduler } from './scheduler.ts';
 import type { DeletionClock } from './trusted-clock.ts';
 import { firstDue, maintain } from './maintenance.ts';
-import { dropStaleMirrors } from '../cluster/stale-mirrors.ts';
+import type { CoordinatedProjects, Coordination } from '../cluster/coordination.ts';
 import { migrationStateOf, statesAgain } from './state-again.ts';
 
 type ProjectsDeps = Omit<
   ProjectDeps,
   'atLatest' | 'inBackground' | 'pool' | 'beginWork' | 'beforeIdle' | 'followOwner'
 > & {
-  /** Idle markers of the projects this gateway looks after. */
-  readonly idleMarkers: IdleMarkers;
-  /** Its id among the gateways that share a store; null if the store can't be shared. */
-  readonly gatewayId: string | null;
   readonly deletionClock: DeletionClock;
   /** A disk or a writer has failed, so the databases must be read again before anyone relies on them. */
   isInDoubt(): boolean;
@@ -31,19 +27,16 @@ type ProjectsDeps = Omit<
   readonly poolOptions: DatabasePoolOptions;
 };
 
-/** A gateway that reserved a project has created it within this time, or has died. */
-const FINISHED_WITHIN_MS = 60_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 /** At most this many run maintenance at once, so that opening databases for it doesn't delay calls. */
 const MAINTENANCE_MAX = 4;
 
 /** A gateway's projects: created on first use, open while in use, maintained when due. */
-export class Projects {
+export class Projects implements CoordinatedProjects {
   readonly #control: ControlStore;
   readonly #deps: ProjectDeps;
   readonly #deletionClock: DeletionClock;
-  readonly #idleMarkers: IdleMarkers;
-  readonly #gatewayId: string | null;
+  readonly #coordination: Coordination;
   readonly #isInDoubt: () => boolean;
   readonly #scheduler: Scheduler;
   readonly #pool: DatabasePool;
@@ -72,8 +65,7 @@ export class Projects {
   ) {
     this.#control = control;
     this.#deletionClock = deps.deletionClock;
-    this.#idleMarkers = deps.idleMarkers;
-    this.#gatewayId = deps.gatewayId;
+    this.#coordination = deps.coordination;
     this.#isInDoubt = () => deps.isInDoubt();
     this.#onMaintenanceError = onMaintenanceError;
     const forget = (projectId: string) => this.#forget(projectId);
@@ -154,26 +146,21 @@ export class Projects {
    * last written.
    */
   async start(): Promise<void> {
-    const { clock, databases } = this.#deps;
-    await this.dropStaleMirrors();
+    const { idleMarkers } = this.#coordination;
     for (const { id, state, created_at } of await this.#control.projects()) {
-      // Another gateway may be about to finish a recent one.
-      const isFresh = databases.shared && Date.parse(created_at) > clock.now() - FINISHED_WITHIN_MS;
-      if (state === 'reserved' && !isFresh) await this.#finish(id);
+      const isAbandoned = this.#coordination.isAbandoned(Date.parse(created_at));
+      if (state === 'reserved' && isAbandoned) await this.#finish(id);
     }
-    this.takeOn(await this.#idleMarkers.all());
+    this.adopt(await idleMarkers.all());
   }
 
-  /** Deletes mirrors that nobody uses, because they still contain data that was deleted later. */
-  async dropStaleMirrors(): Promise<void> {
-    const { clock, databases } = this.#deps;
-    const projectIds = new Set((await this.#control.projects()).map(({ id }) => id));
-    const isOpen = (id: string): boolean => this.#known.get(id)?.isOpen ?? false;
-    await dropStaleMirrors(databases.mirrors, { projectIds, isOpen, now: clock.now() });
+  /** Whether a project's files are open, or about to be. */
+  isOpen(projectId: string): boolean {
+    return this.#known.get(projectId)?.isOpen ?? false;
   }
 
   /** Takes over projects that an earlier run or another gateway left. */
-  takeOn(work: readonly ProjectIdleState[]): void {
+  adopt(work: readonly ProjectIdleState[]): void {
     const now = this.#deps.clock.now();
     for (const { id, isIdle, nextDueAt } of work) {
       if (!isIdle) {
@@ -191,7 +178,7 @@ export class Projects {
    * Other gateways now look after everything this one did; it looks after only what it writes from here on. While it
    * was counted as dead, any project may have become read-only or moved. Resolves once it knows; never rejects.
    */
-  loseAll(): Promise<void> {
+  releaseAll(): Promise<void> {
     this.#working.clear();
     for (const project of this.#known.values()) project.markIdle();
     const { signal } = this.#closing;
@@ -208,21 +195,24 @@ export class Projects {
    * other gateways share the store: they look up where a project is only once and would go on writing.
    */
   async hold(projectId: string): Promise<Transition> {
-    const transitioned = await this.#control.moves.hold(projectId, this.#sole);
+    const { exclusiveGateway } = this.#coordination;
+    const transitioned = await this.#control.moves.hold(projectId, exclusiveGateway);
     if ('changed' in transitioned) await (await this.find(projectId))?.makeReadonly();
     return transitioned;
   }
 
   /** Makes it writable again, with `alsoMoved` even one that is marked as moved; refused like `hold`. */
   async release(projectId: string, alsoMoved = false): Promise<Transition> {
-    const transitioned = await this.#control.moves.release(projectId, this.#sole, alsoMoved);
+    const { exclusiveGateway } = this.#coordination;
+    const transitioned = await this.#control.moves.release(projectId, exclusiveGateway, alsoMoved);
     if ('changed' in transitioned && transitioned.changed) (await this.find(projectId))?.resume();
     return transitioned;
   }
 
   /** Closes a read-only project for good; refused like `hold`. Callers are sent to this address if it's known. */
   async moveAway(projectId: string, to: string | null): Promise<Transition> {
-    const transitioned = await this.#control.moves.move(projectId, to, this.#sole);
+    const { exclusiveGateway } = this.#coordination;
+    const transitioned = await this.#control.moves.move(projectId, to, exclusiveGateway);
     if ('changed' in transitioned) (await this.find(projectId))?.moveAway(to);
     return transitioned;
   }
@@ -233,20 +223,15 @@ export class Projects {
   }
 
   /** Adds a project whose database is in place and starts its maintenance at once. */
-  async adopt(moving: MovingProject): Promise<Adopted> {
+  async add(moving: MovingProject): Promise<Adopted> {
     const adopted = await this.#control.moves.adopt(moving);
     const { id } = moving.project;
     if (adopted !== 'adopted') return adopted;
     // If this gateway dies, another one takes the project over.
-    await this.#idleMarkers.end(id);
-    this.takeOn([{ id, isIdle: false, nextDueAt: null }]);
+    await this.#coordination.idleMarkers.end(id);
+    this.adopt([{ id, isIdle: false, nextDueAt: null }]);
     await this.find(id);
     return adopted;
-  }
-
-  /** Identifies the gateway that wants to be the only one. */
-  get #sole(): Sole {
-    return { id: this.#gatewayId, dead: [] };
   }
 
   /** Ends all waits as if they timed out; reads and writes go on. */
@@ -313,7 +298,7 @@ export class Projects {
 
   /** A write that stores its answer doesn't ask for maintenance; its answer expires after this long. */
   async #beginWork(projectId: string): Promise<void> {
-    await this.#idleMarkers.end(projectId);
+    await this.#coordination.idleMarkers.end(projectId);
     this.#scheduler.atLatest(projectId, this.#deps.clock.now() + IDEMPOTENCY_MS);
   }
 
@@ -322,7 +307,8 @@ export class Projects {
     if (this.#unswept.has(projectId) || this.#isInDoubt()) return null;
     const now = this.#deps.clock.now();
     const nextDueAt = await store.read((repositories) => firstDue(repositories, now));
-    return () => this.#inBackground(projectId, () => this.#idleMarkers.begin(projectId, nextDueAt));
+    const { idleMarkers } = this.#coordination;
+    return () => this.#inBackground(projectId, () => idleMarkers.begin(projectId, nextDueAt));
   }
 
   #maintainDue(): void {

@@ -1,20 +1,19 @@
 import type { Clock } from '../../shared/lib/clock.ts';
+import type { DueRows, RowClaim } from '../cluster/due-rows.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { ProjectWrites } from '../commit/thread/writers.ts';
 
 const PAUSE_MS = 5_000;
-/** One query reads this many rows more than there are free slots, because a query per row would cost more than the rest. */
-const AHEAD = 64;
 
 /** What sending needs from a project. */
 export interface SendingProject {
   readonly info: ProjectInfo;
   readonly store: ProjectReader;
   readonly writes: ProjectWrites;
-  /** Whether other gateways send for it too. */
-  readonly shared: boolean;
+  /** Which rows are to be sent here. */
+  readonly dueRows: DueRows;
   /** Asks to be woken at this time at the latest. */
   atLatest(dueAt: number): void;
   inBackground(work: () => Promise<void>): void;
@@ -22,14 +21,12 @@ export interface SendingProject {
 
 /** How many of a project's rows are sent at once. */
 const UNDER_WAY_MAX = 16;
-/** How long other gateways leave a row alone that this one has claimed. */
-const CLAIM_MS = 120_000;
 
 /**
  * Sends due rows, several at a time, so a slow one doesn't delay the others; no row is sent twice at once. If the process
  * ends during a send, the next start finds the row again, because it's deleted or updated only afterwards.
  */
-export abstract class SendQueue<T extends { readonly id: string }> {
+export abstract class SendQueue<T extends { readonly id: string; readonly due_at: number | null }> {
   readonly #project: SendingProject;
   readonly #clock: Clock;
   readonly #underWay = new Set<string>();
@@ -47,14 +44,14 @@ export abstract class SendQueue<T extends { readonly id: string }> {
   /** Returns due rows in the order to send them. */
   protected abstract due(store: Repositories, now: number, limit: number): Promise<T[]>;
 
-  /** Claims due rows, so that no other gateway sends them before `until`. */
-  protected abstract claim(
-    writes: ProjectWrites,
-    claim: { readonly now: number; readonly until: number; readonly limit: number },
-  ): Promise<T[]>;
+  /** Claims due rows, so that nobody else sends them before `until`. */
+  protected abstract claim(writes: ProjectWrites, claim: RowClaim): Promise<T[]>;
 
-  /** Sends one row and records the outcome. Rejects only if the outcome couldn't be recorded. */
-  protected abstract send(item: T): Promise<void>;
+  /**
+   * Sends one row and records the outcome. `claimedUntil`: when somebody else may take it, null if nobody could. Rejects
+   * only if the outcome couldn't be recorded.
+   */
+  protected abstract send(item: T, claimedUntil: number | null): Promise<void>;
 
   /** Whether something is being sent or about to be. */
   get isBusy(): boolean {
@@ -93,27 +90,19 @@ export abstract class SendQueue<T extends { readonly id: string }> {
     }
   }
 
-  /** Claims only as many as can start now, because claimed rows must not wait. */
-  async #claimDue(): Promise<void> {
-    const limit = UNDER_WAY_MAX - this.#underWay.size;
-    const now = this.#clock.now();
-    const { store, writes } = this.#project;
-    if (limit === 0 || (await store.read((one) => this.due(one, now, 1))).length === 0) return;
-    const claimed = await this.claim(writes, { now, until: now + CLAIM_MS, limit });
-    if (claimed.length === limit) this.#again = true;
-    // A claim may lapse while its row is still being sent.
-    this.#next = claimed.filter(({ id }) => !this.#underWay.has(id));
-    this.#begin();
-  }
-
   async #sendDue(): Promise<void> {
-    if (this.#project.shared) return this.#claimDue();
+    const { store, writes, dueRows } = this.#project;
+    const queue = {
+      store,
+      writes,
+      due: (one: Repositories, now: number, limit: number) => this.due(one, now, limit),
+      claim: (one: ProjectWrites, claim: RowClaim) => this.claim(one, claim),
+    };
     const now = this.#clock.now();
-    // Compare with the state before the query: a row whose send ends meanwhile still looks due in its result.
-    const busy = new Set(this.#underWay);
-    const wanted = UNDER_WAY_MAX + busy.size + AHEAD;
-    const due = await this.#project.store.read((store) => this.due(store, now, wanted));
-    this.#next = due.filter(({ id }) => !busy.has(id));
+    const state = { now, slots: UNDER_WAY_MAX, underWay: this.#underWay };
+    const { rows, isMore } = await dueRows.next(queue, state);
+    if (isMore) this.#again = true;
+    this.#next = rows;
     this.#begin();
   }
 
@@ -127,7 +116,7 @@ export abstract class SendQueue<T extends { readonly id: string }> {
 
   async #sendOne(item: T): Promise<void> {
     try {
-      await this.send(item);
+      await this.send(item, this.#project.dueRows.claimedUntil(item));
     } catch (error) {
       this.#wakeSoon();
       throw error;

@@ -42,14 +42,14 @@ const MOVED_RETRY_SECONDS = 60;
  */
 export class WriteGate {
   #migrationState: MigrationState;
-  readonly #isUnsure: () => boolean;
+  readonly #mayWrite: () => boolean;
   #atHand = 0;
   #whenNone: (() => void) | null = null;
 
-  /** `isUnsure`: the project may have moved; the next heartbeat will tell. */
-  constructor(migrationState: MigrationState, isUnsure: () => boolean) {
+  /** `mayWrite`: false while the project may have moved; that shows in seconds. */
+  constructor(migrationState: MigrationState, mayWrite: () => boolean) {
     this.#migrationState = migrationState;
-    this.#isUnsure = isUnsure;
+    this.#mayWrite = mayWrite;
   }
 
   /** Whether all writes are allowed. */
@@ -79,7 +79,7 @@ export class WriteGate {
   async write<T>(name: CommandName, work: () => Promise<T>): Promise<T> {
     const { kind } = this.#migrationState;
     const isLetIn = kind === 'active' || (kind === 'draining' && WHILE_DRAINING.has(name));
-    const isUnsure = this.#isUnsure();
+    const isUnsure = !this.#mayWrite();
     if (!isLetIn || isUnsure) {
       const answer = FORGONE.get(name);
       if (answer === undefined)

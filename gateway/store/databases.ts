@@ -43,8 +43,8 @@ export class Databases {
     this.#remote = remote;
   }
 
-  /** Other gateways may read and write them at any time, so earlier reads may be stale. */
-  get shared(): boolean {
+  /** They are on a server, where other gateways may use them too; otherwise they are files. */
+  get onServer(): boolean {
     return this.#remote !== null;
   }
 

@@ -58,7 +58,7 @@ export async function checkData(options: CheckOptions): Promise<CheckReport> {
   const { settings } = options;
   const { dataFolder, databases } = settings;
   const isThere = ['control.db', 'projects'].some((name) => existsSync(join(dataFolder, name)));
-  if (!databases.shared && !isThere) {
+  if (!databases.onServer && !isThere) {
     throw new AdminError(
       `${dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );

@@ -93,7 +93,7 @@ class OwnData implements ControlAccess {
     const { databases, dataFolder } = settings;
     const vault = createVault(existingKey(keyFileOf(settings)));
     const control = await onceFree(() => openControl(databases, vault, () => undefined));
-    return new OwnData(control, lock, databases.shared ? gatewayIdIn(dataFolder) : null);
+    return new OwnData(control, lock, databases.onServer ? gatewayIdIn(dataFolder) : null);
   }
 
   async hold(projectId: string): Promise<void> {

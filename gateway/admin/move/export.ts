@@ -53,7 +53,7 @@ export async function exportProject(options: ExportOptions): Promise<ProjectMani
   refuseExisting(folder);
   const moving = await movable(options);
   // The key of databases on a server can't be changed.
-  const refuseOtherKey = settings.databases.shared ? null : await watchKey(settings.dataFolder);
+  const refuseOtherKey = settings.databases.onServer ? null : await watchKey(settings.dataFolder);
   const masterKey = existingKey(keyFileOf(settings));
   if (options.hold) await hold(options, moving);
   return makeFolderWhole(folder, 'export', async (partial) => {

@@ -127,7 +127,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
     if (!mayBeUsed) {
       await takeAway(place, stage);
       // Report the first error. An import on another machine may have found these blobs and rely on them.
-      if (!settings.databases.shared) await blobs.undo().catch(() => undefined);
+      if (!settings.databases.onServer) await blobs.undo().catch(() => undefined);
     }
     throw error;
   } finally {

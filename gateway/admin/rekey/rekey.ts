@@ -8,7 +8,7 @@ import {
   writeRekeyMark,
   type RekeyMark,
 } from '../../lib/rekey-mark.ts';
-import { claimWhosever } from '../../lib/data-folder.ts';
+import { claimAnyMode } from '../../lib/data-folder.ts';
 import { createVault, loadMasterKey } from '../../lib/vault.ts';
 import { AdminError } from '../admin-error.ts';
 import { databaseFile } from '../backup/copies.ts';
@@ -69,7 +69,7 @@ interface Rekeying extends KeyFiles {
 export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
   const { settings } = options;
   const { dataFolder } = settings;
-  if (settings.databases.shared) {
+  if (settings.databases.onServer) {
     throw new AdminError(
       'SVC_DATABASE_URL is set: the master key of databases on a server cannot be changed yet. Export each project, and import it into a gateway over files.',
     );
@@ -79,7 +79,7 @@ export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
       `${dataFolder} holds no gateway data. Name the data folder with --data or SVC_DATA.`,
     );
   }
-  const lock = claimWhosever(dataFolder);
+  const lock = claimAnyMode(dataFolder);
   try {
     // A local daemon looks for its key only here.
     const ownKey = join(dataFolder, 'master.key');

@@ -20,7 +20,7 @@ interface RepairCall extends Omit<AdminCall, 'names'> {
 /** `repair`: exit code 1 if something is damaged still, or if `--yes` is missing. */
 export async function runRepair(call: RepairCall): Promise<void> {
   const { settings, json, signal, from, replica, yes, blobs } = call;
-  if (settings.databases.shared && replica !== undefined) {
+  if (settings.databases.onServer && replica !== undefined) {
     throw new AdminError(
       'SVC_DATABASE_URL is set: the databases are on a server. Restore them there, as of a time before the damage.',
     );

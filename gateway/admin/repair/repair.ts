@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { StartRefused } from '../../../shared/host/start-refused.ts';
 import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import type { Lock } from '../../../shared/store/engine/lock.ts';
-import { claimWhosever } from '../../lib/data-folder.ts';
+import { claimAnyMode } from '../../lib/data-folder.ts';
 import { AdminError } from '../admin-error.ts';
 import { checkData, type CheckOptions, type Finding } from '../check/check.ts';
 import { isSpare } from '../check/check-database.ts';
@@ -62,7 +62,7 @@ export async function repairData(options: RepairOptions): Promise<RepairReport> 
 /** Null if a process uses the data. */
 function lockIfFree(dataFolder: string): Lock | null {
   try {
-    return claimWhosever(dataFolder);
+    return claimAnyMode(dataFolder);
   } catch (error) {
     if (error instanceof StartRefused && error.kind === 'held') return null;
     throw error;
@@ -89,8 +89,8 @@ class Repair {
   async run(): Promise<RepairReport> {
     let { damage } = await checkData(this.#options);
     const spares = damage.filter(({ file }) => isSpare(file));
-    const { shared } = this.#options.settings.databases;
-    const broken = shared ? [] : brokenIn(damage);
+    const { onServer } = this.#options.settings.databases;
+    const broken = onServer ? [] : brokenIn(damage);
     const sources = await databaseSources(
       this.#options,
       broken.map(({ project }) => project),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
+import type { BackgroundTask } from '../../lib/background-task.ts';
 import type { Carrier, ApprovalService } from '../../approvals/approvals.ts';
-import type { LeaderTask } from '../../cluster/cluster.ts';
 import { backoffMs, pause, PAUSES, type Pauses } from '../../lib/backoff.ts';
 import { BotApi } from './bot-api.ts';
 import { telegramCarrier } from './carrier.ts';
@@ -153,7 +153,7 @@ export class TelegramBot {
   }
 
   /** The task of fetching updates, for one of several processes; null if Telegram delivers them. */
-  get leaderTask(): LeaderTask | null {
+  get task(): BackgroundTask | null {
     if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
     let ending = new AbortController();
     let fetching: Promise<void> = Promise.resolve();

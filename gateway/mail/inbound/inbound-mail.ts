@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import type { BackgroundTask } from '../../lib/background-task.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { Metrics } from '../../lib/metrics.ts';
-import type { LeaderTask } from '../../cluster/cluster.ts';
 import type { IngressGuard } from '../../projects/limits/ingress-guard.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { MailConfig } from '../mail-config.ts';
@@ -34,7 +34,7 @@ export class InboundMail {
   }
 
   /** The task that takes mail from the mailbox; null without one. Starting doesn't wait for the mail server. */
-  get leaderTask(): LeaderTask | null {
+  get task(): BackgroundTask | null {
     const { imap, domain } = this.#deps.config;
     if (imap === null || domain === null) return null;
     return {

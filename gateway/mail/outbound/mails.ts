@@ -68,7 +68,7 @@ export class Mails extends SendQueue<EmailMessageRow> {
   readonly #deps: MailQueueDeps;
   /** Results that could not be recorded yet. */
   readonly #unwritten = new Map<string, MailResult>();
-  /** When each claim ends, if other gateways send too. */
+  /** When each claim ends; nothing where nobody else sends. */
   readonly #claims = new Map<string, number>();
 
   constructor(project: MailsProject, deps: MailQueueDeps) {
@@ -92,8 +92,11 @@ export class Mails extends SendQueue<EmailMessageRow> {
     return writes.run('claimMails', claim);
   }
 
-  protected override async send({ id: messageId, due_at }: EmailMessageRow): Promise<void> {
-    if (this.#project.shared && due_at !== null) this.#claims.set(messageId, due_at);
+  protected override async send(
+    { id: messageId }: EmailMessageRow,
+    claim: number | null,
+  ): Promise<void> {
+    if (claim !== null) this.#claims.set(messageId, claim);
     const result = this.#unwritten.get(messageId) ?? (await this.#tried(messageId));
     const now = this.#deps.clock.now();
     const claimedUntil = this.#claims.get(messageId) ?? null;

@@ -19,7 +19,7 @@ export interface MovingProject {
  * Gateways cache where a project is. So if several may share a store, a gateway may change that only while it is the
  * only one.
  */
-export interface Sole {
+export interface ExclusiveGateway {
   /** Null if no other gateway can exist. */
   readonly id: string | null;
   /** Gateways that were found dead, with their beats at that time. */
@@ -66,20 +66,20 @@ export class MoveStore {
     return (await this.#reader.read((tx) => stateOf(tx, projectId)))?.moved_to ?? null;
   }
 
-  hold(projectId: string, sole: Sole): Promise<Transition> {
-    return this.#turn(projectId, { from: ['active'], to: 'held', sole });
+  hold(projectId: string, gateway: ExclusiveGateway): Promise<Transition> {
+    return this.#turn(projectId, { from: ['active'], to: 'held', gateway });
   }
 
   /** `alsoMoved`: one that is marked as moved is here after all, because nothing arrived at the other gateway. */
-  release(projectId: string, sole: Sole, alsoMoved = false): Promise<Transition> {
+  release(projectId: string, gateway: ExclusiveGateway, alsoMoved = false): Promise<Transition> {
     const from: readonly ProjectState[] = alsoMoved ? ['held', 'moved'] : ['held'];
-    return this.#turn(projectId, { from, to: 'active', sole });
+    return this.#turn(projectId, { from, to: 'active', gateway });
   }
 
   /** Marks a held project as moved. If it has already moved, it only changes the address. */
-  move(projectId: string, movedTo: string | null, sole: Sole): Promise<Transition> {
+  move(projectId: string, movedTo: string | null, gateway: ExclusiveGateway): Promise<Transition> {
     return this.#writer.write(async (tx): Promise<Transition> => {
-      const others = await othersOf(tx, sole);
+      const others = await othersOf(tx, gateway);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);
       if (!row || !isThere(row.state)) return { refused: 'missing' };
@@ -115,11 +115,15 @@ export class MoveStore {
     {
       from,
       to,
-      sole,
-    }: { readonly from: readonly ProjectState[]; readonly to: ProjectState; readonly sole: Sole },
+      gateway,
+    }: {
+      readonly from: readonly ProjectState[];
+      readonly to: ProjectState;
+      readonly gateway: ExclusiveGateway;
+    },
   ): Promise<Transition> {
     return this.#writer.write(async (tx): Promise<Transition> => {
-      const others = await othersOf(tx, sole);
+      const others = await othersOf(tx, gateway);
       if (others > 0) return { others };
       const row = await stateOf(tx, projectId);
       if (!row || !isThere(row.state)) return { refused: 'missing' };
@@ -132,7 +136,7 @@ export class MoveStore {
 }
 
 /** A gateway beats before it asks where a project is, so a new one is counted here or reads the new state. */
-async function othersOf(tx: Tx, { id, dead }: Sole): Promise<number> {
+async function othersOf(tx: Tx, { id, dead }: ExclusiveGateway): Promise<number> {
   if (id === null) return 0;
   const rows = await tx.all<GatewayRow>(
     'SELECT id, beat FROM gateway WHERE id <> ? AND beat <> ?',

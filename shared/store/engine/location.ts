@@ -1,6 +1,11 @@
 /** Where a database is. */
 export type DatabaseLocation = { readonly kind: 'file'; readonly path: string } | RemoteLocation;
 
+/** The file on this machine from which the database is read. */
+export function fileOf(location: DatabaseLocation): string {
+  return location.kind === 'file' ? location.path : location.mirror;
+}
+
 /** A database on a libSQL server, reached by Hrana over HTTP, and its mirror on this machine. */
 export interface RemoteLocation {
   readonly kind: 'remote';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DamagedDatabase } from '../../host/start-refused.ts';
 import { unavailable } from '../../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
-import type { DatabaseLocation, RemoteLocation } from './location.ts';
+import { fileOf, type DatabaseLocation, type RemoteLocation } from './location.ts';
 import { isDamage } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { MirrorOutdated, type MirrorOptions } from '../remote/mirror.ts';
@@ -35,7 +35,7 @@ function bytesOf(path: string): number {
 
 /** Open a writer first: it creates the database or its mirror, and updates its tables. */
 export async function openReader(location: DatabaseLocation): Promise<Reader> {
-  return new EmbeddedReader(location.kind === 'file' ? location.path : location.mirror);
+  return new EmbeddedReader(fileOf(location));
 }
 
 /** Creates the database if needed and updates its tables. On a server the database must exist. */

@@ -163,7 +163,7 @@ describe('an import into a server', () => {
     mkdirSync(dirname(orphan), { recursive: true });
     writeFileSync(orphan, 'of nobody');
     clock.advance(2 * 86_400_000);
-    projects.takeOn([{ id: project.id, isIdle: false, nextDueAt: null }]);
+    projects.adopt([{ id: project.id, isIdle: false, nextDueAt: null }]);
     await expect.poll(() => existsSync(orphan)).toBe(false);
     await gateway.stop({ keepFolder: true });
     await expectWhole(fresh, project);

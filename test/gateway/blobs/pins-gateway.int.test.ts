@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let disk: TestDisk;
 /** Others may write the databases of the gateway if `shared`, which are files all the same. */
 async function start(shared: boolean): Promise<void> {
-  vi.spyOn(Databases.prototype, 'shared', 'get').mockReturnValue(shared);
+  vi.spyOn(Databases.prototype, 'onServer', 'get').mockReturnValue(shared);
   clock = new FakeClock();
   gateway = await TestGateway.start({ clock });
   disk = await TestDisk.of(gateway, () => clock.now());

@@ -214,41 +214,41 @@ describe('a duty', () => {
     const a = await start('gtw_a');
     const b = await start('gtw_b');
     await haveBeaten(a, b);
-    expect([a.leaderTask.isOn, b.leaderTask.isOn]).toEqual([true, false]);
+    expect([a.task.isOn, b.task.isOn]).toEqual([true, false]);
     members.splice(members.indexOf(a), 1);
     await a.leave();
-    expect(a.leaderTask.isOn).toBe(false);
-    await expect.poll(() => b.leaderTask.isOn, soon).toBe(true);
+    expect(a.task.isOn).toBe(false);
+    await expect.poll(() => b.task.isOn, soon).toBe(true);
   });
 
   it('is taken on after a death', async () => {
     await dead('gtw_c');
     await control.gateways.takeTask('gtw_c', 'mailbox');
     const a = await start('gtw_a');
-    expect(a.leaderTask.isOn).toBe(false);
-    await expect.poll(() => a.leaderTask.isOn, soon).toBe(true);
+    expect(a.task.isOn).toBe(false);
+    await expect.poll(() => a.task.isOn, soon).toBe(true);
   });
 
   it('is given up before another may take it on, when the store does not answer', async () => {
     const a = await start('gtw_a');
-    expect(a.leaderTask.isOn).toBe(true);
+    expect(a.task.isOn).toBe(true);
     // Requests are held, so that no error tells of it.
     shared.server.faults.pause();
-    await expect.poll(() => a.leaderTask.isOn, soon).toBe(false);
+    await expect.poll(() => a.task.isOn, soon).toBe(false);
     // The timer may be early by a moment.
     await expect.poll(() => a.cluster.isUnsure, soon).toBe(true);
     expect(a.errors).toEqual([]);
     shared.server.faults.resume();
-    await expect.poll(() => a.leaderTask.isOn, soon).toBe(true);
+    await expect.poll(() => a.task.isOn, soon).toBe(true);
     // On a busy machine the next heartbeat may be late as well.
     await expect.poll(() => a.cluster.isUnsure, soon).toBe(false);
-    expect(a.leaderTask.starts).toBeGreaterThanOrEqual(2);
+    expect(a.task.starts).toBeGreaterThanOrEqual(2);
   });
 
   it('that cannot be begun is tried again, and does not keep a gateway from starting', async () => {
     const store = control.gateways;
-    const leaderTask = new CountedTask();
-    leaderTask.problem = new Error('no');
+    const task = new CountedTask();
+    task.problem = new Error('no');
     const errors: unknown[] = [];
     const cluster = new Cluster({
       store,
@@ -259,15 +259,15 @@ describe('a duty', () => {
       onError: (error) => errors.push(error),
       timing: TIMING,
     });
-    cluster.add(leaderTask);
+    cluster.add(task);
     await cluster.start();
-    expect(errors).toEqual([leaderTask.problem]);
-    leaderTask.problem = null;
-    await expect.poll(() => leaderTask.isOn, soon).toBe(true);
+    expect(errors).toEqual([task.problem]);
+    task.problem = null;
+    await expect.poll(() => task.isOn, soon).toBe(true);
     await cluster.endTasks();
-    expect(leaderTask.isOn).toBe(false);
+    expect(task.isOn).toBe(false);
     await sleep(3 * TIMING.beatMs);
-    expect(leaderTask.starts).toBe(1);
+    expect(task.starts).toBe(1);
     await cluster.close();
   });
 });

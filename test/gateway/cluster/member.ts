@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { Cluster, type LeaderTask } from '../../../gateway/cluster/cluster.ts';
+import { Cluster } from '../../../gateway/cluster/cluster.ts';
+import type { BackgroundTask } from '../../../gateway/lib/background-task.ts';
 import type { ProjectIdleState } from '../../../gateway/store/control/idle-markers.ts';
 import type { ControlStore } from '../../../gateway/store/control-store.ts';
 import { FakeClock } from '../../helpers/gateway.ts';
@@ -11,7 +12,7 @@ export const soon = { timeout: 60_000, interval: 5 };
 
 type Time = ReturnType<typeof stopTime>;
 
-export class CountedTask implements LeaderTask {
+export class CountedTask implements BackgroundTask {
   readonly name: string;
   isOn = false;
   starts = 0;
@@ -39,7 +40,7 @@ export class Member {
   readonly id: string;
   readonly inherited: ProjectIdleState[] = [];
   readonly errors: unknown[] = [];
-  readonly leaderTask = new CountedTask();
+  readonly task = new CountedTask();
   lost = 0;
   beats = 0;
   readonly cluster: Cluster;
@@ -69,7 +70,7 @@ export class Member {
       onError: (error) => this.errors.push(error),
       timing: TIMING,
     });
-    this.cluster.add(this.leaderTask);
+    this.cluster.add(this.task);
   }
 
   get notes() {

@@ -179,7 +179,7 @@ describe('letters', () => {
       {
         info: project.info,
         store: project.store,
-        shared: true,
+        dueRows: project.dueRows,
         writes: {
           run: (name, input) =>
             isAway && name === 'recordNotifications'

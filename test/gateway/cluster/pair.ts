@@ -58,7 +58,8 @@ export class Pair {
   /** The first gateway has noticed the second one, which has found the first when it began. */
   async acquainted(): Promise<void> {
     const project = await this.project(this.a);
-    while (!project.mayBeForeign()) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!project.coordination.mayBeBehind)
+      await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
   /** A further gateway, with a data folder of this name. */

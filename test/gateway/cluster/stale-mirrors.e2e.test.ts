@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { StaleMirrors } from '../../../gateway/cluster/stale-mirrors.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
 import { Pair } from './pair.ts';
 
 const soon = { timeout: 60_000, interval: 20 };
@@ -18,11 +20,24 @@ beforeEach(async () => {
 });
 afterEach(() => pair.stop());
 
+/** What the second gateway does once a day. */
+async function dropStale(): Promise<void> {
+  const { gateway } = pair.b;
+  const mirrors = new StaleMirrors({
+    folder: join(pair.folder, 'b', 'mirrors'),
+    control: { projects: () => gateway.listProjects() },
+    projects: gateway.projects,
+    clock: systemClock(),
+  });
+  await mirrors.start();
+  mirrors.close();
+}
+
 /** Whether the mirror is still there. The gateway may have only one project open, so it isn't this one. */
 async function isKept(): Promise<boolean> {
   expect((await pair.b.call('GET', '/v1/inbox', { key: otherKey })).status).toBe(200);
   age();
-  await pair.b.gateway.projects.dropStaleMirrors();
+  await dropStale();
   return existsSync(mirror);
 }
 
@@ -43,7 +58,7 @@ it('a mirror that nobody used for a week goes unless it is open, and comes back 
   const isOpenAndKept = async (): Promise<boolean> => {
     await pair.b.call('GET', '/v1/inbox');
     age();
-    await pair.b.gateway.projects.dropStaleMirrors();
+    await dropStale();
     return project.isOpen && existsSync(mirror);
   };
   await expect.poll(isOpenAndKept, soon).toBe(true);

@@ -49,7 +49,7 @@ function mailsOver(
       store: project.store,
       blobs: project.blobs,
       writes: { ...project.writes, run },
-      shared: false,
+      dueRows: project.dueRows,
       atLatest: (at) => dueAt.push(at),
       inBackground: (work) => void work().catch((error: unknown) => failures.push(error)),
     },
