@@ -5,7 +5,7 @@ import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
 import { CREATE_LOG_SQL } from '../../shared/store/remote/group-log.ts';
 import { RemoteReader } from '../../shared/store/remote/reader.ts';
-import type { MirrorOptions } from '../../shared/store/remote/mirror.ts';
+import { mirroring, type MirrorOptions } from '../../shared/store/remote/mirror.ts';
 import { EmbeddedReader } from '../../shared/store/engine/reader.ts';
 import { EmbeddedWriter, type WriterOptions } from '../../shared/store/engine/writer.ts';
 import { ITEMS, makeItems } from './database.ts';
@@ -114,8 +114,8 @@ function mirrorWriter(
   }: MirrorWriterOptions,
 ): EmbeddedWriter {
   const authority = new RemoteAuthority(openClient(location));
-  const mirror = { authority, onForeign, onUndone, onUncertain, onOutdated };
-  return new EmbeddedWriter(path, { onFatal: nothing, ...options, mirror }, makeItems);
+  const mirror = mirroring({ authority, onForeign, onUndone, onUncertain, onOutdated });
+  return new EmbeddedWriter(path, { onFatal: nothing, ...options, ...mirror }, makeItems);
 }
 
 interface OpenRemote {

@@ -8,6 +8,7 @@ import { firstMigrations } from '../../shared/store/engine/migrate.ts';
 import { openReader, openWriter } from '../../shared/store/engine/open.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
+import { mirroring } from '../../shared/store/remote/mirror.ts';
 import { CREATE_LOG_SQL } from '../../shared/store/remote/group-log.ts';
 import { openRemoteReader } from '../../shared/store/remote/open.ts';
 import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
@@ -86,9 +87,9 @@ async function older(gateway: string): Promise<EmbeddedWriter> {
   const location = at(gateway);
   const authority = new RemoteAuthority(openClient(location));
   const told = { onForeign: nothing, onUndone: nothing, onUncertain: nothing };
-  const mirror = { authority, ...told, onOutdated: nothing };
+  const mirror = mirroring({ authority, ...told, onOutdated: nothing });
   mkdirSync(dirname(location.mirror), { recursive: true });
-  const writer = new EmbeddedWriter(location.mirror, { onFatal: nothing, mirror }, makeOlder);
+  const writer = new EmbeddedWriter(location.mirror, { onFatal: nothing, ...mirror }, makeOlder);
   await writer.resume();
   return writer;
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openClient } from '../../shared/store/remote/client.ts';
+import { mirroring } from '../../shared/store/remote/mirror.ts';
 import { encodeStatements } from '../../shared/store/remote/group-log.ts';
 import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { makeItems } from '../helpers/database.ts';
@@ -107,9 +108,9 @@ const nothing = (): void => undefined;
 async function writerAt(url: string): Promise<EmbeddedWriter> {
   const authority = new RemoteAuthority(openClient({ ...remote.location, url }));
   const told = { onForeign: nothing, onUndone: nothing, onUncertain: nothing };
-  const mirror = { authority, ...told, onOutdated: nothing };
+  const mirror = mirroring({ authority, ...told, onOutdated: nothing });
   const path = join(folderOfTest(), 'mirror.db');
-  const writer = new EmbeddedWriter(path, { onFatal: nothing, mirror }, makeItems);
+  const writer = new EmbeddedWriter(path, { onFatal: nothing, ...mirror }, makeItems);
   onTestFinished(() => writer.close());
   await writer.resume();
   return writer;

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Tx, WriteTx } from '../../shared/store/engine/driver.ts';
 import { RemoteAuthority } from '../../shared/store/remote/authority.ts';
 import { openAfresh, openClient } from '../../shared/store/remote/client.ts';
+import { mirroring } from '../../shared/store/remote/mirror.ts';
 import { answersAfresh } from '../../shared/store/remote/fetch.ts';
 import { EmbeddedWriter } from '../../shared/store/engine/writer.ts';
 import { makeItems } from '../helpers/database.ts';
@@ -28,16 +29,16 @@ async function start(): Promise<{
   const { pathname } = new URL(remote.location.url);
   const location = { ...remote.location, url: line.url + pathname };
   const authority = new RemoteAuthority(openClient(location), { afresh: openAfresh(location) });
-  const mirror = {
+  const mirror = mirroring({
     authority,
     onForeign: nothing,
     onUndone: nothing,
     onUncertain: nothing,
     onOutdated: nothing,
-  };
+  });
   const writer = new EmbeddedWriter(
     `${folder.path}/mirror.db`,
-    { onFatal: nothing, mirror },
+    { onFatal: nothing, ...mirror },
     makeItems,
   );
   await writer.resume();

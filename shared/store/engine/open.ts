@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { DamagedDatabase } from '../../host/start-refused.ts';
 import { unavailable } from '../../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
-import { fileOf, type DatabaseLocation, type RemoteLocation } from './location.ts';
+import { fileOf, type DatabaseLocation } from './location.ts';
 import { isDamage } from './connection.ts';
 import { migrate } from './migrate.ts';
-import { MirrorOutdated, type MirrorOptions } from '../remote/mirror.ts';
+import type { MirrorOptions } from '../remote/mirror.ts';
 import { EmbeddedReader } from './reader.ts';
 import { LOG_HEADER_BYTES, PAGE_BYTES } from '../log/wal-layout.ts';
 import { EmbeddedWriter, type WriterOptions } from './writer.ts';
@@ -14,15 +14,13 @@ type Family = 'project' | 'control';
 
 /** Options for a file or a mirror. */
 export interface OpenWriterOptions
-  extends Omit<WriterOptions, 'mirror'>, Partial<Omit<MirrorOptions, 'authority'>> {
+  extends Omit<WriterOptions, 'commits'>, Partial<Omit<MirrorOptions, 'authority'>> {
   /**
    * The database was created before: if it is missing or empty, it is lost. Throws UNAVAILABLE instead of creating it
    * again.
    */
   readonly isMade?: boolean;
 }
-
-const nothing = (): void => undefined;
 
 /** Whether a file, or its log, has more than the first page, as every database of ours does. */
 export function hasTables(path: string): boolean {
@@ -44,7 +42,10 @@ export async function openWriter(
   family: Family,
   options: OpenWriterOptions,
 ): Promise<Writer & FollowedLog> {
-  if (location.kind === 'remote') return openMirror(location, family, options);
+  if (location.kind === 'remote') {
+    const { openMirror } = await import('../remote/open.ts');
+    return openMirror(location, family, options);
+  }
   if (options.isMade && !hasTables(location.path)) {
     throw unavailable(60, new Error(`${location.path} is missing or empty.`));
   }
@@ -54,35 +55,5 @@ export async function openWriter(
     if (!isDamage(error)) throw error;
     options.onDamage?.({ path: location.path, what: 'its structure' });
     throw new DamagedDatabase(location.path, error.message, error);
-  }
-}
-
-/** Opens the mirror of a database on a server, up to date; copies it again if what is there can't be brought up to date. */
-async function openMirror(
-  location: RemoteLocation,
-  family: Family,
-  options: OpenWriterOptions,
-): Promise<EmbeddedWriter> {
-  const { openAuthority, ensureMirror, dropMirror, migrateMirror } =
-    await import('../remote/open.ts');
-  const { onForeign = nothing, onUndone = nothing } = options;
-  const { onUncertain = nothing, onOutdated = nothing } = options;
-  for (let isSecond = false; ; isSecond = true) {
-    const authority = await openAuthority(location, family, options.isMade ?? false);
-    const mirror = { authority, onForeign, onUndone, onUncertain, onOutdated };
-    let writer: EmbeddedWriter | null = null;
-    try {
-      await ensureMirror(location, family);
-      writer = new EmbeddedWriter(location.mirror, { ...options, mirror }, (one) =>
-        migrateMirror(one, family, authority),
-      );
-      await writer.resume();
-      return writer;
-    } catch (error) {
-      await (writer ?? authority).close();
-      const isUseless = error instanceof MirrorOutdated || isDamage(error);
-      if (isSecond || !isUseless) throw error;
-      await dropMirror(location.mirror);
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { refusalOf } from './disk-trouble.ts';
 import { ServiceError, unavailable } from '../../lib/errors.ts';
-import { isDamage, isDiskFailure, type Connection } from './connection.ts';
+import { isDiskFailure, type Connection } from './connection.ts';
+import { OWN_COMMITS, type Commits, type OpenCommits } from './commits.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type {
   BaseCopy,
@@ -23,7 +24,6 @@ import {
   type Settled,
 } from './jobs.ts';
 import { POSITION_SQL } from '../tables/meta.ts';
-import { CommitUncertain, Mirror, MirrorOutdated, type MirrorOptions } from '../remote/mirror.ts';
 import { SumKeeper, type FileDamage } from '../sums/sum-keeper.ts';
 import { WriteAheadLog, type LogHead } from '../log/wal.ts';
 import { openWritable, positionOf } from './writer-connection.ts';
@@ -40,12 +40,12 @@ export interface WriterOptions {
   readonly mayBlock?: () => boolean;
   /** Set if replicas can follow. */
   readonly replication?: ReplicationOptions;
-  /** The file is made here and served elsewhere, so it needs no sums. */
+  /** The file can be copied again from elsewhere, so it needs no sums. */
   readonly isCopy?: boolean;
   /** Called for each damage that the writer comes across. */
   readonly onDamage?: (damage: FileDamage) => void;
-  /** Set if the file mirrors a database on a server. */
-  readonly mirror?: MirrorOptions;
+  /** Who decides which groups count (default: this writer). */
+  readonly commits?: OpenCommits;
 }
 
 interface ReplicationOptions extends GenerationOptions {
@@ -56,7 +56,7 @@ interface ReplicationOptions extends GenerationOptions {
 /** The result of running a group: its jobs' answers, and the statements to repeat elsewhere. */
 interface Ran {
   readonly settled: readonly Settled[];
-  /** Empty unless the file is a mirror. */
+  /** Empty unless they're needed. */
   readonly statements: readonly Query[];
 }
 
@@ -69,25 +69,25 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   readonly #options: WriterOptions;
   readonly #writer: Connection;
   readonly #log: WriteAheadLog;
-  /** Null for a copy, and for a mirror, which is copied again if it's in doubt. */
+  /** Null for a copy. */
   readonly #sums: SumKeeper | null;
   readonly #generations: Generations | null;
   readonly #checkpoints: Checkpoints;
-  readonly #mirror: Mirror | null;
+  readonly #commits: Commits;
   #position = 0;
   readonly #queue = new JobQueue();
   /** Work that needs the connection exclusively; it runs before the next group. Never rejects. */
-  #errands: (() => Promise<void>)[] = [];
+  #exclusiveTasks: (() => Promise<void>)[] = [];
   #pump: Promise<void> | null = null;
   #failed: unknown = null;
   #closing: Promise<void> | null = null;
 
   /** `migrate` runs on the writer before anything else. */
   constructor(path: string, options: WriterOptions, migrate: (connection: Connection) => void) {
-    const { replication, mirror, isCopy, onDamage } = options;
+    const { replication, isCopy, onDamage, commits } = options;
     this.#options = options;
     this.#generations = replication ? new Generations(path, replication) : null;
-    this.#sums = mirror || isCopy ? null : new SumKeeper(path, onDamage);
+    this.#sums = isCopy ? null : new SumKeeper(path, onDamage);
     this.#sums?.examine();
     this.#writer = openWritable(path);
     const note = (head: LogHead): void => this.#sums?.note(head, this.#position);
@@ -99,7 +99,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       this.#abandon();
       throw error;
     }
-    this.#mirror = mirror ? new Mirror(this.#writer, mirror) : null;
+    this.#commits = commits?.(this.#writer) ?? OWN_COMMITS;
     this.#generations?.attach(this.#log);
     this.#checkpoints = new Checkpoints({
       log: this.#log,
@@ -151,23 +151,19 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   async catchUp(): Promise<void> {
-    const mirror = this.#mirror;
-    if (!mirror) return;
     const known = this.#position;
-    const newest = await mirror.newest();
+    const newest = await this.#commits.newest(known);
     const isLost = !(newest >= known);
     if (!isLost && newest <= this.#position) return;
     await this.#alone(async () => {
-      if (isLost) throw new MirrorOutdated('The server has lost groups.');
-      await this.#takeIn(mirror, newest);
+      this.#commits.refuseLost(known, newest);
+      await this.#takeIn(newest);
     });
   }
 
-  /** Brings a mirror up to date after it was opened. Throws a MirrorOutdated if that isn't possible. */
+  /** Brings a file up to date after it was opened, if others commit as well. Throws if that isn't possible. */
   async resume(): Promise<void> {
-    const mirror = this.#mirror;
-    const newest = await mirror?.resumeAt(this.#position);
-    if (mirror && newest !== undefined) await this.#takeIn(mirror, newest);
+    await this.#takeIn(await this.#commits.resumeAt(this.#position));
   }
 
   /** Finishes queued jobs, checkpoints the log, and closes. */
@@ -184,7 +180,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#checkpoints.close();
     this.#abandon();
     this.#generations?.close();
-    this.#mirror?.close();
+    this.#commits.close();
   }
 
   /** Closing checkpoints the log, which another process may have left. */
@@ -208,7 +204,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing || this.#failed) return Promise.reject(unavailable(5, this.#failed));
     return new Promise<T>((resolve, reject) => {
-      this.#errands.push(async () => {
+      this.#exclusiveTasks.push(async () => {
         try {
           if (this.#failed) throw unavailable(5, this.#failed);
           resolve(await work());
@@ -225,10 +221,10 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     try {
       // Requests that arrived in the same turn of the loop share the first commit.
       await new Promise((resolve) => setImmediate(resolve));
-      while (this.#queue.length > 0 || this.#errands.length > 0) {
-        const errand = this.#errands.shift();
-        if (errand) {
-          await errand();
+      while (this.#queue.length > 0 || this.#exclusiveTasks.length > 0) {
+        const task = this.#exclusiveTasks.shift();
+        if (task) {
+          await task();
           continue;
         }
         await this.#commitGroup();
@@ -264,39 +260,26 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   async #commitJobs(jobs: Job[]): Promise<readonly Settled[]> {
-    const ran = (await this.#runTogether(jobs)) ?? (await this.#runApart(jobs));
-    if (this.#mirror) return this.#commitAtServer(this.#mirror, jobs, ran);
-    await this.#commit();
-    return ran.settled;
-  }
-
-  /** If another process was faster, takes in its groups and runs the jobs again. */
-  async #commitAtServer(
-    mirror: Mirror,
-    jobs: readonly Job[],
-    first: Ran,
-  ): Promise<readonly Settled[]> {
-    let ran = first;
-    while (!(await mirror.accepts(this.#position, ran.statements))) {
-      await this.#takeIn(mirror, this.#position + 1);
+    let ran = (await this.#runTogether(jobs)) ?? (await this.#runApart(jobs));
+    while (!(await this.#commits.accepts(this.#position, ran.statements))) {
+      await this.#takeIn(this.#position + 1);
       ran = await this.#runApart(jobs);
     }
     await this.#commit().catch((error: unknown) => {
-      // The server has it, so the next group finds it there.
-      throw new CommitUncertain(error);
+      throw this.#commits.failureOf(error);
     });
     return ran.settled;
   }
 
-  /** Repeats what other processes have committed, at least up to this position. */
-  async #takeIn(mirror: Mirror, upTo: number): Promise<void> {
+  /** Repeats what was committed elsewhere, at least up to this position. */
+  async #takeIn(upTo: number): Promise<void> {
     while (this.#position < upTo) {
-      const count = await mirror.takeIn(this.#position);
+      const count = await this.#commits.takeIn(this.#position);
       await this.#commit();
       this.#position += count;
       this.#generations?.look();
       this.#tell();
-      mirror.options.onForeign();
+      this.#commits.tookIn();
     }
   }
 
@@ -358,7 +341,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
 
   #begin(): Group {
     this.#writer.run('BEGIN IMMEDIATE');
-    return new Group(this.#writer, { records: this.#mirror !== null });
+    return new Group(this.#writer, { records: this.#commits.needsStatements });
   }
 
   #failGroup(error: unknown, jobs: readonly Job[]): void {
@@ -366,10 +349,8 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#undo();
     const refusal = refusalOf(error);
     for (const job of jobs) job.reject(refusal);
-    if (error instanceof CommitUncertain) this.#mirror?.options.onUncertain();
     const { cause } = refusal;
-    // A mirror that is damaged is copied again, after a restart.
-    const isUseless = cause instanceof MirrorOutdated || (this.#mirror && isDamage(cause));
+    const isUseless = this.#commits.failed(error, cause);
     if (isDiskFailure(cause) || isUseless) this.#failed ??= cause;
     if (this.#failed !== null && !hadFailed) this.#stop(refusal);
   }
@@ -380,14 +361,12 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     } catch (failure) {
       this.#failed = failure;
     }
-    this.#mirror?.options.onUndone();
+    this.#commits.undone();
   }
 
   /** Nothing more is written to this file. */
   #stop(refusal: ServiceError): void {
     for (const job of this.#queue.takeAll()) job.reject(refusal);
-    if (!(this.#failed instanceof MirrorOutdated)) return this.#options.onFatal(this.#failed);
-    this.#mirror?.invalidate();
-    this.#mirror?.options.onOutdated();
+    if (!this.#commits.stopped(this.#failed)) this.#options.onFatal(this.#failed);
   }
 }

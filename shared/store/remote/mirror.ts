@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../lib/errors.ts';
-import { isDiskFailure, isDiskFull, type Connection } from '../engine/connection.ts';
+import type { Commits } from '../engine/commits.ts';
+import { isDamage, isDiskFailure, isDiskFull, type Connection } from '../engine/connection.ts';
 import type { Query } from '../engine/driver.ts';
+import type { WriterOptions } from '../engine/writer.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_SQL } from '../tables/meta.ts';
 
 /** A group of jobs, as another process that has the same rows can repeat it. */
@@ -64,23 +66,26 @@ export class CommitUncertain extends ServiceError {
   }
 }
 
-/** Keeps a file the same as the database on a server. Its methods run while nothing else uses the connection. */
-export class Mirror {
-  readonly options: MirrorOptions;
+/** Options for a writer whose file mirrors a database on a server. It needs no sums: in doubt, it's copied again. */
+export function mirroring(options: MirrorOptions): Pick<WriterOptions, 'commits' | 'isCopy'> {
+  return { commits: (connection) => new Mirror(connection, options), isCopy: true };
+}
+
+/** Keeps a file the same as the database on a server, which decides which groups are committed. */
+class Mirror implements Commits {
+  readonly needsStatements = true;
+  readonly #options: MirrorOptions;
   readonly #connection: Connection;
   #looking: Promise<number> | null = null;
 
   constructor(connection: Connection, options: MirrorOptions) {
     this.#connection = connection;
-    this.options = options;
+    this.#options = options;
   }
 
-  /**
-   * Asks the server to commit the group of the open transaction, which is the next one after this position. If another
-   * process was faster, undoes it here and returns false.
-   */
+  /** Asks the server to commit the group. False if another process was faster. */
   async accepts(position: number, statements: readonly Query[]): Promise<boolean> {
-    const { authority, onUndone } = this.options;
+    const { authority, onUndone } = this.#options;
     const after = { position, token: this.#token };
     const token = randomBytes(12).toString('base64url');
     this.#connection.run(LAST_GROUP_SQL, [token]);
@@ -90,9 +95,8 @@ export class Mirror {
     return false;
   }
 
-  /** Begins a transaction with some groups of other processes, for the caller to commit. Returns how many they are. */
   async takeIn(position: number): Promise<number> {
-    const groups = await this.options.authority.after({ position, token: this.#token });
+    const groups = await this.#options.authority.after({ position, token: this.#token });
     if (groups === null || groups.length === 0) throw new MirrorOutdated('Copy it again.');
     this.#connection.run('BEGIN IMMEDIATE');
     try {
@@ -111,20 +115,47 @@ export class Mirror {
     this.#connection.run(LAST_GROUP_SQL, [token]);
   }
 
-  /**
-   * The server's position, for a mirror that was just opened at this position. Throws a MirrorOutdated if it has other
-   * groups than the server.
-   */
+  /** Throws a MirrorOutdated if the mirror has other groups than the server. */
   async resumeAt(position: number): Promise<number> {
-    const newest = await this.options.authority.newest();
+    const newest = await this.#options.authority.newest();
     const isAhead = position > newest.position;
     const differs = position === newest.position && newest.token !== this.#token;
     if (isAhead || differs) throw new MirrorOutdated('The server has another history.');
     return newest.position;
   }
 
+  refuseLost(position: number, newest: number): void {
+    if (!(newest >= position)) throw new MirrorOutdated('The server has lost groups.');
+  }
+
+  tookIn(): void {
+    this.#options.onForeign();
+  }
+
+  undone(): void {
+    this.#options.onUndone();
+  }
+
+  /** The server has it, so the next group finds it there. */
+  failureOf(error: unknown): CommitUncertain {
+    return new CommitUncertain(error);
+  }
+
+  /** A mirror that is damaged is copied again, after a restart. */
+  failed(error: unknown, cause: unknown): boolean {
+    if (error instanceof CommitUncertain) this.#options.onUncertain();
+    return cause instanceof MirrorOutdated || isDamage(cause);
+  }
+
+  stopped(cause: unknown): boolean {
+    if (!(cause instanceof MirrorOutdated)) return false;
+    this.#invalidate();
+    this.#options.onOutdated();
+    return true;
+  }
+
   /** Makes sure that the mirror is copied again when it is next opened. */
-  invalidate(): void {
+  #invalidate(): void {
     try {
       this.#connection.run(LAST_GROUP_SQL, ['outdated']);
     } catch {
@@ -136,7 +167,7 @@ export class Mirror {
   newest(): Promise<number> {
     this.#looking ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
       this.#looking = null;
-      return this.options.authority.newest().then(({ position }) => position);
+      return this.#options.authority.newest().then(({ position }) => position);
     });
     return this.#looking;
   }
@@ -147,6 +178,6 @@ export class Mirror {
   }
 
   close(): void {
-    this.options.authority.close();
+    this.#options.authority.close();
   }
 }

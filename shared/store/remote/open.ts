@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path';
 import type { Client, Transaction } from '@libsql/client/http';
 import { ServiceError, unavailable } from '../../lib/errors.ts';
 import { makeFolder } from '../../host/make-folder.ts';
-import type { Connection } from '../engine/connection.ts';
+import { isDamage, type Connection } from '../engine/connection.ts';
 import type { Reader } from '../engine/driver.ts';
 import type { RemoteLocation } from '../engine/location.ts';
-import { MirrorOutdated } from './mirror.ts';
+import { MirrorOutdated, mirroring } from './mirror.ts';
 import { migrate, missingMigrations, NewerSchema } from '../engine/migrate.ts';
+import type { OpenWriterOptions } from '../engine/open.ts';
 import { EmbeddedReader } from '../engine/reader.ts';
+import { EmbeddedWriter } from '../engine/writer.ts';
 import { copyTables, MIRRORED, openCopy } from '../copy/table-copy.ts';
 import { RemoteAuthority } from './authority.ts';
 import { openAfresh, openClient } from './client.ts';
@@ -20,6 +22,36 @@ import { patiently } from './retry.ts';
 import { ServerWriter } from './server-writer.ts';
 
 type Family = 'project' | 'control';
+
+const nothing = (): void => undefined;
+
+/** Opens the mirror of a database on a server, up to date; copies it again if what is there can't be brought up to date. */
+export async function openMirror(
+  location: RemoteLocation,
+  family: Family,
+  options: OpenWriterOptions,
+): Promise<EmbeddedWriter> {
+  const { onForeign = nothing, onUndone = nothing } = options;
+  const { onUncertain = nothing, onOutdated = nothing } = options;
+  for (let isSecond = false; ; isSecond = true) {
+    const authority = await openAuthority(location, family, options.isMade ?? false);
+    const mirror = mirroring({ authority, onForeign, onUndone, onUncertain, onOutdated });
+    let writer: EmbeddedWriter | null = null;
+    try {
+      await ensureMirror(location, family);
+      writer = new EmbeddedWriter(location.mirror, { ...options, ...mirror }, (one) =>
+        migrateMirror(one, family, authority),
+      );
+      await writer.resume();
+      return writer;
+    } catch (error) {
+      await (writer ?? authority).close();
+      const isUseless = error instanceof MirrorOutdated || isDamage(error);
+      if (isSecond || !isUseless) throw error;
+      await dropMirror(location.mirror);
+    }
+  }
+}
 
 /** Reads the server itself, not a mirror. */
 export function openRemoteReader(location: RemoteLocation): RemoteReader {
@@ -71,7 +103,7 @@ export async function readSnapshot<T>(
 }
 
 /** Copies the database to the mirror's place, unless there is a mirror. */
-export async function ensureMirror(location: RemoteLocation, family: Family): Promise<void> {
+async function ensureMirror(location: RemoteLocation, family: Family): Promise<void> {
   const { mirror } = location;
   if (existsSync(mirror)) return;
   makeFolder(dirname(mirror));
@@ -96,7 +128,7 @@ async function sync(path: string): Promise<void> {
 }
 
 /** Removes a mirror that nobody has open, with everything that belongs to it. */
-export async function dropMirror(path: string): Promise<void> {
+async function dropMirror(path: string): Promise<void> {
   // The database last: without it, a mirror is made again.
   await rm(join(dirname(path), 'generations'), { recursive: true, force: true });
   for (const end of ['-wal', '-shm', '-sums', '']) await rm(path + end, { force: true });
@@ -186,7 +218,7 @@ async function migrateWithin(transaction: Transaction, family: Family): Promise<
  * Migrates a mirror right after the server's database. Throws a MirrorOutdated if that was migrated earlier: groups
  * that an earlier release has committed since would be migrated here, and aren't there.
  */
-export function migrateMirror(
+function migrateMirror(
   connection: Connection,
   family: Family,
   { hasMigrated }: RemoteAuthority,
