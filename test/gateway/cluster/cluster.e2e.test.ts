@@ -214,7 +214,9 @@ describe('a duty', () => {
     const a = await start('gtw_a');
     const b = await start('gtw_b');
     await haveBeaten(a, b);
-    expect([a.task.isOn, b.task.isOn]).toEqual([true, false]);
+    // On a busy machine a heartbeat may be so late that it's given up for a moment.
+    await expect.poll(() => a.task.isOn, soon).toBe(true);
+    expect(b.task.isOn).toBe(false);
     members.splice(members.indexOf(a), 1);
     await a.leave();
     expect(a.task.isOn).toBe(false);
