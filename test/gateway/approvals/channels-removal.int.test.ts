@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId, newToken } from '../../../shared/lib/ids.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf, tokensOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { TestPeople, refused } from './people.ts';
+import { eachWithPeople, type TestPeople, refused } from './people.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -16,13 +16,7 @@ let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people, owner } = made));
 
 const approvals = () => test.gateway.approvals;
 

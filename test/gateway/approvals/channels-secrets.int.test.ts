@@ -1,25 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operations } from '../../../shared/operations/index.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 
 const LOCAL = 'ana.lovelace.1815';
 const ADDRESS = `${LOCAL}@example.com`;
 const OWNER = 'grace.hopper.1906';
 
 let test: TestGateway;
-let clock: FakeClock;
 let people: TestPeople;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
+eachWithPeople(async (made) => {
+  ({ test, people } = made);
   await test.gateway.setOwner(test.projectId, `${OWNER}@example.com`);
 });
-afterEach(() => test.stop());
 
 /** Every byte of the project's database, as a replica of it has them. */
 function bytes(): Buffer {

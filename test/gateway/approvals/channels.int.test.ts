@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf, tokensOf } from '../../helpers/outbox.ts';
-import { TestPeople, refused } from './people.ts';
+import { eachWithPeople, type TestPeople, refused } from './people.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -12,13 +12,7 @@ let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people, owner } = made));
 
 const approvals = () => test.gateway.approvals;
 const post = (body: Record<string, unknown>) => test.call('POST', '/v1/channels', { body });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
 import type { Notification } from '../../../gateway/approvals/approvals.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { TestCarrier, later } from '../channels/test-carrier.ts';
-import { TestPeople, refused } from './people.ts';
+import { eachWithPeople, type TestPeople, refused } from './people.ts';
 
 const MINUTE = 60_000;
 
@@ -15,16 +15,12 @@ let people: TestPeople;
 let owner: string;
 let carrier: TestCarrier;
 let queue: NotificationQueue;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
+eachWithPeople((made) => {
+  ({ test, clock, people, owner } = made);
   people.project.notifications.close();
   carrier = new TestCarrier();
   queue = queueOf(carrier);
 });
-afterEach(() => test.stop());
 
 /** Takes the place of what sends the messages, as a gateway with a mail server and the next start of one would. */
 function queueOf(email: TestCarrier, isCounted = true): NotificationQueue {

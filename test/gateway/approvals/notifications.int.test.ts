@@ -1,16 +1,16 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Carrier } from '../../../gateway/approvals/approvals.ts';
 import { NotificationQueue } from '../../../gateway/approvals/notification-queue.ts';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { newId } from '../../../shared/lib/ids.ts';
 import { channelAad } from '../../../shared/operations/channel/view.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 import { later, SENT, TestCarrier } from '../channels/test-carrier.ts';
 
 const SECOND = 1000;
@@ -20,14 +20,10 @@ let clock: FakeClock;
 let people: TestPeople;
 let vault: Vault;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
+eachWithPeople((made) => {
+  ({ test, clock, people, owner } = made);
   vault = createVault(loadMasterKey(join(test.folder, 'master.key')));
-  owner = await people.owner();
 });
-afterEach(() => test.stop());
 
 /** Takes the place of what sends the messages of the project, as the next start of the process would. */
 function messages(email: Carrier, telegram?: Carrier): NotificationQueue {

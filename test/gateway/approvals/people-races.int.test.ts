@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Choice } from '../../../gateway/approvals/approvals.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 
 const MINUTE = 60_000;
 
@@ -11,13 +11,7 @@ let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people, owner } = made));
 
 const CHOICES: readonly Choice[] = [
   { verb: 'approve', comment: 'yes' },

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach } from 'vitest';
 import type { Choice, Decided } from '../../../gateway/approvals/approvals.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { FakeTelegram } from '../../helpers/fake-telegram.ts';
-import { TestGateway } from '../../helpers/gateway.ts';
+import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { tokensOf } from '../../helpers/outbox.ts';
 import type { FakePerson } from '../../helpers/telegram-person.ts';
 
@@ -41,6 +42,27 @@ export interface Channel {
 interface Link {
   readonly requestId: string;
   readonly channelId: string;
+}
+
+/** A gateway with its people, at a time that stands still. */
+interface PeopleSetting {
+  readonly test: TestGateway;
+  readonly clock: FakeClock;
+  readonly people: TestPeople;
+  /** The owner's channel. */
+  readonly owner: string;
+}
+
+/** Gives each test of the file a gateway of its own, and stops it afterwards. */
+export function eachWithPeople(use: (made: PeopleSetting) => unknown): void {
+  let test: TestGateway;
+  beforeEach(async () => {
+    const clock = new FakeClock();
+    test = await TestGateway.start({ clock });
+    const people = await TestPeople.of(test, clock);
+    await use({ test, clock, people, owner: await people.owner() });
+  });
+  afterEach(() => test.stop());
 }
 
 /** A gateway with a bot, which reads its chats. */

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Choice } from '../../../gateway/approvals/approvals.ts';
 import { newId } from '../../../shared/lib/ids.ts';
 import { SUGGESTION_SCAN_MAX } from '../../../shared/lib/limits.ts';
 import { withSuggestion, type RuleSuggestion } from '../../../shared/rules/policy/suggest.ts';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { writerOf } from '../../helpers/writers.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 
 const DAY_MS = 86_400_000;
 const APPROVE: Choice = { verb: 'approve' };
@@ -23,12 +23,7 @@ let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let asked = 0;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people } = made));
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

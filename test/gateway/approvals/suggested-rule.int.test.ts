@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { visit } from '../../helpers/page-visitor.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 
 const RULE = {
   effect: 'auto_approve',
@@ -13,12 +13,7 @@ const CALL = { action: 'tool.Bash', summary: 'Run it', bind: { command: 'npm tes
 let clock: FakeClock;
 let test: TestGateway;
 let people: TestPeople;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people } = made));
 
 async function proposed() {
   const pending = await people.project.store.read((store) => store.requests.pending(clock.now()));

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../helpers/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../helpers/gateway.ts';
 import { mailsOf } from '../../helpers/outbox.ts';
 import { visit } from '../../helpers/page-visitor.ts';
 import { parsedMail, valuesOf } from '../mail/parsed-mail.ts';
-import { TestPeople } from './people.ts';
+import { eachWithPeople, type TestPeople } from './people.ts';
 
 const HOUR_MS = 3_600_000;
 const THREAD = 'shop on laptop, session 1';
@@ -13,12 +13,7 @@ const STOP = { verb: 'deny', lasts: true } as const;
 let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people } = made));
 
 /** A tool's call, as `svc hook run` asks about it. */
 function call(bind: object, more: Record<string, unknown> = {}) {

@@ -119,18 +119,9 @@ describe('a deletion', () => {
     expect(again.project.id).not.toBe(team.projectId);
   });
 
-  it('needs the project’s name, and an admin’s key', async () => {
+  it('needs the project’s name', async () => {
     const wrong = await team.call('DELETE', '/v1/project?name=other');
     expect([wrong.status, wrong.body.error?.code]).toEqual([400, 'VALIDATION_FAILED']);
-    await team.joined('mia@example.com', 'member');
-    const { api_key: key } = await team.keyOf('mia@example.com');
-    const refused = await team.call(
-      'DELETE',
-      `/v1/project?name=${await nameNow()}`,
-      undefined,
-      key,
-    );
-    expect(refused.body.error?.code).toBe('SCOPE_MISSING');
   });
 
   it('by the operator ends keys and streams too', async () => {

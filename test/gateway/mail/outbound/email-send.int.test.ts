@@ -273,9 +273,5 @@ describe('email_status', () => {
         hint: `No batch ${id} in this project. Find the batch_id in the answer of POST /v1/emails, or in an email.failed or email.bounced event.`,
       },
     });
-    const key = await mail.gateway.key('disk');
-    expect(await mail.gateway.call('GET', `/v1/emails/${id}`, { key })).toMatchObject(
-      refused(403, 'SCOPE_MISSING'),
-    );
   });
 });

@@ -147,23 +147,18 @@ describe('tool calls', () => {
     expect(json.result.structuredContent).toBeUndefined();
   });
 
-  it('tells the details of a failure to programs as well', async () => {
-    executor.scopes = [];
-    const { json } = await legacy('tools/call', { name: 'test_wait' });
-    const told = { code: 'SCOPE_MISSING', scope: 'inbox:read' };
-    expect(json.result).toMatchObject({ _meta: { 'svc/error': told } });
-  });
-
   it('notes what a caller is not shown', async () => {
     await legacy('tools/call', { name: 'test_fail', arguments: { how: 'break' } });
     expect(served.internal).toEqual([new TypeError('secret detail')]);
   });
 
-  it('tells a key without the scope which one it lacks', async () => {
+  it('tells a key without the scope which one it lacks, and its program too', async () => {
     executor.scopes = [];
     const { json } = await legacy('tools/call', { name: 'test_wait' });
     expect(json.result.isError).toBe(true);
     expect(json.result.content[0].text).toMatch(/^SCOPE_MISSING: /);
+    const told = { code: 'SCOPE_MISSING', scope: 'inbox:read' };
+    expect(json.result).toMatchObject({ _meta: { 'svc/error': told } });
   });
 
   it.each([

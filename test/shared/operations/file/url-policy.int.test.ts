@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileUrl } from '../../../../shared/operations/file/url.ts';
 import { caller } from '../../../helpers/calls.ts';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import type { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { TestPeople, refused } from '../../../gateway/approvals/people.ts';
-import { askedAgain } from '../../../helpers/asked-again.ts';
+import { eachWithPeople, type TestPeople, refused } from '../../../gateway/approvals/people.ts';
 
 interface Linked {
   readonly url?: string;
@@ -25,14 +24,10 @@ let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
+eachWithPeople(async (made) => {
+  ({ test, clock, people, owner } = made);
   await save('public');
 });
-afterEach(() => test.stop());
 
 const save = (content: string, path = 'a') =>
   test.call('PUT', `/v1/files/${path}`, {
@@ -300,16 +295,5 @@ describe('a link that a person allows', () => {
       expect(later.status).toBe(given === null ? 200 : 409);
     }
     expect(left).toBeGreaterThan(0);
-  });
-
-  it('is not given to a key that was revoked while it waited', async () => {
-    const made = await test.call<{ id: string; api_key: string }>('POST', '/v1/keys', {
-      body: { name: 'soon gone', scopes: ['disk'] },
-    });
-    const key = made.body.api_key;
-    const asking = askedAgain(() => link({ wait_seconds: 60 }, { key }));
-    await expect.poll(() => people.project.waits.size).toBe(1);
-    await test.call('DELETE', `/v1/keys/${made.body.id}`);
-    expect(await asking).toMatchObject(refused(401, 'KEY_REVOKED'));
   });
 });

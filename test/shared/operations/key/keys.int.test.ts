@@ -175,8 +175,6 @@ describe('a key', () => {
     expect(more).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_FAILED' } } });
     const same = await create({ scopes: ['inbox:read', 'inbox:read'] }, admin.body.api_key);
     expect(same).toMatchObject({ status: 201, body: { scopes: ['inbox:read'] } });
-    const reader = await create({ scopes: ['inbox:read'] }, same.body.api_key);
-    expect(reader).toMatchObject({ status: 403, body: { error: { code: 'SCOPE_MISSING' } } });
   });
 
   it('cannot take over one that may do more than it by rotating it', async () => {
@@ -186,19 +184,6 @@ describe('a key', () => {
     expect(taken).toMatchObject({ status: 403, body: { error: { code: 'SCOPE_MISSING' } } });
     expect(JSON.stringify(taken.body)).not.toContain('svc_live_');
     expect((await whoami(gateway.apiKey)).status).toBe(200);
-  });
-
-  it('sees itself only, revokes and rotates itself only, without admin', async () => {
-    const [own] = await listKeys();
-    const { body } = await create({ scopes: ['inbox:read'] });
-    expect((await listKeys(body.api_key)).map(({ id }) => id)).toEqual([body.id]);
-    expect((await listKeys()).length).toBe(2);
-    const refused = { status: 403, body: { error: { code: 'SCOPE_MISSING' } } };
-    expect(await revoke(own?.id ?? '', body.api_key)).toMatchObject(refused);
-    expect(await rotate(own?.id ?? '', {}, body.api_key)).toMatchObject(refused);
-    const rotated = await rotate(body.id, {}, body.api_key);
-    expect(rotated.status).toBe(201);
-    expect((await revoke(body.id, rotated.body.api_key)).status).toBe(200);
   });
 
   it('is shown once, and stored nowhere', async () => {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
-import { TestPeople } from '../../../gateway/approvals/people.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestGateway } from '../../../helpers/gateway.ts';
+import { eachWithPeople, type TestPeople } from '../../../gateway/approvals/people.ts';
 
 const SMALL = {
   id: 'small',
@@ -11,12 +11,7 @@ const SMALL = {
 
 let test: TestGateway;
 let people: TestPeople;
-beforeEach(async () => {
-  const clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, people } = made));
 
 /** Asks with `amount` and `bind` as they're written in JSON. */
 async function ask(amount: string, bind: string) {

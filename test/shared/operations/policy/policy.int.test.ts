@@ -1,19 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { TestPeople, refused, type Asked } from '../../../gateway/approvals/people.ts';
+import {
+  eachWithPeople,
+  type TestPeople,
+  refused,
+  type Asked,
+} from '../../../gateway/approvals/people.ts';
 
 let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people, owner } = made));
 
 const policy = async () => (await test.call('GET', '/v1/policy')).body;
 const iso = (ms: number): string => new Date(ms).toISOString();

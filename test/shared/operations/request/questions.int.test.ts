@@ -1,17 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { TestPeople } from '../../../gateway/approvals/people.ts';
+import { eachWithPeople, type TestPeople } from '../../../gateway/approvals/people.ts';
 
 let test: TestGateway;
 let clock: FakeClock;
 let people: TestPeople;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people } = made));
 
 const QUESTION = { question: 'Which region?', options: ['eu-west', 'us-east'], state_ref: 's' };
 

@@ -1,7 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
 import { mailsOf } from '../../../helpers/outbox.ts';
-import { TestPeople, refused, type Asked } from '../../../gateway/approvals/people.ts';
+import {
+  eachWithPeople,
+  type TestPeople,
+  refused,
+  type Asked,
+} from '../../../gateway/approvals/people.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -14,13 +19,7 @@ let clock: FakeClock;
 let people: TestPeople;
 let owner: string;
 
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
-  owner = await people.owner();
-});
-afterEach(() => test.stop());
+eachWithPeople((made) => ({ test, clock, people, owner } = made));
 
 describe('ask_approval', () => {
   it('that nobody has decided says that this is no denial, and when to look again', async () => {

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
-import { refused, TestPeople } from '../../../gateway/approvals/people.ts';
+import { describe, expect, it } from 'vitest';
+import type { FakeClock, TestGateway } from '../../../helpers/gateway.ts';
+import { eachWithPeople, refused, type TestPeople } from '../../../gateway/approvals/people.ts';
 
 interface Answer {
   readonly status?: string;
@@ -24,13 +24,10 @@ let clock: FakeClock;
 let people: TestPeople;
 let url: string;
 let deliveries = 0;
-beforeEach(async () => {
-  clock = new FakeClock();
-  test = await TestGateway.start({ clock });
-  people = await TestPeople.of(test, clock);
+eachWithPeople(async (made) => {
+  ({ test, clock, people } = made);
   url = await test.addSource({ name: 'open' });
 });
-afterEach(() => test.stop());
 
 const post = (path: string, body: unknown, key?: string) =>
   test.call<Answer>('POST', path, { body, ...(key !== undefined && { key }) });
