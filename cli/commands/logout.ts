@@ -8,7 +8,7 @@ import { switchOption, textArgument, textOption } from '../input/option-values.t
 import { gatewayClient } from '../signin/gateway-client.ts';
 import { existing, removeProfile, storedProfiles } from '../signin/profiles.ts';
 import { canBeSatOut, messageOf } from '../../clients/typescript/core/errors.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 export const declaration: Declaration = {
   summary: "Revoke a profile's key, and remove the profile and its replica.",
@@ -76,9 +76,9 @@ const KEY_ENDS: Readonly<Record<KeyEnd, string>> = {
 };
 
 async function revoke(context: CommandContext, name: string, profile: Profile): Promise<KeyEnd> {
-  const { gateway, api_key } = profile;
-  if (gateway === null || !isUrl(gateway)) return 'unreachable';
-  const client = gatewayClient(context, new URL(gateway), api_key);
+  const gateway = parsedUrl(profile.gateway ?? '');
+  if (!gateway) return 'unreachable';
+  const client = gatewayClient(context, gateway, profile.api_key);
   try {
     const options = { signal: context.signal, timeoutMs: CALL_MS };
     // Asks the gateway, because the stored key may have been rotated since.

@@ -10,7 +10,7 @@ import { checkClock } from './clock.ts';
 import { failed, ok, warning, type Finding } from './checks.ts';
 import { checkSetAside } from './set-aside.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const ANSWERS_WITHIN_MS = 5000;
 
@@ -22,10 +22,10 @@ export async function checkGateway(context: CommandContext): Promise<Finding[]> 
   const profile = storedProfile(context);
   const address = profile?.gateway;
   if (!profile || !address) return [];
-  if (!isUrl(address)) {
+  const gateway = parsedUrl(address);
+  if (!gateway) {
     return [failed('gateway', `${address} isn't an address`, 'Sign in again: svc login')];
   }
-  const gateway = new URL(address);
   const connection = { gateway, apiKey: profile.api_key };
   const { home, env } = context;
   const client = new HttpClient({ home, env, connection, warn: () => undefined });

@@ -5,7 +5,7 @@ import { EXIT } from '../exit.ts';
 import { safeJson } from '../view/terminal-text.ts';
 import { postBytes, type Sent } from '../work/http-send.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const SEND_TIMEOUT_MS = 30_000;
 
@@ -22,12 +22,13 @@ interface Delivery {
 /** Sends the sample and prints the result. Returns the resulting event's id, or null for a report. */
 export async function deliver(
   { output, signal }: CommandContext,
-  { kind, source, url, headers, body }: Delivery,
+  { kind, source, url: address, headers, body }: Delivery,
 ): Promise<string | null> {
-  if (!isUrl(url)) {
+  const url = parsedUrl(address);
+  if (!url) {
     throw badAnswer("This version of svc doesn't understand the source's URL.");
   }
-  const sent = await post(new URL(url), headers, body, signal);
+  const sent = await post(url, headers, body, signal);
   const { status, event_id } = answerOf(sent);
   const line = { status, event_id, kind, source };
   output.line(

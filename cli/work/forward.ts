@@ -8,7 +8,7 @@ import { getBytes, postBytes, type Sent } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { signWebhook } from '../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../shared/senders/registry.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const FORWARD_TIMEOUT_MS = 30_000;
 const PAYLOAD_TIMEOUT_MS = 60_000;
@@ -41,13 +41,14 @@ export function forwardUrl(text: string): URL {
     ? text
     : `http://${text.replace(/^:?(\d+)(?=\/|$)/, 'localhost:$1')}`;
   const otherScheme = whole !== text && text.includes('://');
-  if (otherScheme || !isUrl(whole)) {
+  const url = otherScheme ? null : parsedUrl(whole);
+  if (!url) {
     throw usageError(
       `\`${text}\` isn't an http or https address.`,
       'For example: --forward localhost:3000/webhooks',
     );
   }
-  return new URL(whole);
+  return url;
 }
 
 /** POSTs a claimed event as its sender did: the same bytes, with the same type and headers. */

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 /** Credentials for a bucket. Never part of a message. */
 interface S3Credentials {
@@ -79,13 +79,13 @@ function readFolder(
 }
 
 function readPlace(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
-  if (!text.startsWith('s3://') || !isUrl(text)) {
+  const url = text.startsWith('s3://') ? parsedUrl(text) : null;
+  if (!url) {
     complain(
       'SVC_BLOBS must be `file:`, `file:/absolute/folder` or `s3://bucket?endpoint=…&region=…&path_style=…`.',
     );
     return null;
   }
-  const url = new URL(text);
   refuseUnknown(url, complain);
   const bucket = url.hostname;
   if (!BUCKET.test(bucket)) complain("SVC_BLOBS: S3 doesn't allow this bucket name.");
@@ -128,7 +128,7 @@ function readRegion(options: URLSearchParams, complain: Complain): string {
 function readEndpoint(options: URLSearchParams, region: string, complain: Complain): URL | null {
   const text = options.get('endpoint');
   if (text === null) return new URL(`https://s3.${region}.amazonaws.com`);
-  const url = isUrl(text) ? new URL(text) : null;
+  const url = parsedUrl(text);
   // It consists of the origin alone.
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
   complain('SVC_BLOBS: endpoint must be an http or https address with only a host and port.');

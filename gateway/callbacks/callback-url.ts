@@ -3,7 +3,7 @@ import { ServiceError } from '../../shared/lib/errors.ts';
 import { hasControl } from '../../shared/lib/text.ts';
 import { isPublicAddress } from '../lib/address-classes.ts';
 import { CallbackAllow } from './callback-allow.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const URL_MAX_CHARS = 2048;
 const PORT_FREE_MIN = 1024;
@@ -61,8 +61,8 @@ function readUrl(text: string): URL {
     throw rejected('The URL holds a user name or password: the signature says who is calling.');
   }
   if (text.includes('#')) throw rejected('The URL has a fragment (#), which is never sent.');
-  if (!isUrl(text)) throw rejected('The URL has a host or port that cannot be read.');
-  const url = new URL(text);
+  const url = parsedUrl(text);
+  if (!url) throw rejected('The URL has a host or port that cannot be read.');
   // Encoding characters made it longer.
   if (url.href.length > URL_MAX_CHARS) throw rejected(tooLong());
   if (url.port === '0') throw rejected('Nothing can be reached on port 0.');

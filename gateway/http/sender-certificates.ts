@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import { CallbackAllow } from '../callbacks/callback-allow.ts';
 import { guardedGet } from '../callbacks/guarded-get.ts';
 import type { CertificatePlace } from '../../shared/senders/sender.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 const KEPT_MS = 12 * 3_600_000;
 /** A failure is remembered for a moment, so that a flood of made-up names asks the sender's host rarely. */
@@ -29,7 +29,7 @@ export class SenderCertificates {
 
   /** The certificate (PEM) that a delivery names; null unless it's at its sender's host. */
   at(address: string, { hosts, path }: CertificatePlace): Promise<string | null> {
-    const url = isUrl(address) ? new URL(address) : null;
+    const url = parsedUrl(address);
     const isPlain =
       url !== null && hosts.some((host) => url.href === `https://${host}${url.pathname}`);
     if (!isPlain || !url.pathname.startsWith(path)) return Promise.resolve(null);

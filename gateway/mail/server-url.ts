@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { Password } from './password.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 /** A server, and how to connect to it. */
 export interface ServerAddress {
@@ -46,13 +46,13 @@ export function readServerUrl(
   complain: Complain,
 ): ServerUrl | null {
   const tell: Complain = (problem) => complain(`${setting}${problem}`);
-  if (!new RegExp(`^${scheme}s?://`, 'i').test(text) || !isUrl(text)) {
+  const url = new RegExp(`^${scheme}s?://`, 'i').test(text) ? parsedUrl(text) : null;
+  if (!url) {
     tell(
       ` must look like \`${example}\` or \`${scheme}s://…\`. Write special characters in the user name and password as %XX.`,
     );
     return null;
   }
-  const url = new URL(text);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (!HOST.test(host) && !isIPv6(host)) tell(' has no valid host.');
   if (url.port === '0') tell(": 0 isn't a port.");

@@ -1,5 +1,5 @@
 import { NAME_PLACE, type DatabaseMaker, type RemoteStore } from '../store/databases.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 type Env = NodeJS.ProcessEnv;
 type Complain = (problem: string) => void;
@@ -57,9 +57,9 @@ function readToken(name: string, env: Env, complain: Complain): string | null {
 }
 
 function isAddress(text: string, schemes: readonly string[]): boolean {
-  const sample = text.replaceAll(NAME_PLACE, 'prj-0123456789abcdef');
-  if (!isUrl(sample)) return false;
-  const { protocol, hostname, username, password, hash } = new URL(sample);
+  const sample = parsedUrl(text.replaceAll(NAME_PLACE, 'prj-0123456789abcdef'));
+  if (!sample) return false;
+  const { protocol, hostname, username, password, hash } = sample;
   return schemes.includes(protocol) && hostname !== '' && !username && !password && !hash;
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isUrl } from '../lib/urls.ts';
+import { parsedUrl } from '../lib/urls.ts';
 
 /**
  * Why a request names no host or several, or null. A proxy in front may have used a different one than the handlers
@@ -31,7 +31,5 @@ function hostsIn(rawHeaders: readonly string[]): number {
 
 /** The host without a default port; null if there's more than a host. */
 function hostOf(scheme: string, authority: string): string | null {
-  const text = `${scheme}//${authority}`;
-  if (authority.includes('@') || !isUrl(text)) return null;
-  return new URL(text).host;
+  return authority.includes('@') ? null : (parsedUrl(`${scheme}//${authority}`)?.host ?? null);
 }

@@ -9,8 +9,3 @@ export function parsedUrl(text: string, base?: string | URL): URL | null {
     return null;
   }
 }
-
-/** Whether a text is a URL, for those who don't need its parts. */
-export function isUrl(text: string): boolean {
-  return parsedUrl(text) !== null;
-}

@@ -1,5 +1,5 @@
 import { parseTelegramHtml, type ShownHtml } from './telegram-html.ts';
-import { isUrl } from '../../shared/lib/urls.ts';
+import { parsedUrl } from '../../shared/lib/urls.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -72,7 +72,7 @@ function checkButton({ text, callback_data: data, url }: Button): void {
 }
 
 function checkUrl(url: string, what: string): void {
-  const host = isUrl(url) ? new URL(url).hostname : '';
+  const host = parsedUrl(url)?.hostname ?? '';
   if (!host.includes('.') && !host.startsWith('[')) {
     throw bad(`${what} URL '${url}' is invalid: Wrong HTTP URL`);
   }

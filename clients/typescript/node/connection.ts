@@ -4,7 +4,7 @@ import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
 import { isLoopback } from '../call/transport.ts';
 import { SvcError } from '../core/errors.ts';
-import { isUrl, parsedUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl, parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** Where calls go, and with which key. */
 export interface Connection {
@@ -67,9 +67,10 @@ function notInClear(gateway: URL): SvcError {
 function connectionOf(profile: Profile, daemonFile: string): Connection {
   const { api_key: apiKey, gateway: address, project } = profile;
   const there = runningProject(daemonFile);
-  if (address && there !== project && isUrl(address)) {
+  const gateway = there === project ? null : parsedUrl(address ?? '');
+  if (gateway) {
     const hint = 'The address comes from the profile. See: svc project list';
-    return { gateway: new URL(address), apiKey, hint };
+    return { gateway, apiKey, hint };
   }
   const isOther = there !== null && there !== project;
   return { gateway: null, apiKey, ...(isOther && { refusal: otherProject() }) };

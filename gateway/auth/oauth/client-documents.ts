@@ -11,7 +11,7 @@ import {
   redirectUrisOf,
   type OAuthClient,
 } from './client-metadata.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 const MAX_BYTES = 16 * 1024;
 const DEADLINE_MS = 5000;
@@ -92,9 +92,8 @@ export class ClientDocuments {
 
 /** The guard checks the rest. The URL must be spelled as it parses, because it's compared as text. */
 function isDocumentUrl(id: string): boolean {
-  if (!/^https?:\/\//.test(id) || !isUrl(id)) return false;
-  const url = new URL(id);
-  return url.href === id && url.pathname !== '/';
+  const url = /^https?:\/\//.test(id) ? parsedUrl(id) : null;
+  return url?.href === id && url.pathname !== '/';
 }
 
 function clientIn(id: string, text: string | null): OAuthClient | null {

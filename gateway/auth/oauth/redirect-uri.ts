@@ -1,13 +1,13 @@
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 const CHARS_MAX = 512;
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
 /** Whether codes may go to this address: https, or a program on the person's own computer (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
-  if (text.length > CHARS_MAX || /[\s\\#]/.test(text) || !isUrl(text)) return false;
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return false;
+  if (text.length > CHARS_MAX || /[\s\\#]/.test(text)) return false;
+  const url = parsedUrl(text);
+  if (!url || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || isLoopback(url);
 }
 

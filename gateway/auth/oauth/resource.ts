@@ -1,6 +1,6 @@
 import { isWhole } from '../../../shared/kernel/mcp-address.ts';
 import { READING_SCOPES, SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 const CHARS_MAX = 1000;
 
@@ -16,8 +16,9 @@ export interface Resource {
 
 /** Reads `/mcp`, `/mcp/readonly`, and either with `?tools=`. Null for any other address. */
 export function resourceOf(text: string, mcpUrl: string): Resource | null {
-  if (text.length > CHARS_MAX || text.includes('#') || !isUrl(text)) return null;
-  const [own, asked] = [new URL(mcpUrl), new URL(text)];
+  const asked = text.length > CHARS_MAX || text.includes('#') ? null : parsedUrl(text);
+  if (!asked) return null;
+  const own = new URL(mcpUrl);
   const path = asked.pathname.replace(/\/$/, '');
   const readOnly = path === `${own.pathname}/readonly`;
   const isOurs = asked.origin === own.origin && asked.username === '' && asked.password === '';

@@ -1,4 +1,4 @@
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +41,8 @@ export function readTelegramSettings(
 }
 
 function isApiRoot(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !isUrl(text)) return false;
-  const { username, password, search, hash } = new URL(text);
+  const url = /^https?:\/\//i.test(text) ? parsedUrl(text) : null;
+  if (!url) return false;
+  const { username, password, search, hash } = url;
   return username === '' && password === '' && search === '' && hash === '';
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** The host that a request asks for. `both`: it names this host and another one, so a proxy may have read either. */
 type Asked = 'content' | 'both' | 'other';
@@ -30,6 +30,5 @@ function hostsOf({ url = '', headersDistinct }: IncomingMessage): string[] {
 
 /** Normalizes a host as a browser does, without the port, which proxies may omit, and without a final dot. */
 export function nameOfHost(host: string): string | null {
-  const address = `http://${host}`;
-  return isUrl(address) ? new URL(address).hostname.replace(/\.$/, '') : null;
+  return parsedUrl(`http://${host}`)?.hostname.replace(/\.$/, '') ?? null;
 }

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { CallbackAllow } from '../../../gateway/callbacks/callback-allow.ts';
 import { CallbackSender, type PostResult } from '../../../gateway/callbacks/post.ts';
 import { HOSTILE_ANSWERS, HOSTILE_URLS, resolved, urlOf } from './hostile.ts';
-import { isUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 /**
  * Runs in a network namespace where every address there is leads back to this process, and none leads out: whatever the
@@ -89,7 +89,7 @@ async function unguarded(): Promise<number> {
 
 /** Calls each address of the table as any program would. */
 async function answeringAddresses(): Promise<number> {
-  const literals = ALL_URLS.filter((url) => isUrl(url)).map((url) => new URL(url).hostname);
+  const literals = ALL_URLS.flatMap((url) => parsedUrl(url)?.hostname ?? []);
   const hosts = literals.map((host) => host.replace(/^\[|\]$/g, ''));
   const addresses = new Set([...hosts, ...HOSTILE_ANSWERS.flatMap(([, list]) => list)]);
   let count = 0;

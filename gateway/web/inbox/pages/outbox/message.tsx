@@ -9,7 +9,7 @@ import { line, mono, time } from '../../../ui/text.tsx';
 import { UpLink } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult } from '../../page-context.ts';
 import { PartOfText } from '../events/part-of-text.tsx';
-import { isUrl } from '../../../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../../../shared/lib/urls.ts';
 
 const HTML_SHOWN_CHARS = 20_000;
 
@@ -80,7 +80,7 @@ function headOf(context: PageContext, message: OutboxMessage): JSX.Element {
 
 /** A link of this gateway, which our own messages have. */
 function isOurs({ inbox }: PageContext, link: string): boolean {
-  return isUrl(link) && link.startsWith(`${inbox.publicUrl}/`);
+  return parsedUrl(link) !== null && link.startsWith(`${inbox.publicUrl}/`);
 }
 
 /** The mail as its reader's program would show it, and as a file for one. */
