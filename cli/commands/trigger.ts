@@ -177,7 +177,7 @@ function named(
   if (kind.verification !== null && source.verification !== kind.verification) {
     const { verification } = source;
     context.output.note(
-      `Source ${name} uses ${verification} verification, not ${kind.verification}, so the event type will be webhook.received.`,
+      `Source ${name} uses ${verification} verification, not ${kind.verification}, so the event may have another type.`,
     );
   }
   return source;

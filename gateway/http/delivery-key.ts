@@ -18,8 +18,18 @@ const ANY_SENDER: Reading = [
   'header:svix-id',
   'header:idempotency-key',
   'header:x-amz-sns-message-id',
+  'header:x-atlassian-webhook-identifier',
+  'header:x-gitea-delivery',
+  'header:x-wc-webhook-delivery-id',
+  'header:x-razorpay-event-id',
+  'header:box-delivery-id',
+  'header:twitch-eventsub-message-id',
+  'header:upstash-message-id',
+  'header:x-cloudtasks-taskname',
+  // Drive and Calendar of Google count the messages of a channel, and send no body.
+  ['header:x-goog-channel-id', 'header:x-goog-message-number'],
   ...SENDERS.flatMap(({ id }: Sender) =>
-    id === 'any' ? [] : id.filter((way) => [way].flat().every(isHeader)),
+    id === 'any' ? [] : id.filter((way) => isHeader([way].flat()[0] ?? '')),
   ),
 ];
 

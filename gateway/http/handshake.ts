@@ -38,22 +38,31 @@ export function isSignedHandshake(handshake: Handshake | undefined): boolean {
 
 /** What the sender wants to hear. */
 export function challengeReply(
-  { answer }: Handshake,
+  handshake: Handshake,
   challenge: string,
   secrets: readonly string[],
 ): SenderReply {
+  const { headers, body } = wordsFor(handshake, challenge, secrets);
+  return { delivery: null, headers: { ...handshake.headers, ...headers }, body };
+}
+
+function wordsFor(
+  { answer }: Handshake,
+  challenge: string,
+  secrets: readonly string[],
+): Pick<SenderReply, 'headers' | 'body'> {
   if (answer === 'text') {
-    return { ...NOTHING, headers: { 'Content-Type': 'text/plain' }, body: challenge };
+    return { headers: { 'Content-Type': 'text/plain' }, body: challenge };
   }
   if (typeof answer === 'string') {
-    return { ...NOTHING, headers: { [answer.slice('header:'.length)]: challenge } };
+    return { headers: { [answer.slice('header:'.length)]: challenge }, body: null };
   }
   const sign = (text: string): string =>
     createHmac('sha256', secrets[0] ?? '')
       .update(text)
       .digest('hex');
   const headers = { 'Content-Type': 'application/json' };
-  return { ...NOTHING, headers, body: JSON.stringify(answer(challenge, sign)) };
+  return { headers, body: JSON.stringify(answer(challenge, sign)) };
 }
 
 /** The answer to a delivery. In a sender's own form it says in headers what happened. */

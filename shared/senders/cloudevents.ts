@@ -19,6 +19,7 @@ export const cloudevents: Sender<'cloudevents'> = {
     method: 'OPTIONS',
     challenge: 'header:webhook-request-origin',
     answer: 'header:webhook-allowed-origin',
+    headers: { 'webhook-allowed-rate': '*' },
   },
   steps: [
     'Add an HTTP endpoint (a sink, or a web hook) with this URL: {url}',

@@ -1,5 +1,10 @@
 import { isoSeconds, uuid } from '../lib/samples/fresh.ts';
-import type { Sender } from './sender.ts';
+import type { Place, Sender } from './sender.ts';
+
+/** An account has as many keys, and signs with each. */
+const KEYS_MAX = 100;
+
+const signatureAt = (number: number): Place => `header:x-docusign-signature-${number}`;
 
 /** https://developers.docusign.com/platform/webhooks/connect/validate/ */
 export const docusign: Sender<'docusign'> = {
@@ -10,13 +15,7 @@ export const docusign: Sender<'docusign'> = {
     kind: 'mac',
     hash: 'sha256',
     encoding: 'base64',
-    // One for each key of the account.
-    signature: [
-      'header:x-docusign-signature-1',
-      'header:x-docusign-signature-2',
-      'header:x-docusign-signature-3',
-      'header:x-docusign-signature-4',
-    ],
+    signature: Array.from({ length: KEYS_MAX }, (_, at) => signatureAt(at + 1)),
     content: '{body}',
   },
   secretBy: 'sender',

@@ -9,7 +9,21 @@ export const gitlab: Sender<'gitlab'> = {
   proof: { kind: 'shared_secret', at: 'header:x-gitlab-token', form: 'plain' },
   secretBy: 'svc',
   secretName: 'Secret token',
-  id: ['header:idempotency-key', 'header:x-gitlab-event-uuid'],
+  id: [
+    'header:idempotency-key',
+    // Before 17.4. It stays the same for what a webhook's receiver does in GitLab, which is another event.
+    [
+      'header:x-gitlab-event-uuid',
+      'body:object_kind',
+      'body:object_attributes.id',
+      'body:object_attributes.action',
+      'body:object_attributes.status',
+      'body:ref',
+      'body:after',
+      'body:build_id',
+      'body:build_status',
+    ],
+  ],
   type: [['body:object_kind', 'body:object_attributes.action'], 'body:event_name'],
   steps: [
     'Open Settings → Webhooks → Add new webhook, in the project or the group.',

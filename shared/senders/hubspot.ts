@@ -16,7 +16,8 @@ export const hubspot: Sender<'hubspot'> = {
   },
   secretBy: 'sender',
   secretName: 'Client secret',
-  id: ['body:*.eventId'],
+  // Alone, an event's id may come again; and each attempt has another body, which counts the attempts.
+  id: [['body:*.eventId', 'body:*.subscriptionId', 'body:*.objectId', 'body:*.occurredAt']],
   type: ['body:*.subscriptionType'],
   steps: [
     'In your developer account, open the app, then Auth: it shows the client secret. {store}',

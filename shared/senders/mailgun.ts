@@ -1,5 +1,9 @@
 import { hex, unixSeconds } from '../lib/samples/fresh.ts';
-import type { Sender } from './sender.ts';
+import { textsIn } from './places.ts';
+import type { Place, Sender, SignedPart } from './sender.ts';
+
+/** Where this part of the signature is: webhooks have it under `signature`, the forms that routes forward at the top. */
+const placesOf = (name: string): [Place, Place] => [`body:signature.${name}`, `body:${name}`];
 
 /**
  * https://documentation.mailgun.com/docs/mailgun/user-manual/events/webhooks. The signature covers only a time and a
@@ -13,15 +17,15 @@ export const mailgun: Sender<'mailgun'> = {
     kind: 'mac',
     hash: 'sha256',
     encoding: 'hex',
-    signature: ['body:signature.signature'],
-    content: '{time}{body:signature.token}',
+    signature: placesOf('signature'),
+    content: signed,
     // Mailgun repeats a delivery for eight hours.
-    time: { at: 'body:signature.timestamp', unit: 'seconds', toleranceSeconds: 12 * 3600 },
+    time: { at: placesOf('timestamp'), unit: 'seconds', toleranceSeconds: 12 * 3600 },
   },
   secretBy: 'sender',
   secretName: 'HTTP webhook signing key',
-  id: ['body:signature.token'],
-  type: ['body:event-data.event'],
+  id: placesOf('token'),
+  type: ['body:event-data.event', 'body:event'],
   steps: [
     'Open Send → Sending → Webhooks, choose the domain, and add a webhook.',
     'URL: {url}',
@@ -44,3 +48,10 @@ export const mailgun: Sender<'mailgun'> = {
     }),
   },
 };
+
+function signed(request: SignedPart): string | null {
+  const [time, token] = ['timestamp', 'token'].map(
+    (name) => placesOf(name).flatMap((place) => textsIn(place, request))[0],
+  );
+  return time === undefined || token === undefined ? null : time + token;
+}

@@ -1,6 +1,6 @@
 import { ExactNumber } from '../lib/json/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
-import type { HeaderRecord, Place, Reading } from './sender.ts';
+import type { HeaderRecord, Place, Reading, SigningTime } from './sender.ts';
 import { parsedUrl } from '../lib/urls.ts';
 
 /** More items than any sender puts into one delivery. */
@@ -73,6 +73,12 @@ export function readingOf(reading: Reading, from: Places, takes: 'ids' | 'name')
     return [text, ...others.map(textIn)].filter((part) => part !== '').join('.');
   }
   return null;
+}
+
+/** Where a time may stand; nowhere of its own if it's an item beside the signatures. */
+export function timePlaces({ at }: SigningTime): readonly Place[] {
+  if (typeof at !== 'string') return at;
+  return at.startsWith('item:') ? [] : [at as Place];
 }
 
 /** The name that a header is known by, or the path of a place in the body, for people. */

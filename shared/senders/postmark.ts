@@ -11,9 +11,17 @@ export const postmark: Sender<'postmark'> = {
   secretName: 'Basic auth password',
   id: [
     ['body:ID', 'body:RecordType'],
-    ['body:MessageID', 'body:RecordType', 'body:Recipient', 'body:ReceivedAt', 'body:DeliveredAt'],
+    [
+      'body:MessageID',
+      'body:RecordType',
+      'body:Recipient',
+      'body:ReceivedAt',
+      'body:DeliveredAt',
+      'body:ChangedAt',
+    ],
   ],
-  type: ['body:RecordType'],
+  // A mail that comes in has no record type, only its stream: `inbound`.
+  type: ['body:RecordType', 'body:MessageStream'],
   steps: [
     'Open the server’s message stream, then Webhooks → Add webhook.',
     'Webhook URL: {url}',

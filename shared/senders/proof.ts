@@ -7,7 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { contentBytes, macOf, macSize } from './mac.ts';
-import { headerOf, headersAmong, textsIn, valuesAt } from './places.ts';
+import { headerOf, headersAmong, textsIn, timePlaces, valuesAt } from './places.ts';
 import type {
   HeaderRecord,
   MacProof,
@@ -85,9 +85,7 @@ function neededPlaces({ proof }: Sender): readonly Place[] {
     for (const [, name = ''] of proof.content.matchAll(/\{([a-z]+:[^}]+)\}/g))
       places.add(name as Place);
   }
-  if (proof.time && !proof.time.at.startsWith('item:')) places.add(proof.time.at as Place);
-  if (proof.signature[0]) places.add(proof.signature[0]);
-  return [...places];
+  return [...places, ...firstPlaces(proof)];
 }
 
 function sharedProblem(
@@ -150,20 +148,25 @@ function signedProblem(
 }
 
 function missingOf(proof: SignedProof, request: SignedRequest): ProofProblem {
-  const places = proof.signature.slice(0, 1);
-  const at = proof.time?.at;
-  if (at !== undefined && !at.startsWith('item:')) places.unshift(at as Place);
-  const missing = places.filter((place) => textsIn(place, request).length === 0);
+  const missing = firstPlaces(proof).filter((place) => textsIn(place, request).length === 0);
   return missing.length > 0 ? { kind: 'missing', places: missing } : WRONG;
+}
+
+/** Where the time and the signature stand, unless they have other places. */
+function firstPlaces({ time, signature }: SignedProof): Place[] {
+  return [...(time ? timePlaces(time).slice(0, 1) : []), ...signature.slice(0, 1)];
 }
 
 /** The time as written; null if it's missing or said twice. */
 function timeOf(
-  { at }: SigningTime,
+  time: SigningTime,
   items: readonly string[],
   request: SignedRequest,
 ): string | null {
-  if (!at.startsWith('item:')) return textsIn(at as Place, request)[0] ?? null;
+  const { at } = time;
+  if (typeof at !== 'string' || !at.startsWith('item:')) {
+    return timePlaces(time).flatMap((place) => textsIn(place, request))[0] ?? null;
+  }
   const lead = at.slice('item:'.length);
   const times = items.map((item) => item.trim()).filter((item) => item.startsWith(lead));
   return times.length === 1 ? (times[0] ?? '').slice(lead.length) : null;

@@ -36,8 +36,8 @@ export interface SignedPart extends SignedRequest {
 
 /** When a delivery was signed. */
 export interface SigningTime {
-  /** Where it stands; `item:t=` is the item with this beginning beside the signatures. */
-  readonly at: Place | `item:${string}`;
+  /** Where it stands, the first that is there; `item:t=` is the item with this beginning beside the signatures. */
+  readonly at: Place | `item:${string}` | readonly [Place, ...Place[]];
   readonly unit: 'seconds' | 'milliseconds' | 'iso';
   /** How far it may differ from now, inclusive. */
   readonly toleranceSeconds: number;
@@ -99,6 +99,8 @@ export interface Handshake {
     | 'text'
     | `header:${string}`
     | ((challenge: string, sign: (text: string) => string) => Readonly<Record<string, string>>);
+  /** What the answer says besides. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The sender chooses the secret, and tells it here. */
   readonly isSecret?: true;
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../lib/guards.ts';
 import { parseExact, stringifyExact } from '../lib/json/exact-json.ts';
 import { contentBytes, macOf } from './mac.ts';
-import { textsIn, valuesAt } from './places.ts';
+import { textsIn, timePlaces, valuesAt } from './places.ts';
 import type { MacProof, Place, Sender, SharedSecretProof, SignedRequest } from './sender.ts';
 
 /** A delivery as its sender would send it. */
@@ -71,7 +71,8 @@ function macDelivery(proof: MacProof, delivery: Unsigned, body: Buffer): SignedD
 /** The headers that are signed too. */
 function headersBefore({ time, content }: MacProof, id: string, at: string) {
   const headers: Record<string, string> = {};
-  if (time?.at.startsWith('header:')) headers[nameOf(time.at)] = at;
+  const timeHeader = time && timePlaces(time).find((place) => place.startsWith('header:'));
+  if (timeHeader) headers[nameOf(timeHeader)] = at;
   const idHeader = typeof content === 'string' && /\{header:([^}]+)\}/.exec(content)?.[1];
   if (!idHeader) return headers;
   if (id === '' || id.includes('.')) throw new TypeError('The webhook id is empty or holds a dot.');
@@ -80,14 +81,16 @@ function headersBefore({ time, content }: MacProof, id: string, at: string) {
 
 function signatureText({ encoding, prefix, time }: MacProof, mac: string, at: string): string {
   const text = (encoding === 'hex_or_base64' ? 'sha256=' : (prefix ?? '')) + mac;
-  return time?.at.startsWith('item:') ? `${nameOf(time.at)}${at},${text}` : text;
+  const place = typeof time?.at === 'string' ? time.at : '';
+  return place.startsWith('item:') ? `${nameOf(place)}${at},${text}` : text;
 }
 
 /** Now, as the sender writes it; a time in the body stays the body's. */
 function timeOf({ time }: MacProof, { nowMs, ...request }: Unsigned): string {
   if (!time) return '';
-  if (time.at.startsWith('body:')) {
-    return textsIn(time.at as Place, { headers: {}, ...request })[0] ?? '';
+  const inBody = timePlaces(time).filter((place) => place.startsWith('body:'));
+  if (inBody.length > 0) {
+    return inBody.flatMap((place) => textsIn(place, { headers: {}, ...request }))[0] ?? '';
   }
   if (time.unit === 'iso') return new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return String(time.unit === 'seconds' ? Math.floor(nowMs / 1000) : nowMs);

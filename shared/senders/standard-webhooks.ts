@@ -20,7 +20,8 @@ export const standardWebhooks: Sender<'standard_webhooks'> = {
   secretBy: 'sender',
   secretName: 'Signing secret, whsec_…',
   id: ['header:webhook-id'],
-  type: [],
+  // The specification recommends it; a sender without one sends a `webhook.received`.
+  type: ['body:type'],
   steps: [
     'In its webhook settings, add an endpoint with this URL: {url}',
     'The sender shows a signing secret, whsec_…. {store}',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../lib/guards.ts';
 import { hex, uuid } from '../lib/samples/fresh.ts';
+import { parsedUrl } from '../lib/urls.ts';
 import type { Sender, SignedRequest } from './sender.ts';
 
 /** https://www.twilio.com/docs/usage/security#validating-requests */
@@ -21,8 +22,16 @@ export const twilio: Sender<'twilio'> = {
     'header:i-twilio-idempotency-token',
     ['body:MessageSid', 'body:MessageStatus', 'body:SmsStatus'],
     ['body:CallSid', 'body:CallStatus'],
+    // Event Streams.
+    'body:*.id',
   ],
-  type: ['body:EventType', 'body:MessageStatus', 'body:SmsStatus', 'body:CallStatus'],
+  type: [
+    'body:EventType',
+    'body:MessageStatus',
+    'body:SmsStatus',
+    'body:CallStatus',
+    'body:*.type',
+  ],
   // Twilio takes an answer for its instructions, and reports any other kind as an error.
   answer: { type: 'text/xml', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' },
   steps: [
@@ -53,12 +62,13 @@ export const twilio: Sender<'twilio'> = {
 
 /** The address, and each field of the form with its value, by name; for other bodies their hash in the address. */
 function signed({ url, body, payload }: SignedRequest): string | null {
-  const hash = new URL(url).searchParams.get('bodySHA256');
-  if (hash !== null) {
+  const hash = parsedUrl(url)?.searchParams.get('bodySHA256');
+  if (typeof hash === 'string') {
     return createHash('sha256').update(body).digest('hex') === hash.toLowerCase() ? url : null;
   }
   const form = payload();
-  if (body.length === 0 || !isObject(form)) return url;
+  if (body.length === 0) return url;
+  if (!isObject(form)) return null;
   const fields = Object.keys(form).toSorted((a, b) => (a < b ? -1 : 1));
   const text = (name: string): string => {
     const values = [form[name]].flat().map(String);

@@ -4,7 +4,7 @@ import { readRecord } from '../../../daemon/record.ts';
 import { isAlive } from '../../../shared/host/processes.ts';
 import { isLoopback } from '../call/transport.ts';
 import { SvcError } from '../core/errors.ts';
-import { parsedUrl, parsedUrl } from '../../../shared/lib/urls.ts';
+import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** Where calls go, and with which key. */
 export interface Connection {

@@ -32,7 +32,7 @@ describe('eventType', () => {
     ['github', {}, { action: 'opened' }, 'webhook.received'],
     ['github', { 'x-github-event': '' }, { action: 'opened' }, 'webhook.received'],
     ['hmac_sha256', github, { type: 'x', action: 'y' }, 'webhook.received'],
-    ['standard_webhooks', {}, { type: 'x' }, 'webhook.received'],
+    ['standard_webhooks', {}, { type: 'x' }, 'x'],
     ['none', github, { type: 'x', action: 'y' }, 'webhook.received'],
   ] as const)('%s %j %j is %s', (verification, headers, payload, expected) => {
     expect(eventType({ verification, headers, payload })).toBe(expected);
