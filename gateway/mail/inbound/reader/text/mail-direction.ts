@@ -51,9 +51,28 @@ const FORWARDS: ReadonlySet<string> = new Set([
   'הועבר',
   'إعادة توجيه',
   'trs',
+  'fs',
+  'áframsent',
+  'ml',
+  'redirecționare',
+  'redir',
+  'proslijeđeno',
+  'prosleđeno',
+  'posredovano',
+  'preposlané',
+  'препратено',
+  'препр',
+  'persiųsta',
+  'pārsūtīts',
+  'edasi',
+  'edastatud',
+  'reenviat',
+  'chuyển tiếp',
+  'ส่งต่อ',
+  'diteruskan',
 ]);
 
-/** The same for answers. */
+/** The same for answers. Not `VS:`, which is one in Finnish, and a mail sent on in Danish and Norwegian. */
 const REPLIES: ReadonlySet<string> = new Set([
   're',
   'ré',
@@ -89,19 +108,29 @@ const REPLIES: ReadonlySet<string> = new Set([
   'השב',
   'תשובה',
   'رد',
+  'odg',
+  'odgovor',
+  'ats',
+  'vast',
+  'отг',
+  'відп',
+  'tl',
+  'trả lời',
+  'ตอบกลับ',
+  'balas',
 ]);
-
-/** `VS:` is an answer in Finnish, and a mail sent on in Danish and Norwegian. */
-const EITHER: ReadonlySet<string> = new Set(['vs']);
 
 /** What a mail server or a list adds in front: `[EXTERNAL]`, `[shop-list]`, `**External**`, `EXT:`. */
 const TAGS =
-  /^(?:\[(?!\s*fwd?\s*:)[^\]]{1,40}\]\s*|[*({<]{0,3}\s*(?:ext(?:ern(?:al|e|o)?)?|spam|junk|caution|warning|secure|encrypted)\s*[*)}>?!]{0,3}(?:\s*[:|–-]\s*|\s+|(?<=[*)}>])))+/i;
+  /^(?:\[(?!\s*fwd?\s*:)[^\]]{1,40}\]\s*(?:[:|–-]\s*)?|[*({<]{0,3}\s*(?:ext(?:ern(?:al|e|o)?)?|spam|junk|caution|warning|secure|encrypted)\s*[*)}>?!]{0,3}(?:\s*[:|–-]\s*|\s+|(?<=[*)}>])))+/i;
 /** `Fwd:`, `Re[2]:`, `FW(3):`, `[Fwd:`, `(Fwd)`. */
 const PREFIX =
   /^[[(]?\s*([\p{L}\p{M}]{1,20}(?: [\p{L}\p{M}]{1,20})?)\s*(?:[[(^]\s*\d{1,4}\s*[\])]?)?\s*[:：)]/u;
 
-/** Reads the outermost prefix of the subject; without one, `answers` says whether the mail names one that it answers. */
+/**
+ * Reads the outermost prefix of the subject; without one, `answers` says whether the mail names one that it answers. In a
+ * language that we don't know, a prefix may say either.
+ */
 export function directionOf(subject: string, answers: boolean): MailDirection {
   const bare = subject.trim().replace(TAGS, '');
   const prefix = (PREFIX.exec(bare)?.[1] ?? '').toLowerCase().normalize('NFC');
@@ -109,5 +138,5 @@ export function directionOf(subject: string, answers: boolean): MailDirection {
   const word = prefix.replace('\u0307', '');
   if (FORWARDS.has(word) || /\(fwd?\)$/i.test(bare)) return 'forward';
   if (REPLIES.has(word)) return 'reply';
-  return answers && !EITHER.has(word) ? 'reply' : 'unclear';
+  return answers && word === '' ? 'reply' : 'unclear';
 }

@@ -63,6 +63,39 @@ const FORWARDED: ReadonlySet<string> = new Set([
   '전달된 메일',
   'הודעה שהועברה',
   'رسالة معاد توجيهها',
+  'rozpoczęcie przekazywanej wiadomości',
+  'iletilmiş mesajın başlangıcı',
+  'yönlendirilmiş ileti',
+  'תחילת ההודעה המועברת',
+  'έναρξη προωθημένου μηνύματος',
+  'начало пересланного сообщения',
+  'пересланное сообщение',
+  'перенаправленное сообщение',
+  'перенаправлене повідомлення',
+  'початок листа, який пересилається',
+  'початок пересланого повідомлення',
+  'препратено съобщение',
+  'proslijeđena poruka',
+  'prosleđena poruka',
+  'прослеђена порука',
+  'posredovano sporočilo',
+  'persiųstas laiškas',
+  'persiųstas pranešimas',
+  'pārsūtīts ziņojums',
+  'edastatud kiri',
+  'missatge reenviat',
+  'áframsend skilaboð',
+  'thư chuyển tiếp',
+  'bắt đầu thư được chuyển tiếp',
+  'pesan terusan',
+  'pesan yang diteruskan',
+  'ข้อความที่ส่งต่อ',
+  'เริ่มข้อความที่ส่งต่อ',
+  'mail transféré',
+  'weitergeleitete mail',
+  'přeposlaná e-mailová zpráva',
+  '转发的消息',
+  '轉寄的訊息',
 ]);
 /** The same with a name or a time in it. */
 const FORWARDED_BY =
@@ -113,12 +146,14 @@ const ORIGINAL: ReadonlySet<string> = new Set([
 ]);
 
 const FROM =
-  /^\*?(?:from|von|de|da|van|från|fra|lähettäjä|od|от|від|kimden|gönderen|feladó|de la|expéditeur|απ[όο]|发件人|發件人|寄件者|寄件人|差出人|送信者|보낸 사람|보낸사람|מאת|من)\s*[:：]/i;
+  /^\*{0,2}(?:from|von|de|da|van|från|fra|lähettäjä|od|от|від|kimden|gönderen|feladó|de la|expéditeur|απ[όο]|发件人|發件人|寄件者|寄件人|差出人|送信者|보낸 사람|보낸사람|מאת|من)\s*[:：]/i;
 const OTHER_FIELD =
-  /^\*?(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|kopie|envoyé|à|objet|enviado|enviado el|enviada em|fecha|para|asunto|data|inviato|a|oggetto|verzonden|aan|onderwerp|assunto|skickat|till|ämne|kopia|sendt|dato|til|emne|lähetetty|vastaanottaja|aihe|päivämäärä|wysłano|do|temat|odesláno|komu|předmět|odoslané|predmet|elküldve|címzett|tárgy|trimis|către|subiect|στάλθηκε|προς|θέμα|отправлено|дата|кому|копия|тема|надіслано|gönderildi|gönderme tarihi|kime|konu|tarih|发送时间|發送時間|寄件日期|收件人|收件者|主题|主題|主旨|日期|送信日時|日付|宛先|件名|보낸 날짜|받는 사람|받는사람|제목|날짜|נשלח|אל|נושא|תאריך|تاريخ|إلى|الموضوع)\s*[:：]/i;
+  /^\*{0,2}(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|kopie|envoyé|à|objet|enviado|enviado el|enviada em|fecha|para|asunto|data|inviato|a|oggetto|verzonden|aan|onderwerp|assunto|skickat|till|ämne|kopia|sendt|dato|til|emne|lähetetty|vastaanottaja|aihe|päivämäärä|wysłano|do|temat|odesláno|komu|předmět|odoslané|predmet|elküldve|címzett|tárgy|trimis|către|subiect|στάλθηκε|προς|θέμα|отправлено|дата|кому|копия|тема|надіслано|gönderildi|gönderme tarihi|kime|konu|tarih|发送时间|發送時間|寄件日期|收件人|收件者|主题|主題|主旨|日期|送信日時|日付|宛先|件名|보낸 날짜|받는 사람|받는사람|제목|날짜|נשלח|אל|נושא|תאריך|تاريخ|إلى|الموضوع)\s*[:：]/i;
 
 /** How many lines a block of headers may have after its first. */
 const BLOCK_LINES_MAX = 8;
+/** The marks that programs put around parts of a line in another direction. */
+const DIRECTIONS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** Longer lines don't mark anything. */
 const MARK_MAX_CHARS = 500;
 
@@ -133,7 +168,8 @@ export function quoteMarkAt(lines: readonly string[], index: number): QuoteMark 
     .replace(/^[-_*=~<\s]{1,80}/, '')
     .replace(/[-_*=~>:：\s]{1,80}$/, '')
     .replaceAll('’', "'");
-  const words = text.toLowerCase().normalize('NFC');
+  // A dotted capital I in lower case keeps its dot as a mark of its own.
+  const words = text.toLowerCase().normalize('NFC').replaceAll('\u0307', '');
   if (FORWARDED.has(words) || FORWARDED_BY.test(words)) return 'forwarded';
   return ORIGINAL.has(words) || startsHeaders(lines, index) ? 'either' : null;
 }
@@ -141,7 +177,7 @@ export function quoteMarkAt(lines: readonly string[], index: number): QuoteMark 
 /** A line that may mark a quote; empty if it's too long for that, or missing. */
 export function markIn(lines: readonly string[], index: number): string {
   const line = lines[index] ?? '';
-  return line.length > MARK_MAX_CHARS ? '' : line.trim();
+  return line.length > MARK_MAX_CHARS ? '' : line.replaceAll(DIRECTIONS, '').trim();
 }
 
 /** The header block that Outlook puts above a mail: `From:`, then at least two more fields. Others begin with the date. */

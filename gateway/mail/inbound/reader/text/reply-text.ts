@@ -35,6 +35,25 @@ const WROTE = [
   '寫道',
   '작성',
   'のメール',
+  'пише',
+  'написа',
+  'đã viết',
+  'menulis',
+  'escrigué',
+  'va escriure',
+  'ha escrit',
+  'je napisao',
+  'je napisala',
+  'је написао',
+  'је написала',
+  'rašė',
+  'rakstīja',
+  'kirjutas',
+  'skrifaði',
+  'เขียนว่า',
+  'ने लिखा',
+  'كتب',
+  'כתב',
 ];
 const OPENS = /^(?:on|am|le|el|il|op|em|den|dnia|w dniu|dne|pe|στις|在|于|於)[\s\d]/i;
 
@@ -47,7 +66,7 @@ export function replyText(text: string, direction: MailDirection = 'reply'): str
   const lines = text.split(/\r?\n/);
   const appended = appendedTo(lines, direction);
   if (direction === 'forward' || appended === 'forwarded') return text.trim() || text;
-  const own = withoutQuotes(appended === null ? lines : lines.slice(0, appended));
+  const own = withoutQuotes(appended === null ? lines : linesAbove(lines, appended));
   const signature = signatureAt(own);
   const kept = signature === -1 ? own : own.slice(0, signature);
   const stripped = withoutQuotes(kept).join('\n').trim();
@@ -69,6 +88,13 @@ function appendedTo(
     return isAnswered ? index : 'forwarded';
   }
   return null;
+}
+
+/** What stands above the mail that begins at this line, and above a rule between both. */
+function linesAbove(lines: readonly string[], appended: number): readonly string[] {
+  const above = lines.slice(0, appended);
+  const last = above.findLastIndex((line) => !isEmpty(line));
+  return /^\s*[-_=]{10,}\s*$/.test(above[last] ?? '') ? above.slice(0, last) : above;
 }
 
 /** Apple Mail quotes a mail that it forwards, and the line that says so, too. Below an introduction it's part of an answer. */
