@@ -1,4 +1,5 @@
 import type { MailHeader } from '../headers.ts';
+import { withoutTags } from '../text/mail-direction.ts';
 
 /** RFC 3834 section 5. */
 const SUBMITTED = ['auto-submitted', 'x-auto-submitted'];
@@ -32,6 +33,9 @@ const AUTOMATIC = [
   'x-ms-exchange-generated-message-source',
   'x-failed-recipients',
   'x-facebook-notify',
+  'x-vacation',
+  'x-post-messageclass',
+  'x-amazon-auto-reply',
 ];
 
 /** Lists (RFC 2919, RFC 2369, and older ones). */
@@ -47,6 +51,14 @@ const LIST = [
   'x-mailing-list',
   'x-beenthere',
   'x-list',
+  'list-unsubscribe-post',
+  'list-software',
+  'x-google-loop',
+  'x-google-group-id',
+  'x-mailman-version',
+  'x-listserver',
+  'x-listname',
+  'x-ml-name',
   'x-loop',
 ];
 
@@ -113,11 +125,27 @@ const ABSENCES = [
   '不在通知',
   '자동 회신',
   '부재중',
+  'abwesend',
+  'odpověď v nepřítomnosti',
+  'resposta automàtica',
+  'sjálfvirkt svar',
+  'automaatvastus',
+  'automātiska atbilde',
+  'automātiskā atbilde',
+  'automatinis atsakymas',
+  'automatski odgovor',
+  'аутоматски одговор',
+  'samodejni odgovor',
+  'автоматичен отговор',
+  'trả lời tự động',
+  'balasan otomatis',
+  'ตอบกลับอัตโนมัติ',
 ];
 const ABSENCE = new RegExp(`^(?:${ABSENCES.join('|')})\\s*[:：]`, 'iu');
 
 /** The local part of a server's own address. Exchange Online has one with a number. */
-const DAEMON = /^(?:mailer[-_.]?daemon|mail[-_.]?daemon|mdaemon|microsoftexchange[0-9a-f]{32})$/i;
+const DAEMON =
+  /^(?:mailer[-_.]?daemon(?:[+-].*)?|mail[-_.]?daemon|mdaemon|microsoftexchange[0-9a-f]{32})$/i;
 
 /** Whether a program wrote a mail: an absence notice, a list, a report. `X-Auto-Response-Suppress` alone says nothing. */
 export function isAutomatic(header: MailHeader): boolean {
@@ -136,7 +164,7 @@ export function isAutomatic(header: MailHeader): boolean {
 
 /** Whether a subject is that of an absence notice. */
 export function isAbsence(subject: string): boolean {
-  return ABSENCE.test(subject);
+  return ABSENCE.test(withoutTags(subject));
 }
 
 /** Reports and absence notices go out without a sender, so that no other program answers them. */

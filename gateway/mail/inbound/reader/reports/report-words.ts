@@ -72,7 +72,7 @@ const NOTICES = [
   'toimittamatta',
   'niedostarcz',
   'nie można dostarczyć',
-  'nedoručiteln',
+  'nedoručite[lľ]n',
   'kézbesíthetetlen',
   'недоставлен',
   'не доставлен',
@@ -86,6 +86,21 @@ const NOTICES = [
   '未传递',
   '配信不能',
   '配信でき',
+  'zustellfehler',
+  'δεν (?:ήταν δυνατή|παραδ)',
+  'μη παραδοτέ',
+  'לא ניתן למסיר',
+  'تعذر (?:التسليم|التوصيل)',
+  'nelivrabil',
+  'nu s-a putut livra',
+  'не вдалося доставити',
+  'неможливо доставити',
+  'nije moguće isporučiti',
+  'ni mogoče dostaviti',
+  'no es pot lliurar',
+  'không gửi được',
+  'tidak terkirim',
+  'you sent (?:was )?blocked',
   '반송',
   '배달되지',
 ];
@@ -218,7 +233,9 @@ function isByServer(header: MailHeader, hasReason: boolean): boolean {
   const subject = header.subject();
   if (header.first('x-failed-recipients') !== '' || isOfDaemon(header)) return true;
   const isPostmaster = header.writers().some((address) => /^postmaster@/i.test(address));
-  if (!hasReason || !(isPostmaster || isAutomatic(header))) return false;
+  if (!(isPostmaster || isAutomatic(header))) return false;
+  // Nobody else writes to no sender in a postmaster's name, whatever language the reason is in.
+  if (!hasReason && !(isPostmaster && hasNoSender(header))) return false;
   return NOTICE.test(subject) && !isAbsence(subject) && directionOf(subject, false) !== 'reply';
 }
 

@@ -127,12 +127,17 @@ const TAGS =
 const PREFIX =
   /^[[(]?\s*([\p{L}\p{M}]{1,20}(?: [\p{L}\p{M}]{1,20})?)\s*(?:[[(^]\s*\d{1,4}\s*[\])]?)?\s*[:：)]/u;
 
+/** The subject as its sender wrote it. */
+export function withoutTags(subject: string): string {
+  return subject.trim().replace(TAGS, '');
+}
+
 /**
  * Reads the outermost prefix of the subject; without one, `answers` says whether the mail names one that it answers. In a
  * language that we don't know, a prefix may say either.
  */
 export function directionOf(subject: string, answers: boolean): MailDirection {
-  const bare = subject.trim().replace(TAGS, '');
+  const bare = withoutTags(subject);
   const prefix = (PREFIX.exec(bare)?.[1] ?? '').toLowerCase().normalize('NFC');
   // A dotted capital I in lower case keeps its dot as a mark of its own.
   const word = prefix.replace('\u0307', '');

@@ -284,6 +284,42 @@ const FORMS: readonly Form[] = [
   ),
 ];
 
+/** What Exchange puts before the subject, in a text that we don't understand. */
+const OF_EXCHANGE = [
+  'Nedoručitelné',
+  'Nedoručiteľné',
+  'Niedostarczalne',
+  'Não é possível entregar',
+  'Kan ikke leveres',
+  'Ei voitu toimittaa',
+  'Det går inte att leverera',
+  'Μη παραδοτέο',
+  'לא ניתן למסירה',
+  'تعذر التسليم',
+  'Nelivrabil',
+  'Не вдалося доставити',
+  '配信不能',
+  '無法傳遞',
+  '배달되지 않음',
+];
+
+describe('a report of a postmaster who names no reason that we know', () => {
+  it.each(OF_EXCHANGE)('is one: %s', async (word) => {
+    const one = form(
+      word,
+      '',
+      nobody(`${word}: 12`),
+      `gone@partner.example\n\nMessage-ID: <${ID}>`,
+    );
+    expect(await found(one)).toEqual(['failed null words', `<${ID}>`]);
+  });
+
+  it('is none if it has a sender', async () => {
+    const head = ['From: postmaster@partner.example', 'Subject: Nedoručitelné: 12'];
+    expect(await found(form('', '', head, 'Hello.'))).toEqual(['null', null]);
+  });
+});
+
 describe('a report in the words of a mail server', () => {
   it.each(FORMS)('is understood: $who: $says', async (one) => {
     expect(await found(one)).toEqual([one.says, one.knows ? `<${ID}>` : null]);
