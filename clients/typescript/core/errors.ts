@@ -13,8 +13,12 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** Answers that a retry may change. A 500 is a bug and would come back. */
+/** Answers that a retry may change. A 500 of svc is a bug and would come back. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
+/** Where a network wants its own page to be read first. */
+const DETOURS: ReadonlySet<number> = new Set([302, 303, 307]);
+/** Something in front of the server answered in its place, and it may have heard the call. */
+const VAGUE = /^HTTP_(?:408|5\d\d)$/;
 const PASSING_CODES: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_IN_PROGRESS',
   'TRANSFER_BROKEN',
@@ -98,7 +102,7 @@ function strangersFailure(status: number, place: Asked): Failure {
   const hint = status < 500 && /%2f/i.test(place.path ?? '') ? ENCODED_SLASH : null;
   const failure = { code: `HTTP_${status}`, message, hint, status };
   // Proxies have numbers of their own, such as 524, for a server that they can't reach or that is silent.
-  return status >= 502 ? { ...failure, retryable: true } : failure;
+  return status >= 500 || DETOURS.has(status) ? { ...failure, retryable: true } : failure;
 }
 
 /** A page instead of an answer, or the start of one: something in front of the server spoke, or cut it. */
@@ -133,7 +137,7 @@ export function failedForNow(error: unknown): error is SvcError {
 export function mayHaveArrived(error: unknown): error is SvcError {
   if (!failedForNow(error)) return false;
   const { code, hint, sent } = error;
-  const isVague = code.startsWith('HTTP_5') || code === 'IDEMPOTENCY_IN_PROGRESS';
+  const isVague = VAGUE.test(code) || code === 'IDEMPOTENCY_IN_PROGRESS';
   return sent || isVague || /same idempotency key/.test(hint ?? '');
 }
 

@@ -70,6 +70,15 @@ const cutShort: Answer = (_, response) => json(response, answer());
 const lost: Answer = (_, response) => response.destroy();
 const held: Answer = () => undefined;
 
+/** The end of the answer is missing, and nothing says so. */
+const cutInside: Answer = (_, response) => {
+  const whole = JSON.stringify(answer({ status: 'approved' }));
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(whole.slice(0, whole.length / 2));
+};
+
+const empty: Answer = (_, response) => response.writeHead(200).end();
+
 const page =
   (status: number): Answer =>
   (_, response) => {
@@ -157,7 +166,8 @@ describe('a call that waits for a person', () => {
   });
 
   it('goes on through what a proxy answers in place of the gateway, for the rest of its time', async () => {
-    answers = [page(504), page(502), page(503), page(524), page(200), approved];
+    const numbers = [504, 502, 503, 524, 500, 408, 302, 200];
+    answers = [...numbers.map(page), cutInside, empty, approved];
     expect(await ask(PATIENT)).toEqual(APPROVED);
     expect(keysOf(daemon.seen).size).toBe(1);
     const waited = daemon.seen.map(({ body }) => Number(JSON.parse(body).wait_seconds));

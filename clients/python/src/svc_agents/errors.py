@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Type
 
-#: Answers that a retry may change. A 500 is a bug and would come back.
+#: Answers that a retry may change. A 500 of svc is a bug and would come back.
 PASSING_STATUSES = frozenset({408, 425, 429, 502, 503, 504})
+#: Where a network wants its own page to be read first.
+DETOURS = frozenset({302, 303, 307})
 PASSING_CODES = frozenset({"ANSWER_INVALID", "IDEMPOTENCY_IN_PROGRESS", "UNREACHABLE"})
 VAGUE_CODES = frozenset({"ANSWER_INVALID", "IDEMPOTENCY_IN_PROGRESS"})
 SAME_KEY = "same idempotency key"
@@ -50,14 +52,15 @@ class SvcError(Exception):
         if self.status in PASSING_STATUSES or self.code in PASSING_CODES:
             return True
         # Proxies have numbers of their own, such as 524, for a server that they can't reach or that is silent.
-        return self.status >= 502 and self.code.startswith("HTTP_")
+        is_strangers = self.code.startswith("HTTP_")
+        return is_strangers and (self.status >= 500 or self.status in DETOURS)
 
     @property
     def may_have_arrived(self) -> bool:
         """Such a call may have had its effect: its answer was lost, or something in front of the server answered."""
         if not self.retryable:
             return False
-        is_vague = self.code.startswith("HTTP_5") or self.code in VAGUE_CODES
+        is_vague = self.code.startswith(("HTTP_408", "HTTP_5")) or self.code in VAGUE_CODES
         return is_vague or isinstance(self, LostAnswerError) or SAME_KEY in (self.hint or "")
 
     @property
