@@ -79,9 +79,9 @@ export const VERIFICATIONS = SENDERS.map(({ name }) => name) as [Verification, .
 /** The ones whose signature is all in headers, and needs no more than the body and the secret. */
 export const HEADER_SIGNERS: readonly Verification[] = SENDERS.filter(({ proof }: Sender) => {
   if (proof.kind !== 'mac' || typeof proof.content !== 'string') return false;
-  const isInHeaders = [proof.signature, proof.time?.at ?? []].flat().every(
-    (place) => !place.startsWith('body:'),
-  );
+  const isInHeaders = [proof.signature, proof.time?.at ?? []]
+    .flat()
+    .every((place) => !place.startsWith('body:'));
   return isInHeaders && !/\{(?:url|method|body:)/.test(proof.content);
 }).map(({ name }) => name);
 
