@@ -48,8 +48,6 @@ interface MessagingDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly addresses: MailInfo;
-  /** Other gateways may reach the same people. */
-  readonly isOneOfMany: boolean;
   /** Gets Telegram problems for the operator. */
   readonly onTrouble: (trouble: BotProblem) => void;
   readonly metrics?: Metrics | undefined;
@@ -111,7 +109,7 @@ export class Messaging {
     return this.#bot?.webhook ?? null;
   }
 
-  /** The task that only one of several gateways runs; null without one. */
+  /** Fetches the bot's updates; null without a bot, or if Telegram delivers them. */
   get task(): BackgroundTask | null {
     return this.#bot?.task ?? null;
   }
@@ -154,11 +152,11 @@ export class Messaging {
    * Telegram, because the gateway also works without it.
    */
   async connect(approvals: ApprovalService): Promise<void> {
-    const { config, publicUrl, clock, isOneOfMany, onTrouble, metrics } = this.#deps;
+    const { config, publicUrl, clock, onTrouble, metrics } = this.#deps;
     if (!config.telegram) return;
     const { TelegramBot: Bot } = await import('./channels/telegram/bot.ts');
     const telegram = { ...config.telegram, publicUrl };
-    const bot = new Bot({ config: telegram, approvals, clock, isOneOfMany, onTrouble });
+    const bot = new Bot({ config: telegram, approvals, clock, onTrouble });
     this.#bot = bot;
     this.#carriers.telegram = meteredCarrier(bot.carrier, 'telegram', metrics);
     bot.start().catch((cause: unknown) => {

@@ -173,14 +173,13 @@ function blobsIn({
 }
 
 function openMessaging(
-  { dataFolder, urls, store, log, metrics, callbackAllow }: GatewayOptions,
+  { dataFolder, urls, log, metrics, callbackAllow }: GatewayOptions,
   core: Pick<Parameters<typeof Messaging.open>[0], 'config' | 'clock' | 'vault' | 'addresses'>,
 ): Promise<Messaging> {
   return Messaging.open({
     ...core,
     dataFolder,
     publicUrl: urls.api,
-    isOneOfMany: store !== undefined,
     onTrouble: ({ kind, message, cause }) => log.warn({ kind, err: cause }, message),
     metrics,
     callbackAllow,

@@ -39,8 +39,6 @@ interface TelegramBotOptions {
   readonly approvals: ApprovalService;
   readonly clock: Clock;
   readonly onTrouble: (trouble: BotProblem) => void;
-  /** Other processes may fetch the bot's updates: this one does while it holds the task. */
-  readonly isOneOfMany?: boolean;
   /** For tests. */
   readonly pauses?: Pauses;
   readonly callMaxMs?: number;
@@ -66,6 +64,11 @@ export class TelegramBot {
   readonly #poller: Poller;
   readonly #stopping = new AbortController();
   #work: Promise<void> = Promise.resolve();
+  /** The task's fetching, under way. */
+  #fetching: Promise<void> = Promise.resolve();
+  /** Resolves when Telegram has taken the bot's first calls. */
+  readonly #begun: Promise<void>;
+  #hasBegun: () => void = () => undefined;
   #username: string | null = null;
   /** Why it doesn't get updates. */
   #trouble: string | null = NOT_YET;
@@ -76,6 +79,7 @@ export class TelegramBot {
 
   constructor(options: TelegramBotOptions) {
     const { config, approvals, clock, pauses = PAUSES, callMaxMs } = options;
+    this.#begun = new Promise((resolve) => (this.#hasBegun = resolve));
     const publicUrl = new URL(config.publicUrl).href.replace(/\/+$/, '');
     this.#options = options;
     this.#publicUrl = publicUrl;
@@ -134,7 +138,7 @@ export class TelegramBot {
       return;
     }
     this.#reached();
-    this.#work = this.#run();
+    this.#hasBegun();
   }
 
   /**
@@ -144,7 +148,7 @@ export class TelegramBot {
   async stop(): Promise<void> {
     this.#stopping.abort();
     const all = (): Promise<unknown> =>
-      Promise.all([this.#work, this.#calls.idle(), this.#api.idle()]);
+      Promise.all([this.#work, this.#fetching, this.#calls.idle(), this.#api.idle()]);
     const farewell = new AbortController();
     await Promise.race([all(), pause(FAREWELL_MS, farewell.signal)]);
     farewell.abort();
@@ -152,22 +156,27 @@ export class TelegramBot {
     await all();
   }
 
-  /** The task of fetching updates, for one of several processes; null if Telegram delivers them. */
+  /** Fetches updates as soon as the bot has started, which only one process may do; null if Telegram delivers them. */
   get task(): BackgroundTask | null {
-    if (this.webhook !== null || this.#options.isOneOfMany !== true) return null;
+    if (this.webhook !== null) return null;
     let ending = new AbortController();
-    let fetching: Promise<void> = Promise.resolve();
     return {
       name: 'telegram',
       start: async () => {
         ending = new AbortController();
-        fetching = this.#poller.run(AbortSignal.any([ending.signal, this.#stopping.signal]));
+        this.#fetching = this.#fetch(AbortSignal.any([ending.signal, this.#stopping.signal]));
       },
       stop: () => {
         ending.abort();
-        return fetching;
+        return this.#fetching;
       },
     };
+  }
+
+  async #fetch(signal: AbortSignal): Promise<void> {
+    const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await Promise.race([this.#begun, ended]);
+    if (!signal.aborted) await this.#poller.run(signal);
   }
 
   async #begin(): Promise<void> {
@@ -189,13 +198,9 @@ export class TelegramBot {
         continue;
       }
       this.#reached();
-      return this.#run();
+      this.#hasBegun();
+      return;
     }
-  }
-
-  async #run(): Promise<void> {
-    const { isOneOfMany = false } = this.#options;
-    if (this.webhook === null && !isOneOfMany) await this.#poller.run(this.#stopping.signal);
   }
 
   #reached(): void {

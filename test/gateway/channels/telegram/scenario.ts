@@ -73,7 +73,9 @@ export class Scenario {
     const telegram = await FakeTelegram.start(options.token);
     const door = createServer();
     await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
-    return new Scenario(telegram, door, options);
+    const scenario = new Scenario(telegram, door, options);
+    await scenario.bot.task?.start();
+    return scenario;
   }
 
   static async start(options: ScenarioOptions = {}): Promise<Scenario> {

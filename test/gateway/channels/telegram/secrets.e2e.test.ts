@@ -79,6 +79,7 @@ describe('the token', () => {
         desk: {}, clock: { now: () => 0 }, onTrouble: (trouble) => troubles.push(trouble),
         pauses: { firstMs: 10, maxMs: 10 },
       });
+      await bot.task.start();
       await bot.start();
       // One of the start, one of the polls after it.
       while (troubles.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
