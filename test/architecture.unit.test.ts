@@ -1,71 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, normalize } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { commandBundle } from './helpers/command-bundle.ts';
-
-const HOUSES = ['cli', 'clients', 'daemon', 'gateway', 'shared'] as const;
-
-interface Import {
-  /** A path from the top for files of ours, otherwise the name that was written. */
-  readonly target: string;
-  readonly typeOnly: boolean;
-}
-
-interface Source {
-  readonly path: string;
-  readonly text: string;
-  readonly imports: readonly Import[];
-}
-
-function filesUnder(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.tsx?$/.test(path))
-    .map((path) => join(folder, path));
-}
-
-function importsOf(path: string, text: string): Import[] {
-  const statement = /^(?:import|export)\s(?:([^;'"]*?)\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm;
-  return [...text.matchAll(statement)].map(([, names = '', plain, dynamic]) => {
-    const written = plain ?? dynamic ?? '';
-    const target = written.startsWith('.') ? normalize(join(dirname(path), written)) : written;
-    return { target, typeOnly: isTypeOnly(names.trim()) };
-  });
-}
-
-/** `type { A }` and `{ type A, type B }`. */
-function isTypeOnly(names: string): boolean {
-  if (/^type\b/.test(names)) return true;
-  const braced = /^\{([^}]*)\}$/.exec(names)?.[1];
-  const list = (braced ?? '').split(',').filter((name) => name.trim() !== '');
-  return list.length > 0 && list.every((name) => /^\s*type\s/.test(name));
-}
-
-const sources: readonly Source[] = HOUSES.flatMap(filesUnder).map((path) => {
-  const text = readFileSync(path, 'utf8');
-  return { path, text, imports: importsOf(path, text) };
-});
-
-function sourcesIn(...folders: string[]): Source[] {
-  return sources.filter(({ path }) => folders.some((folder) => path.startsWith(`${folder}/`)));
-}
-
-function houseOf(path: string): string | undefined {
-  return HOUSES.find((house) => path.startsWith(`${house}/`));
-}
-
-/** `file -> target` for each import that breaks a rule. */
-function offences(
-  among: readonly Source[],
-  breaks: (one: Import, from: Source) => boolean,
-): string[] {
-  return among.flatMap((source) =>
-    source.imports
-      .filter((one) => breaks(one, source))
-      .map(({ target }) => `${source.path} -> ${target}`),
-  );
-}
+import { filesUnder, houseOf, importsOf, offences, sources, sourcesIn } from './helpers/sources.ts';
 
 /** From the top: a folder imports those below it. */
 const FLOORS: Readonly<Record<'gateway' | 'shared', readonly (readonly string[])[]>> = {
@@ -251,6 +189,33 @@ describe('the directions of imports', () => {
       'node:url',
       'node:zlib',
       'zod',
+    ]);
+  });
+});
+
+describe('other gateways', () => {
+  /** The interface, and the members whose names say nothing else. */
+  const NAMES =
+    /\b(?:coordination|(?:Project)?Coordination|CoordinatedProjects?|exclusiveGateway|hasOthers|writesAlone|mayBeBehind|addExclusiveTask|newDeliveries|newPins|noteUncertain)\b/;
+
+  it('are a matter of gateway/cluster: twelve files outside know of them', () => {
+    const knowing = sourcesIn('gateway', 'shared').filter(
+      ({ path, text, imports }) =>
+        !path.startsWith('gateway/cluster/') &&
+        (NAMES.test(text) || imports.some(({ target }) => target.startsWith('gateway/cluster/'))),
+    );
+    const paths = knowing.map(({ path }) => path);
+    expect(paths).toContain('gateway/compose.ts');
+    expect(paths.length, paths.join(', ')).toBeLessThanOrEqual(12);
+  });
+
+  it('share a server that shared/store/remote alone knows', () => {
+    const local = sourcesIn('shared/store').filter(
+      ({ path }) => !path.startsWith('shared/store/remote/'),
+    );
+    const asking = offences(local, ({ target }) => target.startsWith('shared/store/remote/'));
+    expect([...new Set(asking.map((line) => line.split(' -> ')[0]))]).toEqual([
+      'shared/store/engine/open.ts',
     ]);
   });
 });

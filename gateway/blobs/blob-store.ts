@@ -25,8 +25,7 @@ import {
   type DigestCheck,
 } from './blob-guard.ts';
 import { folderMarks } from './copy-marks.ts';
-import { Pins } from './pins.ts';
-import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
+import { Pins, type OthersPins } from './pins.ts';
 
 /** A file that no row names may be about to get one, so a sweep leaves it alone for this long. */
 const ORPHAN_GRACE_MS = 3_600_000;
@@ -63,7 +62,7 @@ export class FileBlobStore implements BlobStore {
   constructor(
     folder: string,
     onFree: (digest: string) => void = () => {},
-    shared: SharedPins | null = null,
+    shared: OthersPins = null,
     {
       admit = () => undefined,
       watch = UNWATCHED,
@@ -204,7 +203,7 @@ export class FileBlobStore implements BlobStore {
 }
 
 /** Moves a file away, and deletes it once it's certain that it was the old one. */
-class FileErasure implements Erasure {
+class FileErasure {
   readonly #path: string;
   readonly #away: string;
 

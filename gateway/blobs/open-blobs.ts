@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DamageRegister } from '../../shared/store/sums/damage.ts';
-import type { SharedPins } from '../cluster/shared-pins.ts';
+import type { OthersPins } from './pins.ts';
 import { FileBlobStore } from './blob-store.ts';
 import { S3BlobStore } from './s3-blob-store.ts';
 import type { S3Client } from './s3-client.ts';
@@ -18,8 +18,7 @@ interface BlobsDeps extends BlobPlace {
   readonly project: string;
   /** Gets each digest that nobody pins any more. */
   readonly onFree: (digest: string) => void;
-  /** Null if no other process stores blobs there. */
-  readonly shared: SharedPins | null;
+  readonly shared: OthersPins;
   /** Throws if the disk has no room for this many bytes. */
   readonly admit: (bytes: number) => void;
   /** Whether a row of the project names the blob. */

@@ -3,6 +3,9 @@ import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 import type { CopyMarks } from './copy-marks.ts';
 import { PostponedErasures } from './postponed-erasures.ts';
 
+/** Pins that other processes see; null if there are none. */
+export type OthersPins = Pick<SharedPins, 'erase' | 'isLeft' | 'leave' | 'pin'> | null;
+
 /** How a blob's bytes are removed. */
 interface Eraser {
   /** If no other process may store the same bytes. */
@@ -20,14 +23,14 @@ export class Pins {
   /** The last work started on each digest; none of it rejects. */
   readonly #turns = new Map<string, Promise<void>>();
   readonly #onFree: (digest: string) => void;
-  readonly #shared: SharedPins | null;
+  readonly #shared: OthersPins;
   readonly #postponed: PostponedErasures;
 
   /**
-   * `onFree` gets each digest that nobody pins any more, or that nobody copies any more. `shared` informs other
-   * processes; null if there are none. `marks`: a blob isn't removed while a process copies it.
+   * `onFree` gets each digest that nobody pins any more, or that nobody copies any more. `marks`: a blob isn't removed
+   * while a process copies it.
    */
-  constructor(onFree: (digest: string) => void, shared: SharedPins | null, marks: CopyMarks) {
+  constructor(onFree: (digest: string) => void, shared: OthersPins, marks: CopyMarks) {
     this.#onFree = onFree;
     this.#shared = shared;
     this.#postponed = new PostponedErasures(marks, onFree);

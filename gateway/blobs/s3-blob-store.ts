@@ -7,10 +7,9 @@ import { attachment } from '../lib/attachment.ts';
 import { BlobSizeError } from '../lib/durable-files.ts';
 import { BlobGuard, checkedStream, UNWATCHED, type BlobWatch } from './blob-guard.ts';
 import { bucketMarks } from './copy-marks.ts';
-import { Pins } from './pins.ts';
+import { Pins, type OthersPins } from './pins.ts';
 import type { S3Client } from './s3-client.ts';
 import { asStoreError, MissingObjectError, WireError } from './s3-errors.ts';
-import type { Erasure, SharedPins } from '../cluster/shared-pins.ts';
 
 /** Longer than an upload may take: if no row names an object by then, none will. */
 const ORPHAN_GRACE_MS = 3_600_000;
@@ -50,7 +49,7 @@ export class S3BlobStore implements BlobStore {
     client: S3Client,
     projectId: string,
     onFree: (digest: string) => void = () => {},
-    shared: SharedPins | null = null,
+    shared: OthersPins = null,
     watch: BlobWatch = UNWATCHED,
   ) {
     this.#client = client;
@@ -135,7 +134,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   /** The bucket itself refuses a late deletion, so nothing has to be put back. */
-  async #erasure(key: string): Promise<Erasure> {
+  async #erasure(key: string) {
     const take = await this.#client.deletion(key, ERASE_WITHIN_SECONDS);
     return { take, finish: async () => undefined };
   }

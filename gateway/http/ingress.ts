@@ -15,7 +15,7 @@ import type { MailReader } from '../mail/inbound/read-mail.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { SampleDelivery } from '../lib/sample-delivery.ts';
-import type { DeliveryAnswer } from '../commit/commands/inbox/delivery.ts';
+import { stampOf, type DeliveryAnswer } from '../commit/commands/inbox/delivery.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { deliveryReply, NOTHING, type SenderReply } from './handshake.ts';
 import type { SenderCertificates } from './sender-certificates.ts';
@@ -128,24 +128,26 @@ export class Ingress {
     return done === null || done === 'report' ? { status: 'accepted', event_id: null } : done;
   }
 
-  /**
-   * `isExact`: as it is at all gateways. Otherwise another gateway may have changed the source a moment ago; an unknown
-   * one is always looked for everywhere.
-   */
+  /** `isExact`: as it is at all gateways. An unknown source is always looked for everywhere. */
   async #find(token: string, isExact = false): Promise<Found> {
     const parsed = parseToken(token);
     const project = parsed && (await this.#deps.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
-    const { sourceCache } = project;
+    const { coordination, sourceCache } = project;
+    const mayBeOutdated = (): boolean => !isExact && coordination.mayBeBehind;
+    const found = (source: OpenSource): Found => {
+      const stamp = () => (coordination.writesAlone ? null : stampOf(source.row));
+      return { project, source, mayBeOutdated, stamp };
+    };
     const known = sourceCache.get(token);
-    if (known) return { project, source: known };
+    if (known) return found(known);
     const { version } = sourceCache;
     const find = (store: Repositories) => store.sources.findByTokenHash(digestOf('sha256', token));
-    const row = await (isExact ? project.store.read(find) : project.coordination.lookUp(find));
+    const row = await (isExact ? project.store.read(find) : coordination.lookUp(find));
     if (!row) throw new ServiceError('NOT_FOUND');
     const source = openSource(row, this.#deps.vault, project.info);
     sourceCache.set(token, source, version);
-    return { project, source };
+    return found(source);
   }
 }
 

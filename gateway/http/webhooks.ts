@@ -12,7 +12,7 @@ import { senderOf } from '../../shared/senders/registry.ts';
 import type { HeaderRecord, Sender } from '../../shared/senders/sender.ts';
 import type { SourceRow } from '../../shared/store/tables/inbox/sources.ts';
 import type { KeyUse } from '../auth/key-use.ts';
-import { stampOf, type Delivery } from '../commit/commands/inbox/delivery.ts';
+import type { Delivery } from '../commit/commands/inbox/delivery.ts';
 import type { LedgerWriter } from '../commit/context/ledger-writer.ts';
 import type { IngressGuard } from '../projects/limits/ingress-guard.ts';
 import type { Project } from '../projects/project.ts';
@@ -32,6 +32,10 @@ import { headerRecord, storedHeaders } from './stored-headers.ts';
 export interface Found {
   readonly project: Project;
   readonly source: OpenSource;
+  /** The source may have changed since it was read. */
+  readonly mayBeOutdated: () => boolean;
+  /** For the write to check that the source hasn't changed; null if this process would know. */
+  readonly stamp: () => string | null;
 }
 
 /** A delivery as it arrived. */
@@ -69,7 +73,7 @@ interface WebhookDeps {
   readonly certificates: SenderCertificates;
   /** The base of the addresses that senders were given. */
   readonly hooksUrl: string;
-  /** Finds the source of a token; `isExact`: as it is at all gateways. */
+  /** Finds the source of a token; `isExact`: as it is now. */
   find(token: string, isExact: boolean): Promise<Found>;
 }
 
@@ -82,11 +86,8 @@ export class Webhooks {
   }
 
   /** The answer to a question that its sender asks unsigned before it sends; null if the request asks none. */
-  async hello(
-    { project, source }: Found,
-    token: string,
-    request: IncomingMessage,
-  ): Promise<SenderReply | null> {
+  async hello(found: Found, token: string, request: IncomingMessage): Promise<SenderReply | null> {
+    const { source } = found;
     const { handshake } = senderOf(source.row.verification);
     if (!handshake || isSignedHandshake(handshake)) return null;
     const { method = '', rawHeaders, url: target = '' } = request;
@@ -94,7 +95,7 @@ export class Webhooks {
     const asked = { method, headers: headerRecord(rawHeaders), url, payload: () => null };
     const challenge = challengeIn(handshake, asked);
     if (challenge === null) return null;
-    if (handshake.isSecret) await this.#learn({ project, source }, challenge);
+    if (handshake.isSecret) await this.#learn(found, challenge);
     return challengeReply(handshake, challenge, []);
   }
 
@@ -109,20 +110,20 @@ export class Webhooks {
       const sender = senderOf(found.source.row.verification);
       const certificate = await this.#certificateOf(sender, headers);
       const received = { rawHeaders, headers, url, body, payload, certificate };
-      const taken = await this.#takeFrom(found, received, isExact);
+      const taken = await this.#takeFrom(found, received);
       if (taken) return taken;
     }
   }
 
-  /** Null if another gateway may have changed the source since it was read, so that it has to be read again. */
-  async #takeFrom(found: Found, received: Received, isExact: boolean): Promise<Taken | null> {
+  /** Null if the source may have changed since it was read, so that it has to be read again. */
+  async #takeFrom(found: Found, received: Received): Promise<Taken | null> {
     const { project, source } = found;
     const { row } = source;
     const sender = senderOf(row.verification);
     const now = this.#deps.clock.now();
     const secrets = heldSecrets(source, now);
     const problem = problemOf(row, received, { secrets, now });
-    if (problem !== null && !isExact && project.coordination.mayBeBehind) return null;
+    if (problem !== null && found.mayBeOutdated()) return null;
     if (problem !== null) this.#refuse(found, problem);
     const question = signedQuestion(sender, received);
     if (question !== null && sender.handshake) {
@@ -132,8 +133,7 @@ export class Webhooks {
     // Checking it and parsing it may take long, so others get their turn in between.
     if (received.body.length > PAYLOAD_ROW_MAX_BYTES) await project.pace.breathe();
     const delivery = understand(ledgerWriter, row, received, now);
-    const sourceStamp = project.coordination.writesAlone ? null : stampOf(row);
-    const result = await keep(project, { ...delivery, sourceStamp }, received.body);
+    const result = await keep(project, { ...delivery, sourceStamp: found.stamp() }, received.body);
     if (result.status === 'outdated') return null;
     const answer = this.#deps.guard.settle(project, row, result);
     if (answer.isSameBody) this.#deps.keyUse.noteRepeated(project, row.id);
