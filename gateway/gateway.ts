@@ -205,8 +205,9 @@ export class Gateway {
     staleMirrors.close();
     this.#scrubber.close();
     await projects.endWaits();
-    await coordination.endTasks();
-    await Promise.all([callbacks.close(), messaging.close(), mail.close(), noting?.stop()]);
+    // A task may just be opening the mailbox; one that waits for Telegram ends with the bot.
+    const tasks = coordination.endTasks().then(() => mail.close());
+    await Promise.all([tasks, callbacks.close(), messaging.close(), noting?.stop()]);
     await keyUse.flush(clock.now());
     await projects.close();
     await writers.close();
