@@ -179,6 +179,15 @@ export type Executable = Pick<
   'name' | 'scope' | 'effect' | 'disk' | 'exact' | 'input' | 'output' | 'handler' | 'briefOf'
 >;
 
+/** An operation as it was declared, with the types of its input and answer. */
+export interface TypedOperation<I extends z.ZodObject, O extends z.ZodType> extends Operation {
+  readonly input: I;
+  readonly output: O;
+}
+
+/** What an operation answers. */
+export type AnswerOf<T extends Pick<Operation, 'output'>> = z.output<T['output']>;
+
 /**
  * Declares an operation. Chain exactly one of `.read` (one snapshot), `.long` (many snapshots, or a wait) or `.write`
  * (phases around one transaction).
@@ -186,7 +195,7 @@ export type Executable = Pick<
 export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(
   declaration: Declaration<I, O>,
 ) {
-  const finish = (handler: Handler): Operation => {
+  const finish = (handler: Handler): TypedOperation<I, O> => {
     const { agent, subject, brief, example, ...rest } = declaration;
     const subjectOf = (input: unknown, output: unknown): string | null =>
       subject?.(input as z.output<I>, output as Partial<z.output<O>>) ?? null;

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Caller, ProjectInfo } from '../../../shared/kernel/context.ts';
-import type { Operation } from '../../../shared/kernel/operation.ts';
+import type * as z from 'zod';
+import type { Operation, TypedOperation } from '../../../shared/kernel/operation.ts';
 import type { Scope } from '../../../shared/lib/scopes.ts';
 import type { Topic } from '../../projects/watchers.ts';
 import type { Access } from './session/access.ts';
@@ -31,8 +32,14 @@ export interface PageContext {
   readonly pages: readonly UiPage[];
   /** The URL of a page of this project, such as `at('requests', id)`. */
   at(page: string, id?: string): string;
-  /** Runs an operation as the visitor and returns its value; throws its `ServiceError`. */
-  call(operation: Operation, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /**
+   * Runs an operation as the visitor and returns its answer; throws its `ServiceError`. It checks the input, whose
+   * values may come from a form.
+   */
+  call<I extends z.ZodObject, O extends z.ZodType>(
+    operation: TypedOperation<I, O>,
+    input: { readonly [K in keyof z.input<I>]?: unknown },
+  ): Promise<z.output<O>>;
   /** The same for a read that only pages make. */
   read<I, O>(read: PageRead<I, O>, input: I): Promise<O>;
   /** The same; null for a visitor who may not read it. */

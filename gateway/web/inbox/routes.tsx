@@ -170,7 +170,7 @@ async function visitOf(ui: Ui, c: Ctx, page: UiPage): Promise<PageContext | Resp
     query: (name) => c.req.query(name),
     at: (path, id) =>
       [`${root}/p/${project.slug}/${path}`, ...(id === undefined ? [] : [id])].join('/'),
-    call: run,
+    call: run as PageContext['call'],
     read: run as PageContext['read'],
     readOrNull: (async (read, input) =>
       run(read, input).catch(nullIfRefused)) as PageContext['readOrNull'],
@@ -260,7 +260,7 @@ async function framed(
 async function waitingIn(context: PageContext): Promise<string | null> {
   if (!context.may(requestList)) return null;
   const input = { status: 'pending', limit: COUNTED_MAX + 1 };
-  const { items } = (await context.call(requestList, input)) as { items: unknown[] };
+  const { items } = await context.call(requestList, input);
   return items.length > COUNTED_MAX ? `${COUNTED_MAX}+` : String(items.length);
 }
 

@@ -13,15 +13,15 @@ export const AMOUNT_AT = '/amount';
 /** What a rule wants of one bound value. A missing value never fits. */
 export interface BindTest {
   /** Any of these. Numbers are compared by what they say: 20 is 20.0. */
-  readonly in?: readonly (string | number | boolean)[];
-  readonly prefix?: string;
+  readonly in?: readonly (string | number | boolean)[] | undefined;
+  readonly prefix?: string | undefined;
   /** Numbers, also in texts such as `"20.00"`, are compared as written and without their sign. */
-  readonly gt?: number;
-  readonly lte?: number;
+  readonly gt?: number | undefined;
+  readonly lte?: number | undefined;
   /** A line for a shell that runs these commands: words, and `*` at the end for any further ones. */
-  readonly command?: readonly string[];
+  readonly command?: readonly string[] | undefined;
   /** A path in one of these folders. */
-  readonly under?: readonly string[];
+  readonly under?: readonly string[] | undefined;
 }
 
 /** The number that a JSON value is, or that a text is written as, such as `"20.00"`; null for any other value. */

@@ -40,24 +40,24 @@ export interface PolicyRule {
   readonly id: string;
   readonly effect: PolicyEffect;
   /** Action names, or prefixes that end in `*`. */
-  readonly action?: readonly string[];
-  readonly tool?: readonly PolicyTool[];
+  readonly action?: readonly string[] | undefined;
+  readonly tool?: readonly PolicyTool[] | undefined;
   /** Exclusive, while `amount_lte` is inclusive, so that consecutive ranges leave no gap. */
-  readonly amount_gt?: number;
-  readonly amount_lte?: number;
+  readonly amount_gt?: number | undefined;
+  readonly amount_lte?: number | undefined;
   /** Not a condition: where bound values have the amount, as a JSON pointer (default `/amount`). */
-  readonly amount_at?: string;
-  readonly risk?: readonly PolicyRisk[];
+  readonly amount_at?: string | undefined;
+  readonly risk?: readonly PolicyRisk[] | undefined;
   /** By JSON pointer, such as `/currency`. */
-  readonly bind?: Readonly<Record<string, BindTest>>;
+  readonly bind?: Readonly<Record<string, BindTest>> | undefined;
   /** `example.com`, or `*.example.com` for its subdomains. */
-  readonly recipient_domains?: readonly string[];
+  readonly recipient_domains?: readonly string[] | undefined;
   /** Not a condition: the channels to ask or notify. */
-  readonly approvers?: readonly string[];
+  readonly approvers?: readonly string[] | undefined;
   /** Not a condition: how many people must approve, for `require_approval` (default 1). */
-  readonly approvals?: number;
+  readonly approvals?: number | undefined;
   /** Not a condition. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** The first rule that matches decides. Parsing its JSON again gives the same document. */

@@ -12,16 +12,11 @@ import { linkTable } from './links.tsx';
 import { diskUrl, folderUrl, named } from './parts.tsx';
 import { downloadUrl, picturesFrom, previewOf, type ReadFile } from './preview.tsx';
 
-/** The answer of `file_get`. */
-interface Answer extends ReadFile {
-  readonly sha256: string;
-}
-
 /** One file: what's in it, and the links to it. */
-export const fileItem: Item<Answer> = {
+export const fileItem: Item<ReadFile> = {
   urlOf: (context, path) => diskUrl(context, 'files', { path }),
   up: (context, path) => [folderUrl(context, 'files', path), 'Files'],
-  find: async (context, path) => (await context.call(fileGet, { path })) as Answer,
+  find: (context, path) => context.call(fileGet, { path }),
   detail,
   acts: [
     {
@@ -44,7 +39,7 @@ export const fileItem: Item<Answer> = {
   ],
 };
 
-async function detail(context: PageContext, file: Answer): Promise<Detail> {
+async function detail(context: PageContext, file: ReadFile): Promise<Detail> {
   const links = await context.read(linksTo, { path: file.path });
   return {
     title: 'File',
@@ -61,7 +56,7 @@ async function detail(context: PageContext, file: Answer): Promise<Detail> {
   };
 }
 
-function about(context: PageContext, file: Answer): JSX.Element {
+function about(context: PageContext, file: ReadFile): JSX.Element {
   const { size_bytes: size, content_type: type, updated_at: updated, version, sha256 } = file;
   return (
     <>

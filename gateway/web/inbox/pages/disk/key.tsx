@@ -1,4 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { stringifyExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { kvDelete } from '../../../../../shared/operations/kv/delete.ts';
@@ -12,21 +13,14 @@ import type { PageContext } from '../../page-context.ts';
 import { StoredValue } from './json-value.tsx';
 import { diskUrl, folderUrl, named } from './parts.tsx';
 
-/** The answer of `kv_get`. */
-interface Stored {
-  readonly key: string;
-  readonly value: unknown;
-  readonly expires_at: string | null;
-  readonly updated_at: string;
-  readonly version: number;
-}
+type Stored = NonNullable<AnswerOf<typeof kvGet>>;
 
 /** One key with its value. */
 export const keyItem: Item<Stored> = {
   urlOf: (context, key) => diskUrl(context, undefined, { key }),
   up: (context, key) => [folderUrl(context, undefined, key), 'Keys'],
   find: async (context, key) => {
-    const stored = (await context.call(kvGet, { key })) as Stored | null;
+    const stored = await context.call(kvGet, { key });
     if (stored === null) throw new ServiceError('NOT_FOUND');
     return stored;
   },

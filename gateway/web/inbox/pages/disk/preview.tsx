@@ -5,6 +5,8 @@ import {
   fileLinkText,
   pictureLinkText,
 } from '../../../../../shared/kernel/links.ts';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
+import type { fileGet } from '../../../../../shared/operations/file/get.ts';
 import { parseExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { DOWNLOAD_LINK_SECONDS, FILE_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
 import { Said } from '../../../ui/detail.tsx';
@@ -12,16 +14,8 @@ import type { PageContext } from '../../page-context.ts';
 import { PartOfText } from '../events/part-of-text.tsx';
 import { JsonValue } from './json-value.tsx';
 
-/** A file as `file_get` returns it. */
-export interface ReadFile {
-  readonly path: string;
-  readonly size_bytes: number;
-  readonly content_type: string;
-  readonly updated_at: string;
-  readonly version: number;
-  /** Only up to 1 MB. */
-  readonly content_base64?: string;
-}
+/** A file; one over 1 MB without its content. */
+export type ReadFile = AnswerOf<typeof fileGet>;
 
 /** Pictures of these types run nothing. An SVG isn't among them. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { stateHistory } from '../../../../../shared/operations/state/history.ts';
@@ -14,15 +15,7 @@ import type { PageContext, PageResult } from '../../page-context.ts';
 import { StoredValue } from './json-value.tsx';
 import { diskUrl, folderUrl } from './parts.tsx';
 
-/** A version as `state_history` lists it. */
-interface Version {
-  readonly version: number;
-  readonly saved_at: string;
-  readonly size_bytes: number;
-  readonly note: string | null;
-  readonly key_id: string | null;
-  readonly agent: string | null;
-}
+type Version = AnswerOf<typeof stateHistory>['items'][number];
 
 interface Loaded extends Version {
   readonly state: unknown;
@@ -30,9 +23,7 @@ interface Loaded extends Version {
 
 /** One task's state: a version of it, what that version changed, and the versions there are. */
 export async function showState(context: PageContext, task: string): Promise<PageResult> {
-  const { items } = (await context.call(stateHistory, { task_id: task })) as {
-    items: readonly Version[];
-  };
+  const { items } = await context.call(stateHistory, { task_id: task });
   const named = (field: string): Version | undefined =>
     items.find(({ version }) => `${version}` === context.query(field));
   const chosen = context.query('version') === undefined ? items[0] : named('version');
@@ -67,7 +58,7 @@ export async function showState(context: PageContext, task: string): Promise<Pag
 
 async function load(context: PageContext, task: string, version: Version): Promise<Loaded> {
   const input = { task_id: task, version: version.version };
-  const loaded = (await context.call(stateLoad, input)) as { state: unknown } | null;
+  const loaded = await context.call(stateLoad, input);
   if (loaded === null) throw new ServiceError('NOT_FOUND');
   return { ...version, state: loaded.state };
 }

@@ -38,7 +38,7 @@ export async function moveEvent(
   }
   const { skipped } =
     act === 'replay'
-      ? ((await context.call(inboxReplay, { event_id })) as MovedByHand)
+      ? await context.call(inboxReplay, { event_id })
       : await moveByHand(context, act, [event_id]);
   return skipped[0]?.reason ?? null;
 }

@@ -1,10 +1,10 @@
 import type * as z from 'zod';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { LIST_MAX } from '../../../../../shared/lib/limits.ts';
 import { keyGet } from '../../../../../shared/operations/key/get.ts';
 import { keyList } from '../../../../../shared/operations/key/list.ts';
 import type { Scope } from '../../../../../shared/lib/scopes.ts';
-import type { LeftThing, MadeThing } from '../../../../../shared/operations/access/view.ts';
 import type { keyView } from '../../../../../shared/operations/key/view.ts';
 import type { Tone } from '../../../ui/parts.tsx';
 import type { PageContext } from '../../page-context.ts';
@@ -13,10 +13,7 @@ import type { PageContext } from '../../page-context.ts';
 export type Key = z.output<typeof keyView>;
 
 /** A key as `key_get` returns it. */
-export interface SeenKey extends Key {
-  readonly ends: readonly MadeThing[];
-  readonly stays: readonly LeftThing[];
-}
+export type SeenKey = AnswerOf<typeof keyGet>;
 
 /** The answer that contains the secret. */
 export interface NewKey extends Key {
@@ -55,21 +52,16 @@ export function keyState({ status }: Key): readonly [text: string, tone: Tone] {
   return STATES[status];
 }
 
-interface Listed {
-  readonly items: readonly Key[];
-  readonly next_cursor: string | null;
-}
-
 /** Oldest first; all keys for a visitor with `admin`, otherwise only the visitor's own. */
-export async function keysOf(context: PageContext, cursor?: string): Promise<Listed> {
+export function keysOf(context: PageContext, cursor?: string): Promise<AnswerOf<typeof keyList>> {
   const input = { limit: LIST_MAX, ...(cursor !== undefined && { cursor }) };
-  return (await context.call(keyList, input)) as Listed;
+  return context.call(keyList, input);
 }
 
 /** A key with what it made. NOT_FOUND, also for one that the visitor may not see. */
 export async function keyOf(context: PageContext, id: string): Promise<SeenKey> {
   try {
-    return (await context.call(keyGet, { key_id: id })) as SeenKey;
+    return await context.call(keyGet, { key_id: id });
   } catch (error) {
     throw error instanceof ServiceError ? new ServiceError('NOT_FOUND') : error;
   }

@@ -13,7 +13,6 @@ import {
   keyState,
   SCOPE_LINES,
   type Key,
-  type NewKey,
   type SeenKey,
 } from './key-queries.ts';
 import { FactsCard, idFact } from '../../../ui/detail.tsx';
@@ -25,7 +24,6 @@ import type { Question } from '../../../ui/confirm.tsx';
 import { ago, exact, last, line, time } from '../../../ui/text.tsx';
 import { Pager } from '../../../ui/parts.tsx';
 import type { ActionResult, PageContext, PageResult } from '../../page-context.ts';
-import type { Aftermath } from '../../../../../shared/operations/access/view.ts';
 import { aftermathPage, MadeCard } from './aftermath.tsx';
 import { showNewKey } from './new-key.tsx';
 
@@ -199,7 +197,7 @@ async function create(context: PageContext, { value, values }: Sent): Promise<Ac
     ...(prefixes !== undefined && { disk_prefixes: prefixes.split(',').map((one) => one.trim()) }),
     ...(days !== undefined && { expires_at: isoTime(context.now + Number(days) * DAY_MS) }),
   });
-  return showNewKey(context, key as NewKey, 'made');
+  return showNewKey(context, key, 'made');
 }
 
 async function rotate(
@@ -209,13 +207,13 @@ async function rotate(
 ): Promise<ActionResult> {
   const end_made = value('made') === 'end';
   const input = { key_id: id, grace_seconds: Number(value('grace') ?? '0'), end_made };
-  return showNewKey(context, (await context.call(keyRotate, input)) as NewKey, 'rotated');
+  return showNewKey(context, await context.call(keyRotate, input), 'rotated');
 }
 
 /** Of a key that was revoked before it ends the rest. Shows what ended with it, unless the visitor's own session did. */
 async function revoke(context: PageContext, key: SeenKey, { value }: Sent) {
   const keep = value('made') === 'keep';
-  const answer = (await context.call(keyRevoke, { key_id: key.id, keep })) as Aftermath;
+  const answer = await context.call(keyRevoke, { key_id: key.id, keep });
   if (isOwn(context, key)) return null;
   return aftermathPage(isWorking(key) ? 'Key revoked' : 'Ended', answer, context.at('keys'));
 }

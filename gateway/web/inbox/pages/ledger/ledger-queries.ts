@@ -1,3 +1,4 @@
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { channelList } from '../../../../../shared/operations/channel/list.ts';
 import { ledgerQuery } from '../../../../../shared/operations/ledger/query.ts';
 import { actorWords } from '../../../../../shared/rules/actor.ts';
@@ -8,11 +9,6 @@ import { membersOf } from '../people/member-queries.ts';
 import type { PageContext } from '../../page-context.ts';
 import { pageRead } from '../../page-read.ts';
 
-interface Listed {
-  readonly items: readonly LedgerEntry[];
-  readonly next_cursor: number | null;
-}
-
 /** An entry for a visitor, with the names of its keys and people. */
 export interface EntryProps {
   readonly context: PageContext;
@@ -21,11 +17,11 @@ export interface EntryProps {
 }
 
 /** Newest first. VALIDATION_FAILED. */
-export async function entriesOf(
+export function entriesOf(
   context: PageContext,
   input: Readonly<Record<string, unknown>>,
-): Promise<Listed> {
-  return (await context.call(ledgerQuery, input)) as Listed;
+): Promise<AnswerOf<typeof ledgerQuery>> {
+  return context.call(ledgerQuery, input);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ledgerVerify } from '../../../../../shared/operations/ledger/verify.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { digitsOf } from '../../../ui/number.ts';
@@ -15,14 +16,12 @@ import { nounFor } from '../../../../../shared/lib/pluralize.ts';
 const RANGE = 20_000;
 const ABOUT = 'verify';
 
-/** The newest entry when verification began; later entries aren't included. */
-interface Head {
-  readonly seq: number;
-  readonly hash: string;
-  readonly at: string;
-}
+type Verified = AnswerOf<typeof ledgerVerify>;
 
-type Reason = 'hash_mismatch' | 'link_broken' | 'seq_gap' | 'truncated';
+/** The newest entry when verification began; later entries aren't included. */
+type Head = NonNullable<Verified['head']>;
+
+type Reason = NonNullable<Verified['reason']>;
 
 interface Broken {
   readonly kind: 'broken';
@@ -36,14 +35,6 @@ type Look = { readonly head: Head | null; readonly checked: number } & (
   | { readonly kind: 'holds' }
   | Broken
 );
-
-/** The answer of `ledger_verify`. */
-interface Verified {
-  readonly ok: boolean;
-  readonly checked: number;
-  readonly first_bad_seq: number | null;
-  readonly reason: Reason | null;
-}
 
 /** Verifies the next entries, or starts at the first if no verification is running. */
 export async function verifyOn(context: PageContext): Promise<ActionResult> {
@@ -64,7 +55,7 @@ async function goOn(context: PageContext, { head, checked }: Look): Promise<Look
   if (head === null) return { kind: 'holds', head, checked };
   const from_seq = checked + 1;
   const to_seq = Math.min(head.seq, checked + RANGE);
-  const found = (await context.call(ledgerVerify, { from_seq, to_seq })) as Verified;
+  const found = await context.call(ledgerVerify, { from_seq, to_seq });
   const sofar = { head, checked: checked + found.checked };
   if (!found.ok) {
     const { first_bad_seq: seq, reason } = found;

@@ -1,7 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { pluralize } from '../../../../../shared/lib/pluralize.ts';
 import { requestList } from '../../../../../shared/operations/request/list.ts';
-import type { RequestRecord } from '../../../../../shared/operations/request/record.ts';
 import { usage } from '../../../../../shared/operations/usage.ts';
 import type { Repositories } from '../../../../../shared/store/repositories.ts';
 import type { RouteRow } from '../../../../../shared/store/tables/inbox/routes.ts';
@@ -12,7 +11,7 @@ import { ListRows, type ListRow } from '../../../ui/list.tsx';
 import { line, mono } from '../../../ui/text.tsx';
 import type { PageContext } from '../../page-context.ts';
 import { pageRead } from '../../page-read.ts';
-import { NEAR, type Usage } from '../project/usage.tsx';
+import { NEAR } from '../project/usage.tsx';
 
 /** Requests beyond these are only counted. */
 const REQUESTS_SHOWN = 3;
@@ -56,10 +55,10 @@ export function Attention({
 }
 
 async function waitingRequests(context: PageContext): Promise<ListRow[]> {
-  const { items } = (await context.call(requestList, {
+  const { items } = await context.call(requestList, {
     status: 'pending',
     limit: COUNTED_MAX,
-  })) as { items: RequestRecord[] };
+  });
   const soonest = items
     .toReversed()
     .toSorted((a, b) => Date.parse(a.expires_at) - Date.parse(b.expires_at));
@@ -171,7 +170,7 @@ function awayServices(context: PageContext): ListRow[] {
 }
 
 async function quotas(context: PageContext): Promise<ListRow[]> {
-  const { disk, keys, transfer, emails, events } = (await context.call(usage, {})) as Usage;
+  const { disk, keys, transfer, emails, events } = await context.call(usage, {});
   const href = context.at('usage');
   const shares: readonly (readonly [name: string, used: number, limit: number | null])[] = [
     ['Disk', disk.used_bytes, disk.limit_bytes],

@@ -35,4 +35,4 @@ export const CHANNEL_STATES: Readonly<Record<Channel['status'], StateWords>> = {
 };
 
 /** All channels, the owner first; or one. */
-export const { all: channelsOf, one: channelOf } = allItems<Channel>(channelList, ({ id }) => id);
+export const { all: channelsOf, one: channelOf } = allItems(channelList, ({ id }) => id);

@@ -149,11 +149,11 @@ async function add(
   { value }: Sent,
 ): Promise<ActionResult> {
   const label = value('label');
-  const { channel, start_url: link } = (await context.call(channelAdd, {
+  const { channel, start_url: link } = await context.call(channelAdd, {
     kind,
     ...(kind === 'email' && { address: value('address') ?? '' }),
     ...(label !== undefined && { label }),
-  })) as { channel: Channel; start_url?: string };
+  });
   const flash: Flash = link
     ? {
         text: 'Give this link to the person. They have 15 minutes to open it in Telegram and tap Start. Then we ask the owner to let them in.',

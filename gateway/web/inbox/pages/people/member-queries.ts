@@ -17,7 +17,7 @@ export const MEMBER_STATES: Readonly<Record<Member['status'], State>> = {
   removed: ['Removed', 'calm'],
 };
 
-export const { all: membersOf, one: memberOf } = allItems<Member>(memberList, ({ id }) => id);
+export const { all: membersOf, one: memberOf } = allItems(memberList, ({ id }) => id);
 
 /** Whether the visitor may invite people here. */
 export function mayInvite({ inbox, may }: PageContext): boolean {

@@ -23,7 +23,6 @@ import {
 } from './member-queries.ts';
 import { Form, Note } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
-import type { Aftermath } from '../../../../../shared/operations/access/view.ts';
 import { aftermathPage } from '../keys/aftermath.tsx';
 import { changeProject, mayChangeProject, showProject } from '../project/project.tsx';
 
@@ -75,7 +74,7 @@ const members = resourcePage<Member>({
         if (isAsked(answer)) return { flash: FLASHES.asked };
         // Whoever left sees nothing here any more.
         if (isOwn(context, id)) return { to: context.root };
-        return aftermathPage('Member removed', answer as Aftermath, context.at('members'));
+        return aftermathPage('Member removed', answer, context.at('members'));
       },
     },
   ],
@@ -105,8 +104,8 @@ function mayEnd(context: PageContext, { id }: Member): boolean {
 }
 
 /** Whether an owner is asked before a change takes effect. */
-function isAsked(answer: unknown): boolean {
-  return (answer as { readonly request_id: string | null }).request_id !== null;
+function isAsked({ request_id: id }: { readonly request_id: string | null }): boolean {
+  return id !== null;
 }
 
 async function list(context: PageContext): Promise<PageResult> {
@@ -193,7 +192,7 @@ function inviteForm(context: PageContext): FormPage {
     submit: async ({ value }) => {
       const input = { email: value('email') ?? '', role: value('role') ?? '' };
       const answer = await context.call(memberInvite, input);
-      const { id } = (answer as { member: Member }).member;
+      const { id } = answer.member;
       const flash = sealFlash(context, id, isAsked(answer) ? FLASHES.asked : invited(context));
       return { to: `${context.at('members', id)}?told=${flash}` };
     },

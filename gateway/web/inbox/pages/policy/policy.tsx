@@ -1,8 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { API_BODY_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
 import { policyGet } from '../../../../../shared/operations/policy/get.ts';
-import type { PolicyRule } from '../../../../../shared/rules/policy/document.ts';
+import type { PolicyDocument, PolicyRule } from '../../../../../shared/rules/policy/document.ts';
 import { suggestionText, withSuggestion } from '../../../../../shared/rules/policy/suggest.ts';
 import { AgentText, LongText } from '../../../pages/request-copy.tsx';
 import { channelsOf } from '../people/channel-queries.ts';
@@ -32,19 +33,12 @@ export const policyPage: UiPage = {
 
 const JSON_MAX_CHARS = 30_000;
 
-/** The policy as `policy_get` returns it. */
-interface Policy {
-  /** 0 means that there is no policy. */
-  readonly version: number;
-  readonly rules: readonly PolicyRule[];
-  readonly note: string | null;
-  readonly approved_by: string | null;
-  readonly approved_at: string | null;
-}
+/** Its version 0 means that there is none. */
+type Policy = AnswerOf<typeof policyGet>;
 
 async function show(context: PageContext): Promise<PageResult> {
   if (context.id === 'try') return showTryPolicy(context);
-  const policy = (await context.call(policyGet, {})) as Policy;
+  const policy = await context.call(policyGet, {});
   if (context.id === 'propose') return showPropose(context, policy);
   if (context.id !== null) throw new ServiceError('NOT_FOUND');
   return showPolicy(context, policy);
@@ -87,7 +81,7 @@ async function showFromRequest(
 }
 
 /** Only the document, as a start for a new one. */
-function jsonOf({ rules }: Pick<Policy, 'rules'>): string {
+function jsonOf({ rules }: PolicyDocument): string {
   return JSON.stringify({ rules }, null, 2);
 }
 

@@ -1,4 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { POLICY_NOTE_MAX_CHARS } from '../../../../../shared/lib/limits.ts';
 import { isSigned } from '../../../../../shared/kernel/links.ts';
@@ -34,19 +35,11 @@ interface Written {
 }
 
 /** What a document changes, and proof for the next form that the visitor saw it. */
-interface Looked extends Diff {
+interface Looked extends AnswerOf<typeof policyDiff> {
   readonly seen: string;
   readonly past: readonly PastRequest[];
   readonly current: PolicyDocument;
   readonly proposed: PolicyDocument;
-}
-
-/** The answer of `policy_diff`. */
-interface Diff {
-  readonly version: number;
-  readonly changed: boolean;
-  readonly lines: readonly string[];
-  readonly warnings: readonly { readonly rule: string; readonly message: string }[];
 }
 
 /** The form for a new policy; the visitor can propose it after looking at its changes. */
@@ -106,7 +99,7 @@ function fieldsFor({ policy, note }: Written): readonly FieldSpec[] {
   ];
 }
 
-function changesOf({ changed, lines, version, warnings }: Diff): JSX.Element {
+function changesOf({ changed, lines, version, warnings }: Looked): JSX.Element {
   const { lines: shown, left } = shownChanges(lines);
   return (
     // This answers a form, so refreshing the URL would remove it.
@@ -138,9 +131,9 @@ export async function previewPolicy(
   written: Written,
   policy: unknown,
 ): Promise<PageResult> {
-  const diff = (await context.call(policyDiff, { policy })) as Diff;
+  const diff = await context.call(policyDiff, { policy });
   const seen = context.inbox.vault.sign(seenText(context, policy));
-  const { rules } = (await context.call(policyGet, {})) as PolicyDocument;
+  const { rules } = await context.call(policyGet, {});
   return showProposePolicy(context, written, NO_REFUSAL, {
     ...diff,
     seen,
@@ -176,7 +169,7 @@ export async function proposePolicy(context: PageContext, body: string): Promise
       return await previewPolicy(context, form, policy);
     }
     const input = { policy, wait_seconds: 0, ...(note !== undefined && { note }) };
-    const { request_id: id } = (await context.call(policySet, input)) as { request_id: string };
+    const { request_id: id } = await context.call(policySet, input);
     return { to: context.at('requests', id) };
   } catch (error) {
     const fieldOf = { POLICY_INVALID: 'policy', CHANNEL_NOT_VERIFIED: 'policy' } as const;

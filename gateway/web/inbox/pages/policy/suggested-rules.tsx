@@ -1,6 +1,6 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { policySuggest } from '../../../../../shared/operations/policy/suggest.ts';
-import type { PolicyRule } from '../../../../../shared/rules/policy/document.ts';
 import { suggestionText, suggestionWarning } from '../../../../../shared/rules/policy/suggest.ts';
 import { line } from '../../../ui/text.tsx';
 import { effectChip, whenText } from './policy-copy.tsx';
@@ -10,18 +10,10 @@ import type { PageContext } from '../../page-context.ts';
 export const SUGGESTED = 'add';
 
 /** One item of `policy_suggest`. */
-interface Suggestion {
-  readonly action: string;
-  readonly approved: number;
-  readonly since: string;
-  readonly by: number;
-  readonly rule: PolicyRule;
-  readonly before: string | null;
-}
+type Suggestion = AnswerOf<typeof policySuggest>['items'][number];
 
 export async function suggestionsOf(context: PageContext): Promise<readonly Suggestion[]> {
-  const { items } = (await context.call(policySuggest, {})) as { items: readonly Suggestion[] };
-  return items;
+  return (await context.call(policySuggest, {})).items;
 }
 
 /** Rules for what people always approve, and the way to propose each. */

@@ -1,8 +1,8 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { parseExact, stringifyExact } from '../../../../../shared/lib/json/exact-json.ts';
 import { ACTION_MAX_CHARS } from '../../../../../shared/lib/limits.ts';
 import { policyTest } from '../../../../../shared/operations/policy/test.ts';
-import type { PolicyEffect } from '../../../../../shared/rules/policy/document.ts';
 import type { PolicySubject } from '../../../../../shared/rules/policy/subject.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { KINDS } from '../../../pages/copy.ts';
@@ -37,26 +37,9 @@ const RISKS = [
   ['high', 'high'],
 ] as const;
 
-/** The answer of `policy_test`. */
-interface Tested {
-  readonly version: number;
-  readonly effect: PolicyEffect;
-  readonly rule: string | null;
-  /** Which rule decides, or why none does. */
-  readonly sentence: string;
-  readonly trace: readonly Tried[];
-}
+type Tested = AnswerOf<typeof policyTest>;
 
-interface Tried {
-  readonly rule: string;
-  readonly effect: PolicyEffect;
-  /** The rule in words. */
-  readonly says: string;
-  readonly matched: boolean;
-  readonly decides: boolean;
-  /** The call's actual values where the rule's conditions failed. */
-  readonly failed: readonly { readonly given: string }[];
-}
+type Tried = Tested['trace'][number];
 
 /** What the policy would decide about a call, and why. It creates no request, so the form's fields are in the URL. */
 export async function showTryPolicy(context: PageContext): Promise<PageResult> {
@@ -136,14 +119,14 @@ async function test(
     return { tested: null, refusal: { status: 400, text: null, fields } };
   }
   try {
-    const tested = (await context.call(policyTest, {
+    const tested = await context.call(policyTest, {
       tool,
       ...(action !== undefined && { action }),
       ...(amount !== undefined && { amount: Number(amount) }),
       ...(bound !== undefined && { bind: bound }),
       ...(risk !== undefined && { risk }),
       ...(recipients !== undefined && { recipient_domains: domainsIn(recipients) }),
-    })) as Tested;
+    });
     return { tested, refusal: NO_REFUSAL };
   } catch (error) {
     return { tested: null, refusal: refusalOf(error, FIELDS) };

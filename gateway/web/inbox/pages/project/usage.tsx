@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { usage } from '../../../../../shared/operations/usage.ts';
 import { Icon } from '../../../ui/icons.tsx';
 import { digitsOf } from '../../../ui/number.ts';
@@ -19,43 +20,10 @@ export const usagePage: UiPage = {
   show,
 };
 
-/** The answer of `usage`. */
-export interface Usage {
-  readonly disk: {
-    readonly used_bytes: number;
-    readonly limit_bytes: number;
-    readonly key_bytes: number;
-    readonly file_bytes: number;
-    readonly upload_bytes: number;
-  };
-  readonly keys: { readonly used: number; readonly limit: number };
-  readonly transfer: {
-    readonly used_bytes: number;
-    readonly limit_bytes: number;
-    readonly resets_at: string;
-  };
-  readonly emails: {
-    readonly today: number;
-    readonly day_limit: number;
-    readonly this_month: number;
-    readonly month_limit: number;
-    readonly blocked: string | null;
-  };
-  readonly events: {
-    readonly stored_bytes: number;
-    readonly limit_bytes: number | null;
-    readonly source_limits: { readonly stored_bytes: number | null };
-    readonly sources: readonly {
-      readonly name: string;
-      readonly stored_bytes: number;
-      readonly limited: string | null;
-    }[];
-  };
-  readonly replica_log: { readonly stored_bytes: number; readonly limit_bytes: number };
-}
+type Usage = AnswerOf<typeof usage>;
 
 async function show(context: PageContext): Promise<PageResult> {
-  const answer = (await context.call(usage, {})) as Usage;
+  const answer = await context.call(usage, {});
   const { disk, emails, events, keys, transfer, replica_log: log } = answer;
   const monthEnds = <Time at={Date.parse(transfer.resets_at)} now={context.now} />;
   const content = (

@@ -106,7 +106,7 @@ function askedFor({ waiting_for: conditions = [] }: Envelope): string[] {
 export async function waitingEvents(context: PageContext): Promise<readonly WaitingEvent[]> {
   if (!context.may(inboxList)) return [];
   const input = { status: 'waiting', limit: WAITING_MAX, brief: true };
-  const { items } = (await context.call(inboxList, input)) as { items: readonly Envelope[] };
+  const { items } = await context.call(inboxList, input);
   const asked = await context.read(askedBy, { ids: items.flatMap(askedFor) });
   const byId = new Map(asked.map((one) => [one.id, one]));
   return items.map((event) => ({

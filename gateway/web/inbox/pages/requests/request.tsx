@@ -81,7 +81,7 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
  * person sees with it.
  */
 async function overseen(context: PageContext, id: string): Promise<Seen> {
-  const told = (await context.call(requestStatus, { request_id: id })) as RequestRecord;
+  const told = await context.call(requestStatus, { request_id: id });
   const { project, channelId } = context.access;
   const seen = await context.inbox.requests.look(project, id, channelId);
   if (!seen) throw new ServiceError('NOT_FOUND');

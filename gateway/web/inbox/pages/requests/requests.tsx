@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { requestList } from '../../../../../shared/operations/request/list.ts';
 import type { RequestRecord } from '../../../../../shared/operations/request/record.ts';
 import { withdrawnBecause } from '../../../../../shared/rules/requests/request-state.ts';
@@ -31,11 +32,6 @@ export const requestsPage: UiPage = {
   show: (context) => (context.id === null ? showList(context) : showRequest(context, context.id)),
   act: actOnRequest,
 };
-
-interface Listed {
-  readonly items: readonly RequestRecord[];
-  readonly next_cursor: string | null;
-}
 
 const WAITING_MAX = 50;
 const HISTORY_MAX = 30;
@@ -172,8 +168,8 @@ async function filterForm(
 async function list(
   context: PageContext,
   input: Readonly<Record<string, unknown>>,
-): Promise<Listed> {
-  return (await context.call(requestList, input)) as Listed;
+): Promise<AnswerOf<typeof requestList>> {
+  return context.call(requestList, input);
 }
 
 /** Explains who decides here, if that isn't obvious. */

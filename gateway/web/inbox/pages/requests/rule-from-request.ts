@@ -28,7 +28,7 @@ export async function ruleFrom(
   id: string,
 ): Promise<Placed | null> {
   if (!/^req_[0-9a-z]{26}$/.test(id)) return null;
-  const record = (await context.call(requestStatus, { request_id: id })) as RequestRecord;
+  const record = await context.call(requestStatus, { request_id: id });
   if (!mayProposeFrom(record)) return null;
   const policy = compilePolicy({ rules });
   if (record.kind === 'email_send') {

@@ -1,3 +1,4 @@
+import type { AnswerOf } from '../../../../../shared/kernel/operation.ts';
 import { routeAttempts } from '../../../../../shared/operations/route/attempts.ts';
 import { routeList } from '../../../../../shared/operations/route/list.ts';
 import { allItems } from '../../../ui/all-items.ts';
@@ -6,18 +7,7 @@ import type { PageContext } from '../../page-context.ts';
 import { parsedUrl } from '../../../../../shared/lib/urls.ts';
 
 /** A route as `route_list` returns it. */
-export interface Route {
-  readonly id: string;
-  readonly callback_url: string;
-  readonly match_source: string | null;
-  readonly match_type: string | null;
-  readonly enabled: boolean;
-  readonly disabled_reason: string | null;
-  readonly created_at: string;
-  readonly maker: string;
-  readonly pending: number;
-  readonly dead: number;
-}
+export type Route = AnswerOf<typeof routeList>['items'][number];
 
 /** The result of a delivery attempt or a test. */
 export interface Outcome {
@@ -27,38 +17,21 @@ export interface Outcome {
   readonly response: string | null;
 }
 
-export interface Attempt extends Outcome {
-  readonly attempt: number;
-  readonly at: string;
-}
+export type Attempt = Delivery['log'][number];
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 
 /** A delivery as `route_attempts` returns it, with attempts newest first. */
-export interface Delivery {
-  readonly delivery_id: string;
-  readonly event_id: string;
-  readonly event_type: string;
-  readonly status: (typeof DELIVERY_STATUSES)[number];
-  readonly attempts: number;
-  readonly next_attempt_at: string | null;
-  readonly created_at: string;
-  readonly log: readonly Attempt[];
-}
+export type Delivery = AnswerOf<typeof routeAttempts>['items'][number];
 
-interface Deliveries {
-  readonly items: readonly Delivery[];
-  readonly next_cursor: string | null;
-}
+export const { all: routesOf, one: routeOf } = allItems(routeList, ({ id }) => id);
 
-export const { all: routesOf, one: routeOf } = allItems<Route>(routeList, ({ id }) => id);
-
-export async function deliveriesOf(
+export function deliveriesOf(
   context: PageContext,
   route_id: string,
   page: Readonly<Record<string, unknown>>,
-): Promise<Deliveries> {
-  return (await context.call(routeAttempts, { route_id, ...page })) as Deliveries;
+): Promise<AnswerOf<typeof routeAttempts>> {
+  return context.call(routeAttempts, { route_id, ...page });
 }
 
 /** How many deliveries to search for the last attempt. */

@@ -25,7 +25,6 @@ import {
   routeOf,
   routesOf,
   routeState,
-  type Outcome,
   type Route,
 } from './route-queries.ts';
 import { sourcesOf } from '../sources/source-queries.ts';
@@ -197,11 +196,11 @@ async function addForm(context: PageContext): Promise<FormPage> {
 async function add(context: PageContext, { value }: Sent): Promise<ActionResult> {
   const [url, source, type] = [value('callback_url'), value('match_source'), value('match_type')];
   if (url === undefined) throw invalid({ path: 'callback_url', message: 'Enter a URL.' });
-  const route = (await context.call(routeAdd, {
+  const route = await context.call(routeAdd, {
     callback_url: url,
     ...(source !== undefined && { match_source: source }),
     ...(type !== undefined && { match_type: type }),
-  })) as Route & { readonly secret: string };
+  });
   return secretPage({
     title: 'Route added',
     note: 'Your receiver checks the signatures of deliveries with it.',
@@ -218,22 +217,15 @@ async function add(context: PageContext, { value }: Sent): Promise<ActionResult>
 async function retry(context: PageContext, { id }: Route, { value }: Sent): Promise<Told> {
   const delivery = value('delivery');
   const input = { route_id: id, ...(delivery !== undefined && { delivery_id: delivery }) };
-  const { retried, more } = (await context.call(routeRetry, input)) as Due;
+  const { retried, more } = await context.call(routeRetry, input);
   return told(`Retrying ${pluralize(retried, 'delivery', 'deliveries')} now.`, more);
 }
 
 async function enable(context: PageContext, { id }: Route): Promise<Told> {
-  const { resumed, more } = (await context.call(routeEnable, { route_id: id })) as Due;
+  const { resumed, more } = await context.call(routeEnable, { route_id: id });
   const resuming =
     resumed === 0 ? '' : ` Delivering ${pluralize(resumed, 'event')} that it gave back.`;
   return told(`It takes events again.${resuming}`, more);
-}
-
-interface Due {
-  readonly retried: number;
-  readonly resumed: number;
-  /** Whether there are more than one call takes. */
-  readonly more: boolean;
 }
 
 interface Told {
@@ -245,9 +237,7 @@ function told(text: string, more: boolean): Told {
 }
 
 async function test(context: PageContext, { id }: Route): Promise<Told> {
-  const outcome = (await context.call(routeTest, { route_id: id })) as Outcome & {
-    readonly delivered: boolean;
-  };
+  const outcome = await context.call(routeTest, { route_id: id });
   const { delivered, error, response } = outcome;
   const lead = delivered ? 'The test arrived: ' : 'The test didn’t arrive: ';
   const text = `${lead}${outcomeText(outcome)}.`;

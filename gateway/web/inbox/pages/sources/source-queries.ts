@@ -8,7 +8,7 @@ import type { Tone } from '../../../ui/parts.tsx';
 /** A source as `source_list` returns it, including its secret URL. */
 export type Source = z.output<typeof sourceWithActivity>;
 
-export const { all: sourcesOf, one: sourceOf } = allItems<Source>(sourceList, ({ name }) => name);
+export const { all: sourcesOf, one: sourceOf } = allItems(sourceList, ({ name }) => name);
 
 /** How we verify senders. */
 export function checkOf({ type, verification }: Source): readonly [text: string, tone: Tone] {

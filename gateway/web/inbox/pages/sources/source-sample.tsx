@@ -83,11 +83,7 @@ async function webhookFor(
     body_base64: made.toString('base64'),
     content_type: built.headers['content-type'],
   };
-  const signed = (await context.call(sourceSign, input)) as {
-    url: string;
-    headers: Readonly<Record<string, string>>;
-    body_base64: string | null;
-  };
+  const signed = await context.call(sourceSign, input);
   const body = signed.body_base64 === null ? made : Buffer.from(signed.body_base64, 'base64');
   return {
     token: tokenOf(signed.url),

@@ -21,7 +21,13 @@ export function SetupCard({ source }: { readonly source: Source }): JSX.Element 
   );
 }
 
-function stepsOf(source: Source, secret: NewSecret = { made: null, isGiven: false }) {
+/** A source, as far as its sender must know it. */
+type SenderSource = Pick<
+  Source,
+  'name' | 'type' | 'verification' | 'url' | 'address' | 'signature_header'
+>;
+
+function stepsOf(source: SenderSource, secret: NewSecret = { made: null, isGiven: false }) {
   const { type, verification, url, address, signature_header: header } = source;
   const known = { type, verification, url: url ?? '', address: address ?? '' };
   return setupOf({ ...known, signatureHeader: header ?? '' }, secret);
@@ -31,7 +37,7 @@ function Setup({
   source,
   made = null,
 }: {
-  readonly source: Source;
+  readonly source: SenderSource;
   readonly made?: string | null;
 }): JSX.Element {
   const { type, url } = source;
@@ -54,7 +60,11 @@ function Setup({
 }
 
 /** A secret that we made, which people see only on this page. */
-export function showNewSecret(context: PageContext, source: Source, secret: string): PageResult {
+export function showNewSecret(
+  context: PageContext,
+  source: SenderSource,
+  secret: string,
+): PageResult {
   return secretPage({
     title: 'Secret created',
     note: <>The sender of {exact(source.name)} signs with it.</>,

@@ -162,7 +162,7 @@ function mailForm(context: PageContext): FormPage {
     fields: [nameField('mail')],
     submit: async ({ value }) => {
       const input = { name: value('name') ?? '', type: 'email' };
-      return added(context, (await context.call(sourceAdd, input)) as Source);
+      return added(context, await context.call(sourceAdd, input));
     },
   });
 }
@@ -205,19 +205,19 @@ async function addWebhook(context: PageContext, { value }: Sent): Promise<Action
   const [given, header] = [value('secret'), value('signature_header')];
   const made = given === undefined ? newSourceSecret(verification) : null;
   const secret = given ?? made;
-  const source = (await context.call(sourceAdd, {
+  const source = await context.call(sourceAdd, {
     name: value('name') ?? '',
     type: 'webhook',
     verification,
     ...(secret !== null && { secret }),
     ...(header !== undefined && { signature_header: header }),
-  })) as Source;
+  });
   return made === null || isSecretOfSender(verification)
     ? added(context, source)
     : showNewSecret(context, source, made);
 }
 
-function added(context: PageContext, { name, type }: Source): ActionResult {
+function added(context: PageContext, { name, type }: Pick<Source, 'name' | 'type'>): ActionResult {
   const text =
     type === 'email'
       ? 'The project now receives mail at this address.'
