@@ -54,6 +54,7 @@ export interface ListedEvents {
   readonly problems: Readonly<Record<string, string>>;
 }
 
+const WANTED = z.custom<EventsWanted>();
 const LIST_LENGTH = 30;
 const GIST_MAX_CHARS = 300;
 const LAST_SEQ = Number.MAX_SAFE_INTEGER;
@@ -96,7 +97,7 @@ function bodyMaxBytes({ caller }: ReadContext): number {
 
 const eventPage = pageRead(
   'inbox:read',
-  { wanted: z.custom<EventsWanted>(), beforeSeq: z.int() },
+  { wanted: WANTED, beforeSeq: z.int() },
   async (context, { wanted: { status, source, type, maxAgeMs }, beforeSeq }) => {
     const { store, now } = context;
     const since = maxAgeMs === undefined ? undefined : isoTime(now - maxAgeMs);
@@ -175,21 +176,17 @@ export function gistOf(event: Envelope): string {
 }
 
 /** How many events are in each state; null where a filter makes counting dear. */
-export async function countEvents(
-  context: PageContext,
-  { source, type, maxAgeMs, q }: EventsWanted,
-): Promise<EventCounts | null> {
-  const isDear =
-    q !== undefined || maxAgeMs !== undefined || type?.endsWith('*') || (source && type);
-  return isDear ? null : context.read(eventCounts, { source, type });
-}
-
-const TEXT = z.string().optional();
-
-const eventCounts = pageRead(
+export const countEvents = pageRead(
   'inbox:read',
-  { source: TEXT, type: TEXT },
-  ({ store, now }, { source, type }) => store.eventHistory.counts(now, { source, type }),
+  { wanted: WANTED },
+  async (
+    { store, now },
+    { wanted: { source, type, maxAgeMs, q } },
+  ): Promise<EventCounts | null> => {
+    const isDear =
+      q !== undefined || maxAgeMs !== undefined || type?.endsWith('*') || (source && type);
+    return isDear ? null : store.eventHistory.counts(now, { source, type });
+  },
 );
 
 /** The sources and types to choose from. */

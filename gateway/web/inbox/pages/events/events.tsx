@@ -61,7 +61,7 @@ async function showList(context: PageContext): Promise<PageResult> {
   const wanted = { status, q, source, type, maxAgeMs: SINCE.get(since ?? '') };
   const [listed, counts, known] = await Promise.all([
     listEvents(context, wanted),
-    countEvents(context, wanted),
+    context.read(countEvents, { wanted }),
     context.read(knownValues, {}),
   ]);
   const content = (

@@ -52,7 +52,7 @@ export async function keptMails(
   skip: number,
 ): Promise<Outbox> {
   const folder = folderOf(context);
-  const ids = (await ofProject(context, outboxIds(folder))).filter(
+  const ids = (await context.read(ofProject, { ids: outboxIds(folder) })).filter(
     (id) => kind === undefined || isNotification({ id }) === (kind === 'people'),
   );
   const messages: OutboxMessage[] = [];
@@ -84,7 +84,7 @@ export function partUrl({ inbox, project, now }: PageContext, kept: KeptMailPart
 
 /** One whole message of this project. NOT_FOUND. */
 export async function keptMessage(context: PageContext, id: string): Promise<OutboxMessage> {
-  const known = await ofProject(context, [id]);
+  const known = await context.read(ofProject, { ids: [id] });
   const message = known.length === 0 ? null : outboxMessage(folderOf(context), id);
   if (!message) throw new ServiceError('NOT_FOUND');
   return message;
@@ -96,12 +96,7 @@ function folderOf({ inbox }: PageContext): string {
 }
 
 /** The folder has the mail of all projects on this machine, and links to sign in. */
-async function ofProject(context: PageContext, ids: string[]): Promise<readonly string[]> {
-  const known = new Set(await context.read(knownMails, { ids }));
+const ofProject = pageRead('admin', { ids: z.array(z.string()) }, async ({ store }, { ids }) => {
+  const known = new Set([...(await store.notices.known(ids)), ...(await store.emails.known(ids))]);
   return ids.filter((id) => known.has(id));
-}
-
-const knownMails = pageRead('admin', { ids: z.array(z.string()) }, async ({ store }, { ids }) => [
-  ...(await store.notices.known(ids.filter((id) => isNotification({ id })))),
-  ...(await store.emails.known(ids.filter((id) => !isNotification({ id })))),
-]);
+});

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   ACTIVITY_SPANS,
   percentileOf,
+  type ActivityCell,
   type ActivityKind,
   type ActivitySpan,
 } from '../../../../../shared/rules/activity.ts';
@@ -38,7 +39,7 @@ export class Activity {
     this.#first = Math.floor(now / span.stepMs) - span.points + 1;
   }
 
-  put(bucket: number, kind: ActivityKind, name: string, value: number): void {
+  put({ bucket, kind, name, value }: Omit<ActivityCell, 'stepMs'>): void {
     const index = bucket - this.#first + 1;
     if (index < 0 || index > this.span.points) return;
     const names = this.#values.get(kind) ?? new Map<string, (number | undefined)[]>();
@@ -111,24 +112,15 @@ export function spanOf(context: PageContext): ActivitySpan {
   return span;
 }
 
-const counted = pageRead(
+/** Reads what has been counted, and counts the newest rows itself. */
+export const activityOf = pageRead(
   'any',
   { span: z.custom<ActivitySpan>() },
-  async ({ store: { activity }, now }, { span }) => ({
-    rows: await activity.of(span, now),
-    live: await activity.count(await activity.position(now), now, TAIL_ROWS),
-  }),
+  async ({ store: { activity: counts }, now }, { span }) => {
+    const live = await counts.count(await counts.position(now), now, TAIL_ROWS);
+    const activity = new Activity(span, now, live.isAll);
+    for (const one of await counts.of(span, now)) activity.put(one);
+    for (const one of live.cells) if (one.stepMs === span.stepMs) activity.put(one);
+    return activity;
+  },
 );
-
-/** Reads what has been counted, and counts the newest rows itself. */
-export async function activityOf(context: PageContext, span: ActivitySpan): Promise<Activity> {
-  const { now } = context;
-  const { rows, live } = await context.read(counted, { span });
-  if (!live.isAll) context.access.project.atLatest(now);
-  const activity = new Activity(span, now, live.isAll);
-  for (const { bucket, kind, name, value } of rows) activity.put(bucket, kind, name, value);
-  for (const { stepMs, bucket, kind, name, value } of live.cells) {
-    if (stepMs === span.stepMs) activity.put(bucket, kind, name, value);
-  }
-  return activity;
-}

@@ -31,7 +31,8 @@ const SPAN_CHOICES = [
 async function show(context: PageContext): Promise<PageResult> {
   const span = spanOf(context);
   const attention = await attentionOf(context);
-  const activity = await activityOf(context, span);
+  const activity = await context.read(activityOf, { span });
+  if (!activity.isCurrent) context.access.project.atLatest(context.now);
   const content = (
     <>
       <Heading title="Overview" />

@@ -8,16 +8,11 @@ import { pageRead } from '../../page-read.ts';
 
 export type Browser = Pick<BrowserRow, 'id' | 'name' | 'created_at' | 'last_sent_at' | 'gone_at'>;
 
-/** The browsers of the visitor; none for one whom nobody asks. */
-export async function browsersOf(context: PageContext): Promise<Browser[]> {
-  const { channelId } = context.access;
-  return channelId === null ? [] : context.read(browsersOfChannel, { channelId });
-}
-
-const browsersOfChannel = pageRead(
+/** The browsers of a person; none for one whom nobody asks. */
+export const browsersOf = pageRead(
   'approvals',
-  { channelId: z.string() },
-  ({ store }, { channelId }) => store.browsers.of(channelId),
+  { channelId: z.string().nullable() },
+  async ({ store }, { channelId }) => (channelId === null ? [] : store.browsers.of(channelId)),
 );
 
 /** The public key that a browser subscribes with; null before anybody prepared it. */

@@ -99,7 +99,8 @@ async function add(
 }
 
 async function test(context: PageContext, id: string): Promise<ActionResult> {
-  const browser = (await browsersOf(context)).find((one) => one.id === id);
+  const { channelId } = context.access;
+  const browser = (await context.read(browsersOf, { channelId })).find((one) => one.id === id);
   const answer = browser?.gone_at === null ? await testBrowser(context, id) : null;
   if (!browser || !answer || answer.kind === 'missing') {
     return shown(context, { status: 404, problem: 'That browser can’t get notices any more.' });
@@ -125,9 +126,10 @@ async function shown(
 }
 
 async function list(context: PageContext, problem: string | null): Promise<JSX.Element> {
-  const browsers = await browsersOf(context);
+  const { channelId } = context.access;
+  const browsers = await context.read(browsersOf, { channelId });
   const sent = problem === null ? (openFlash(context, ABOUT) as SentTest | null) : null;
-  const isAsked = context.access.channelId !== null;
+  const isAsked = channelId !== null;
   return (
     <>
       <Heading
