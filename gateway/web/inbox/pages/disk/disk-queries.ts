@@ -1,5 +1,9 @@
 import * as z from 'zod';
-import { decodeTextCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
+import {
+  decodeIdCursor,
+  decodeTextCursor,
+  encodeCursor,
+} from '../../../../../shared/lib/cursor.ts';
 import { hasControl } from '../../../../../shared/lib/text.ts';
 import { refuseUnscoped } from '../../../../../shared/kernel/operation.ts';
 import { isInside, scannedPrefixes } from '../../../../../shared/kernel/disk-limit.ts';
@@ -123,9 +127,7 @@ export const allLinks = pageRead(
   'disk',
   { cursor: CURSOR },
   async ({ store, caller, now }, input) => {
-    const cursor = decodeTextCursor(input.cursor, (text) =>
-      /^\d{1,15} lnk_[0-9a-z]{26}$/.test(text) ? null : 'Not a cursor.',
-    );
+    const cursor = decodeIdCursor(input.cursor, /^\d{1,15} lnk_[0-9a-z]{26}$/);
     const [expiresAt = '', id = ''] = cursor.split(' ');
     const after =
       cursor === '' ? { expiresAt: now, id: '~' } : { expiresAt: Number(expiresAt), id };

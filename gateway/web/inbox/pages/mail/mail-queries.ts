@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ReadContext } from '../../../../../shared/kernel/context.ts';
 import { mayReadNames } from '../../../../../shared/kernel/disk-limit.ts';
-import { decodeTextCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
+import { decodeIdCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { answersOf, type AnsweredMail } from '../../../../../shared/operations/email/answers.ts';
 import {
@@ -104,19 +104,9 @@ export function kindsFor({ may }: PageContext): readonly MailKind[] {
   return (['received', 'sent'] as const).filter((kind) => may(MAILS[kind]));
 }
 
-interface Threads {
-  readonly lines: readonly ThreadLine[];
-  readonly nextCursor: string | null;
-}
-
-/** The threads with mails of these kinds, the one with the newest mail first. */
-export async function threadsOf(
-  context: PageContext,
-  kinds: readonly MailKind[],
-): Promise<Threads> {
-  const cursor = decodeTextCursor(context.query('cursor'), (text) =>
-    /^\d{1,16} (?:bat_[0-9a-z]{26}|~)$/.test(text) ? null : 'Not a cursor.',
-  );
+/** The threads with mails of these kinds, the one with the newest mail first; and where the next page begins. */
+export async function threadsOf(context: PageContext, kinds: readonly MailKind[]) {
+  const cursor = decodeIdCursor(context.query('cursor'), /^\d{1,16} (?:bat_[0-9a-z]{26}|~)$/);
   const [received = '', sent = ''] = (cursor || FIRST_PLACE).split(' ');
   const start = { received, sent };
   const of = async (kind: MailKind) =>
@@ -201,9 +191,7 @@ export const sentInState = pageRead(
   { state: z.enum(SENT_STATES), cursor: z.string().optional() },
   async (context, { state, cursor }) => {
     const { emails, mailThreads } = context.store;
-    const before = decodeTextCursor(cursor, (text) =>
-      /^bat_[0-9a-z]{26}$/.test(text) ? null : 'Not a cursor.',
-    );
+    const before = decodeIdCursor(cursor, /^bat_[0-9a-z]{26}$/);
     const ids = await mailThreads.sentInState(state, before || LATER_THAN_ALL, LIST_LENGTH + 1);
     const shown = ids.slice(0, LIST_LENGTH);
     const mails = await sentOf(context, await Promise.all(shown.map((id) => emails.findBatch(id))));
