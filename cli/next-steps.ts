@@ -59,7 +59,7 @@ function stepsAfter({ source, hasEvents, hasPending, hasRequests, hasClient }: P
   return [
     ...(source ? [] : [FIRST_SOURCE]),
     ...(hasEvents ? [] : [source ? triggerLine(source) : FIRST_TRIGGER, 'svc inbox wait']),
-    ...(hasPending ? ["svc inbox work --exec 'jq -r .type' --max 1"] : []),
+    ...(hasPending ? ["svc inbox work --exec 'echo $SVC_EVENT_TYPE' --max 1"] : []),
     ...(hasRequests ? [] : ['svc ask approval deploy "Deploy v2" && echo deployed']),
     ...(hasClient ? [] : ['svc mcp install claude-code']),
     'svc open',

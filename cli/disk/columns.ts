@@ -1,5 +1,5 @@
 import { keepWidths, widthsOf, type Look } from '../view/table.ts';
-import { padToWidth, safeLine, textWidth } from '../view/terminal-text.ts';
+import { padToWidth, safeLine, textWidth, wrapText } from '../view/terminal-text.ts';
 
 const GAP = '  ';
 
@@ -9,6 +9,8 @@ interface Column {
   readonly right?: true;
   /** Left out if every line fits the terminal without it. */
   readonly spare?: true;
+  /** Text to read, in the last column: below its row it's broken between words. The column before it is to be copied. */
+  readonly prose?: true;
 }
 
 /**
@@ -37,7 +39,10 @@ export function wholeTable(
     const cells = shown.map((at) => cell(row, at));
     const whole = cells.join(GAP).trimEnd();
     if (textWidth(whole) <= look.columns) return [whole];
-    return [cells.slice(0, -1).join(GAP).trimEnd(), `${GAP}${cells.at(-1)?.trimEnd() ?? ''}`];
+    const last = cells.at(-1)?.trimEnd() ?? '';
+    const isProse = columns.at(-1)?.prose === true;
+    const below = isProse ? wrapText(last, look.columns - GAP.length) : [last];
+    return [cells.slice(0, -1).join(GAP).trimEnd(), ...below.map((text) => GAP + text)];
   };
   const [heading = [], ...lines] = all.map(line);
   return [...(known ? [] : heading.map(look.bold)), ...lines.flat()];
@@ -55,6 +60,10 @@ function fitting(columns: readonly Column[], widths: readonly number[], room: nu
     few.splice(few.indexOf(spare), 1);
   }
   if (isFit(few)) return few;
-  while (all.length > 2 && !isFit(all.slice(0, -1))) all.splice(-2, 1);
+  const least = columns.at(-1)?.prose ? 3 : 2;
+  while (all.length > least && !isFit(all.slice(0, -1))) {
+    const spare = all.findLastIndex((at) => columns[at]?.spare);
+    all.splice(spare === -1 ? -2 : spare, 1);
+  }
   return all;
 }

@@ -57,8 +57,13 @@ export function reportView(report: Report): View {
     item.error === null && item.reason !== 'gone' ? `${item.file}  (${item.reason})` : item.file,
     item.error ?? '',
   ]);
-  const heads = [{ head: '' }, { head: 'SIZE', right: true as const }, { head: 'FILE' }];
-  const columns = [...heads, ...(rows.some((row) => row[3] !== '') ? [{ head: 'PROBLEM' }] : [])];
+  const heads = [
+    { head: '' },
+    { head: 'SIZE', right: true as const, spare: true as const },
+    { head: 'FILE' },
+  ];
+  const problem = { head: 'PROBLEM', prose: true as const };
+  const columns = [...heads, ...(rows.some((row) => row[3] !== '') ? [problem] : [])];
   return {
     lines: (look) => [
       ...(rows.length === 0 ? [] : [...wholeTable(columns, rows, look), '']),

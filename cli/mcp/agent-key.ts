@@ -48,8 +48,9 @@ export interface AgentKey {
 }
 
 /**
- * The client's own key, in its own profile. A second installation finds the first one's key. If the key no longer
- * fits, a new one replaces it and the old one is revoked.
+ * The client's own key, in its own profile. A second installation finds the first one's key, also if both run at once:
+ * the one that stores its key later ends it again. If the key no longer fits, a new one replaces it and the old one is
+ * revoked.
  */
 export async function agentKey(
   context: CommandContext,
@@ -59,7 +60,9 @@ export async function agentKey(
   const client = context.client();
   const own = await whoIs(client, context.signal);
   const place = await placeOf(context, client, own.project);
-  const before = await storedKey(context, holder, place);
+  const { credentialsFile } = context.home;
+  const stored = profileOf(storedProfiles(credentialsFile), holder.profile);
+  const before = stored ? await storedKey(context, holder, place, stored) : null;
   const rights = rightsOf(wish, before, own.scopes);
   if (before && isSameSet(before.scopes, rights.scopes) && isSameLimit(before, rights)) {
     return { apiKey: before.apiKey, ...rights, isNew: false };
@@ -67,12 +70,14 @@ export async function agentKey(
   const limit = rights.diskPrefixes && { disk_prefixes: rights.diskPrefixes };
   const body = { name: holder.label, scopes: rights.scopes, ...limit };
   const made = await create(client, body, before, context.signal);
+  let isStored = false;
   try {
-    storeClientProfile(context.home.credentialsFile, holder.profile, { ...place, ...made.stored });
-  } catch (error) {
-    await revoke(client, made.id, context.signal);
-    throw error;
+    const profile = { ...place, ...made.stored };
+    isStored = storeClientProfile(credentialsFile, holder.profile, profile, stored);
+  } finally {
+    if (!isStored) await revoke(client, made.id, context.signal);
   }
+  if (!isStored) return agentKey(context, holder, wish);
   if (before && !made.replaced) await revoke(before.client, before.id, context.signal);
   return { apiKey: made.stored.api_key, ...rights, isNew: true };
 }
@@ -131,9 +136,8 @@ async function storedKey(
   context: CommandContext,
   { profile: name }: KeyHolder,
   place: Place,
+  stored: Profile,
 ): Promise<StoredKey | null> {
-  const stored = profileOf(storedProfiles(context.home.credentialsFile), name);
-  if (!stored) return null;
   if (stored.client === undefined) throw notOurs(name);
   if (stored.gateway !== place.gateway || stored.project !== place.project) {
     tellEnd(context, stored, await endKey(context, name));

@@ -98,7 +98,7 @@ export function endOf(error: CallError): CliError {
   return new CliError({
     code: error.code,
     message: 'This sign-in was already used, perhaps by the same command in another terminal.',
-    hint: 'Run the same command again: it sends a new mail.',
+    hint: 'Run the same command again: it makes a new link.',
     exit: EXIT.refused,
   });
 }
@@ -112,7 +112,7 @@ function denied(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
     message: 'This sign-in was refused on the linked page, or the code was wrong twice.',
-    hint: 'If that was a mistake, run the same command again: it sends a new mail.',
+    hint: 'If that was a mistake, run the same command again: it makes a new link.',
     exit: EXIT.denied,
   });
 }
@@ -121,7 +121,7 @@ function expired(): CliError {
   return new CliError({
     code: 'LOGIN_EXPIRED',
     message: 'Nobody confirmed the sign-in in time.',
-    hint: 'Run the same command again: it sends a new mail.',
+    hint: 'Run the same command again: it makes a new link.',
     exit: EXIT.denied,
   });
 }

@@ -13,7 +13,7 @@ export const signInOptions: readonly OptionSpec[] = [
     summary: 'Your email address; the gateway mails the link there',
   },
   { flag: 'name', value: 'PROFILE', summary: "The profile's name (default: the project's slug)" },
-  { flag: 'resend', summary: 'Send a new mail even if a sign-in is in progress' },
+  { flag: 'resend', summary: 'Make a new link even if a sign-in is in progress' },
   {
     flag: 'insecure',
     summary: 'Allow http:// to another machine: the key crosses the network unencrypted',

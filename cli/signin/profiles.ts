@@ -94,14 +94,25 @@ function isForSame(one: Profile, { gateway, project }: Profile): boolean {
   return one.client === undefined && one.gateway === gateway && one.project === project;
 }
 
-/** Stores a client's profile and doesn't change the current one. */
-export function storeClientProfile(file: string, name: string, profile: Profile): void {
+/**
+ * Stores a client's profile in place of the one that was there before, and doesn't change the current one. False if
+ * another process has stored one meanwhile: then that one stays.
+ */
+export function storeClientProfile(
+  file: string,
+  name: string,
+  profile: Profile,
+  before: Profile | undefined,
+): boolean {
+  let isStored = false;
   orRefused(() =>
     changeCredentials(file, (stored) => {
       const { profiles, current } = stored ?? NONE;
-      return { profiles: { ...profiles, [name]: profile }, current };
+      isStored = profileOf(stored, name)?.api_key === before?.api_key;
+      return isStored ? { profiles: { ...profiles, [name]: profile }, current } : null;
     }),
   );
+  return isStored;
 }
 
 /** The profile that a daemon should use for this one's project: the user's own, if there's one. */

@@ -47,7 +47,7 @@ it.each<[string, Project, readonly string[]]>([
   [
     'a pending event',
     { sources: [GITHUB], used: true, pending: 1 },
-    ["svc inbox work --exec 'jq -r .type' --max 1", ASK, ...ATTACH],
+    ["svc inbox work --exec 'echo $SVC_EVENT_TYPE' --max 1", ASK, ...ATTACH],
   ],
   ['all of it', { sources: [GITHUB], used: true, requests: 1 }, ATTACH],
 ])('suggests what is still to do in a project with %s', async (_, project, steps) => {
@@ -70,11 +70,12 @@ it('leaves out mcp install where a client is set up', async () => {
   });
   const own = { ...context, home: resolveHome({ SVC_HOME: home.path }) };
   expect(await nextSteps(own)).toEqual(ATTACH);
-  storeClientProfile(own.home.credentialsFile, 'mcp-codex', {
+  const profile = {
     gateway: null,
     project: 'prj_0123456789abcdef',
     api_key: 'svc_live_x',
     client: 'mcp: codex on laptop',
-  });
+  };
+  storeClientProfile(own.home.credentialsFile, 'mcp-codex', profile, undefined);
   expect(await nextSteps(own)).toEqual(['svc open']);
 });

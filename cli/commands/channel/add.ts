@@ -24,7 +24,7 @@ export async function run(
   const isMail = answer.verification_sent_to !== undefined;
   if (context.output.json && context.options['json'] !== true) {
     const first = isMail
-      ? 'the person confirms by the mailed link'
+      ? 'the person confirms by the link in the mail'
       : 'the person opens `start_url`';
     context.output.note(`Before agents can ask them, ${first}, and the owner approves.`);
   }
@@ -57,7 +57,7 @@ function channelAddedView(answer: Answer<'channel_add'>): View {
       const ends = ` The link expires ${age(expires, look.now)}.`;
       const first =
         url === undefined
-          ? [`1. svc sent a confirmation link to ${address}. Open it and confirm.${ends}`]
+          ? [`1. The person opens the link in the mail to ${address}, and confirms.${ends}`]
           : [`1. Open this link on the person's phone and tap Start.${ends}`, '', `   ${url}`, ''];
       return [
         look.bold(safeLine(`Added ${label}. Before agents can ask them:`)),

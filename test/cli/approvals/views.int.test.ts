@@ -213,7 +213,7 @@ describe('channel', () => {
     const fake = await given({ 'POST /v1/channels': added });
     const { stdout, stderr } = await svc(MAIL, fake, { terminal: true });
     expect(stdout).toMatch(
-      /^Added ana\. Before agents can ask them:\n1\. svc sent a confirmation link to a\*\*\*@example\.com\. /,
+      /^Added ana\. Before agents can ask them:\n1\. The person opens the link in the mail to a\*\*\*@example\.com, and confirms\. /,
     );
     expect(stdout).toContain('\n2. The owner approves the channel.\n');
     expect(stderr).toBe(

@@ -90,8 +90,11 @@ export class FakeDisk {
   }
 
   /** Runs a command line against this disk. */
-  async svc(line: readonly string[], given: { signal?: AbortSignal; terminal?: boolean } = {}) {
-    const stdout = new TextSink(given.terminal ?? false, 100);
+  async svc(
+    line: readonly string[],
+    given: { signal?: AbortSignal; terminal?: boolean; columns?: number } = {},
+  ) {
+    const stdout = new TextSink(given.terminal ?? false, given.columns ?? 100);
     const stderr = new TextSink();
     const signal = given.signal ?? new AbortController().signal;
     const code = await run(line, { env: this.env, stdout, stderr, signal });

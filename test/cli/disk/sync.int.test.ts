@@ -385,4 +385,19 @@ describe('svc file sync on a terminal', () => {
     ]);
     expect(err).toMatch(/^SYNC_INCOMPLETE: 1 of 2 files failed\.\n\w/);
   });
+
+  it('names the file and breaks its problem between words where the terminal is narrow', async () => {
+    const name = 'a-long-name-of-a-report-that-nobody-can-read.txt';
+    local(name, 'b');
+    disk.refusals.set(`site/${name}`, [409, 'QUOTA_EXCEEDED']);
+    const line = ['file', 'sync', dir, 'site', '--no-color'];
+    const { out } = await disk.svc(line, { terminal: true, columns: 24 });
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      '        FILE',
+      '  PROBLEM',
+      `failed  ${name}`,
+      '  QUOTA_EXCEEDED:',
+      '  QUOTA_EXCEEDED.',
+    ]);
+  });
 });
