@@ -1,6 +1,8 @@
 import { askStatus } from '../../daemon/probe.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import type { Look } from '../view/table.ts';
+import { safeLine, wrapNote } from '../view/terminal-text.ts';
 import {
   checkCredentials,
   checkDaemon,
@@ -27,6 +29,8 @@ export const declaration: Declaration = {
   seeAlso: ['status', 'logs'],
 };
 
+/** As wide as the longest name. */
+const CHECK_WIDTH = 12;
 const MARKS = { ok: '✓', warning: '!', error: '✗' } as const;
 
 /** `svc doctor`: checks everything between this command and the data. Exit code 1 if something is broken. */
@@ -34,7 +38,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { output } = context;
   const findings = await output.spin('Checking', lookAtAll(context));
   if (output.json) output.answer({ items: findings });
-  else for (const line of findings.flatMap(linesOf)) output.line(line);
+  else output.lines((look) => findings.flatMap((finding) => linesOf(finding, look)));
   return findings.some(({ status }) => status === 'error') ? EXIT.refused : EXIT.done;
 }
 
@@ -58,7 +62,9 @@ async function lookAtAll(context: CommandContext): Promise<Finding[]> {
   ];
 }
 
-function linesOf({ check, status, detail, fix }: Finding): string[] {
-  const line = `${MARKS[status]} ${check.padEnd(12)} ${detail}`;
-  return fix === null ? [line] : [line, `  ${' '.repeat(12)} ${fix}`];
+function linesOf({ check, status, detail, fix }: Finding, look: Look): string[] {
+  const head = `${MARKS[status]} ${check.padEnd(CHECK_WIDTH)} `;
+  const texts = [detail, ...(fix === null ? [] : [look.typed(fix)])];
+  const lines = texts.flatMap((text) => wrapNote(safeLine(text), look.columns - head.length));
+  return lines.map((line, at) => (at === 0 ? head : ' '.repeat(head.length)) + line);
 }

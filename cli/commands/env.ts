@@ -4,7 +4,7 @@ import type { CommandContext, Declaration } from '../command.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
 import { noKey } from '../signin/no-key.ts';
 import { storedProfiles } from '../signin/profiles.ts';
-import { shellWord } from '../view/terminal-text.ts';
+import { safeLine, shellWord } from '../view/terminal-text.ts';
 
 export const declaration: Declaration = {
   summary: 'Print the environment variables of this connection, for a shell.',
@@ -34,7 +34,8 @@ export function run(context: CommandContext): Promise<void> {
 }
 
 function print({ name, value, from }: Variable, { output }: CommandContext): void {
-  output.advise(`# ${name}: ${from}`.replaceAll('\n', ' '));
+  // One line each, because a shell may read it.
+  output.lines((look) => [safeLine(look.typed(`# ${name}: ${from}`))]);
   if (value !== null) output.line(`export ${name}=${shellWord(value)}`);
 }
 

@@ -44,8 +44,8 @@ export async function run(context: CommandContext): Promise<void> {
   if (key === 'unreachable') tellAlive(context, profile);
   if (output.json) output.answer({ profile: name, key, current });
   else {
-    output.line(`Signed out of ${profile.slug ?? profile.project}; ${KEY_ENDS[key]}`);
-    output.line(
+    output.advise(`Signed out of ${profile.slug ?? profile.project}; ${KEY_ENDS[key]}`);
+    output.advise(
       current === null
         ? 'No profiles left. Next: svc up, or svc login --gateway URL'
         : `Commands now use the profile ${current}.`,

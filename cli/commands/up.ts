@@ -197,7 +197,6 @@ async function show(
     output.line(JSON.stringify(all));
     return;
   }
-  const plain = { faint: (text: string) => text };
   const steps = ['Now try:', ...(await nextSteps(context)).map((step) => `  ${step}`)];
   const pairs: Pair[] = [
     ['Web inbox', `${inbox_url} (to sign in: svc open)`],
@@ -209,21 +208,24 @@ async function show(
     ...(status.people ? messagingPairs(status.people) : []),
     ...replicaPairs(status),
   ];
-  const lines =
-    how === 'running'
-      ? [
-          `svc ${status.version} is already running (pid ${pid}) at ${base_url}. More: svc status`,
-          `The web inbox is at ${inbox_url}. To open it: svc open`,
-          ...steps,
-        ]
-      : [
-          `svc ${status.version} is running (pid ${pid}).`,
-          '',
-          ...pairLines(pairs, plain, '  '),
-          '',
-          ...steps,
-        ];
-  for (const line of lines) output.advise(line);
+  if (how === 'running') {
+    output.advise(
+      `svc ${status.version} is already running (pid ${pid}) at ${base_url}. More: svc status`,
+    );
+    output.advise(`The web inbox is at ${inbox_url}. To open it: svc open`);
+  } else {
+    output.advise(`svc ${status.version} is running (pid ${pid}).`);
+    output.lines((look) => [
+      '',
+      ...pairLines(
+        pairs.map(([name, text]) => [name, look.typed(text)]),
+        look,
+        '  ',
+      ),
+      '',
+    ]);
+  }
+  for (const step of steps) output.advise(step);
 }
 
 /**

@@ -26,5 +26,5 @@ export function tellOrder({ output }: CommandContext, answer: unknown, words: Wo
     return;
   }
   const say = answer['changed'] === true ? words.changed : words.same;
-  output.line(say(String(project['slug']), String(project['id'])));
+  output.advise(say(String(project['slug']), String(project['id'])));
 }

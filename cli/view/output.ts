@@ -38,7 +38,7 @@ export interface Output {
   lines(draw: (look: Look) => readonly string[]): void;
   /** Prints bytes to standard output unchanged, but made safe on a terminal. */
   bytes(chunk: Uint8Array): void;
-  /** Like `line`, for svc's own text: suggests commands as this program was started. */
+  /** Like `line`, for svc's own text: suggests commands as this program was started, and breaks it between words. */
   advise(text: string): void;
   /** Prints one line to standard error. */
   note(text: string): void;
@@ -157,7 +157,10 @@ export class TerminalOutput implements Output {
   }
 
   advise(text: string): void {
-    this.line(this.#typed(text));
+    const { columns } = this.#look();
+    const typed = this.#typed(text);
+    for (const line of this.terminal ? wrapNote(safeLine(typed), columns) : [typed])
+      this.line(line);
   }
 
   note(text: string): void {

@@ -148,7 +148,7 @@ describe('svc gateway project block', () => {
   });
 
   it.each([
-    [true, "Blocked shop: it can't send mail, and queued messages fail. To unblock: "],
+    [true, "Blocked shop: it can't send mail, and queued messages fail. To unblock:\n"],
     [false, 'shop was already blocked for this reason.'],
   ])('says what came of it (changed: %s)', async (changed, text) => {
     await running(obeyed(changed));

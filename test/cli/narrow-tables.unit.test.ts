@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../shared/operations/index.ts';
+import { pairLines } from '../../cli/view/pairs.ts';
 import { table, type Layout } from '../../cli/view/table.ts';
 
 const same = (text: string): string => text;
@@ -62,5 +63,25 @@ describe('a list on a narrow terminal', () => {
     );
     expect(first).toEqual([expect.stringMatching(/^ID +ABOUT$/), expect.stringContaining(ID)]);
     expect(second).toEqual([expect.stringMatching(/^evt_1 +Refund/)]);
+  });
+});
+
+describe('a record on a narrow terminal', () => {
+  it('breaks a long text between words, below where it begins', () => {
+    const pairs = [
+      ['Title', 'Read the time zone from the harbour, not from the server'],
+      ['Web inbox', 'http://127.0.0.1:4780/ui (to sign in: npx svc open)'],
+    ] as const;
+    expect(pairLines(pairs, look(50), '  ')).toEqual([
+      '  Title      Read the time zone from the harbour,',
+      '             not from the server',
+      '  Web inbox  http://127.0.0.1:4780/ui (to sign in:',
+      '             npx svc open)',
+    ]);
+  });
+
+  it('leaves a text alone whose blanks say something', () => {
+    const bound = `{"command":"npm  ${'test '.repeat(20)}"}`;
+    expect(pairLines([['Bound', bound]], look(50))).toEqual([`Bound  ${bound}`]);
   });
 });

@@ -45,7 +45,7 @@ export async function run(context: CommandContext): Promise<number> {
   const answer = await callOperator(context, { method: 'POST', path, body: { email } });
   if (!isObject(answer)) throw badAnswer("The answer isn't an invitation.");
   if (context.output.json) context.output.answer(answer);
-  else context.output.line(revokes ? revokedText(email, answer) : invitedText(email, answer));
+  else context.output.advise(revokes ? revokedText(email, answer) : invitedText(email, answer));
   return revokes && answer['revoked'] !== true ? EXIT.nothing : EXIT.done;
 }
 

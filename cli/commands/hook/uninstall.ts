@@ -26,10 +26,10 @@ export async function run(context: CommandContext): Promise<number> {
   const key = await endAgentKey(context, setup);
   const isNothing = !removed && key === null;
   if (output.json) output.answer({ file, profile, removed, key });
-  else if (isNothing) output.line(`${file} doesn't have the hook.`);
+  else if (isNothing) output.advise(`${file} doesn't have the hook.`);
   else {
     const gone = removed ? `Removed the hook from ${file}` : `${file} didn't have the hook`;
-    output.line(`${gone}; ${key === null ? 'it had no key of its own' : KEY_ENDS[key]}.`);
+    output.advise(`${gone}; ${key === null ? 'it had no key of its own' : KEY_ENDS[key]}.`);
   }
   return isNothing ? EXIT.nothing : EXIT.done;
 }

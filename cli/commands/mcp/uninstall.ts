@@ -25,10 +25,10 @@ export async function run(context: CommandContext): Promise<number> {
   const { file, name, profile } = setup;
   const isNothing = !removed && key === null && !untaught;
   if (output.json) output.answer({ file, name, profile, removed, key, skill_removed: untaught });
-  else if (isNothing) output.line(`${file} doesn't have the server ${name}.`);
+  else if (isNothing) output.advise(`${file} doesn't have the server ${name}.`);
   else {
     const gone = removed ? `Removed ${name} from ${file}` : `${file} didn't have ${name}`;
-    output.line(`${gone}; ${key === null ? 'it had no key of its own' : KEY_ENDS[key]}.`);
+    output.advise(`${gone}; ${key === null ? 'it had no key of its own' : KEY_ENDS[key]}.`);
   }
   return isNothing ? EXIT.nothing : EXIT.done;
 }

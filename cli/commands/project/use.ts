@@ -28,7 +28,7 @@ export function run(context: CommandContext): Promise<void> {
       gateway,
       daemon_runs_for: running,
     });
-  } else output.line(`Commands now use the profile ${name} (${gateway ?? 'this machine'}).`);
+  } else output.advise(`Commands now use the profile ${name} (${gateway ?? 'this machine'}).`);
   if (running !== null && running !== project) {
     output.note('The daemon runs for another project. To switch it to this one: svc up');
   }
