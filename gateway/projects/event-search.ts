@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toEnvelope } from '../../shared/kernel/envelope.ts';
 import { NO_LINKS } from '../../shared/kernel/links.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import { PAYLOAD_READ_MAX_BYTES } from '../../shared/lib/limits.ts';
 import type { EventRow } from '../../shared/store/tables/inbox/events.ts';
 import { eventText, termsOf, type EventSearch } from './event-text.ts';
 import {
@@ -15,8 +16,6 @@ import {
 } from '../store/event-index.ts';
 import type { Project } from './project.ts';
 
-/** A search reads no payload over this size. */
-export const SEARCHED_BODY_MAX_BYTES = 64 * 1024;
 /** Events read at a time: to check, and to index. */
 const PORTION = 10;
 /** A search answers after so much work with what it has found. */
@@ -279,7 +278,7 @@ export class EventSearches {
       const from = Math.max(part.oldest, (this.#blocks.get(block)?.upToSeq ?? 0) + 1);
       if (from > part.newest) continue;
       const seqs = descending(from, Math.min(part.newest, from + PORTION - 1));
-      const of = { bodyMaxBytes: SEARCHED_BODY_MAX_BYTES, now: this.#clock.now() };
+      const of = { bodyMaxBytes: PAYLOAD_READ_MAX_BYTES, now: this.#clock.now() };
       const rows = await this.#project.store.read(({ eventHistory }) => eventHistory.at(seqs, of));
       return rows.toReversed();
     }

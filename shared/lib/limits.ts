@@ -9,6 +9,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const WEBHOOK_BODY_MAX_BYTES = 5 * MIB;
 /** inbox_list and inbox_wait leave out larger payloads. */
 export const PAYLOAD_INLINE_MAX_BYTES = 8 * KIB;
+/** No larger payload is read to find an event by its words, or to say in a line what it's about. */
+export const PAYLOAD_READ_MAX_BYTES = 64 * KIB;
 /** Larger bodies are stored separately, as blobs. */
 export const PAYLOAD_ROW_MAX_BYTES = 256 * KIB;
 export const PAYLOAD_LINK_SECONDS = 3600;

@@ -7,7 +7,7 @@ import type { OperationShape } from '../../operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
-import { safeLine } from '../../view/terminal-text.ts';
+import { safeLine, wrapNote } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['channel list', 'ask approval', 'outbox open'],
@@ -61,11 +61,17 @@ function channelAddedView(answer: Answer<'channel_add'>): View {
           : [`1. Open this link on the person's phone and tap Start.${ends}`, '', `   ${url}`, ''];
       return [
         look.bold(safeLine(`Added ${label}. Before agents can ask them:`)),
-        ...first.map(safeLine),
+        ...first.flatMap((line) => hanging(safeLine(line), look.columns)),
         '2. The owner approves the channel.',
         '3. The channel becomes active. Check with: svc channel list',
         look.faint(`   ${safeLine(id)}`),
       ];
     },
   };
+}
+
+/** A step, broken between words below its number. */
+function hanging(step: string, columns: number): string[] {
+  const [first = '', ...more] = wrapNote(step, columns - 3);
+  return [first, ...more.map((line) => `   ${line}`)];
 }

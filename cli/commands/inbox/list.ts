@@ -15,5 +15,7 @@ export const declaration: Additions = {
  */
 export function run(context: CommandContext, shape: OperationShape<'inbox_list'>): Promise<number> {
   const isOverview = switchOption(context, 'newest') || textOption(context, 'status') === 'all';
-  return runOperation(shape, context, isOverview ? eventLinesView : eventListView);
+  if (!isOverview) return runOperation(shape, context, eventListView);
+  const options = context.output.json ? context.options : { ...context.options, brief: true };
+  return runOperation(shape, { ...context, options }, eventLinesView);
 }

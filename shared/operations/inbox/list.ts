@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { decodeSeqCursor, encodeCursor } from '../../lib/cursor.ts';
 import { EVENT_STATUSES, eventSchema, toEnvelope, type Envelope } from '../../kernel/envelope.ts';
+import { NO_LINKS } from '../../kernel/links.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { PAYLOAD_INLINE_MAX_BYTES, PAYLOAD_READ_MAX_BYTES } from '../../lib/limits.ts';
+import { mayCall } from '../../lib/scopes.ts';
 import { gistLine } from '../../rules/inbox/gist.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import {
@@ -73,15 +76,20 @@ export const inboxList = defineOperation({
     ? { afterSeq: 0, beforeSeq: decodeSeqCursor(cursor, Number.MAX_SAFE_INTEGER) }
     : { afterSeq: decodeSeqCursor(cursor, 0) };
   const page = { ...filter, ...place, askedBy, newestFirst: newest, limit: limit + 1, now };
-  const rows = await store.events.page(page);
+  // Who could claim an event may read its line, which is made from the whole payload.
+  const isGistOfAll = brief && mayCall(caller.scopes, 'inbox:write');
+  const bodyMaxBytes = isGistOfAll ? PAYLOAD_READ_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
+  const rows = await store.events.page({ ...page, bodyMaxBytes });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];
   const payload = { whole: false } as const;
   const options = { project: project.id, now, reader: caller, payload };
   const events = shown.map((row) => toEnvelope(row, options));
+  const whole = { ...options, payload: { whole: true, ...NO_LINKS } } as const;
+  const gists = shown.map((row) => gistLine(toEnvelope(row, isGistOfAll ? whole : options)));
   return {
-    items: brief ? events.map(shortened) : events,
+    items: brief ? events.map((event, at) => shortened(event, gists[at] ?? '')) : events,
     next_cursor: rows.length > limit && last ? encodeCursor(last.seq) : null,
     ...(!brief && leftOutHint(events)),
     ...(warnings.length > 0 && { warnings }),
@@ -89,9 +97,9 @@ export const inboxList = defineOperation({
 });
 
 /** An event as a line in a list: a gist in place of what outsiders wrote at length. */
-function shortened(event: Envelope): Envelope {
+function shortened(event: Envelope, gist: string): Envelope {
   const { headers: _headers, attachments: _, attachments_blocked: _blocked, ...rest } = event;
   const { payload, payload_truncated: isCut } = event;
-  const gist = gistLine(event).slice(0, GIST_MAX_CHARS);
-  return { ...rest, payload: null, payload_truncated: isCut || payload !== null, gist };
+  const line = gist.slice(0, GIST_MAX_CHARS);
+  return { ...rest, payload: null, payload_truncated: isCut || payload !== null, gist: line };
 }

@@ -121,13 +121,15 @@ const FIND_WHOLE = `${SELECT_WHOLE} WHERE e.id = ?`;
 const FIND_WHOLE_AT = `${SELECT_WHOLE} WHERE e.seq = ?`;
 const OVERDUE = `${SELECT_QUEUE} WHERE e.due_at <= ? ORDER BY e.due_at LIMIT ?`;
 const SELECT_BRIEF = `SELECT ${QUEUE_COLUMNS}, e.reason, ${CONTENT_COLUMNS}, ${SUM_COLUMNS}, ${PARK_COLUMNS},
-  CASE WHEN e.size_bytes <= ${PAYLOAD_INLINE_MAX_BYTES} THEN c.body END AS body`;
+  CASE WHEN e.size_bytes <= ? THEN c.body END AS body`;
 
 /** A page of events in one state, or in all. */
 interface EventPage extends Omit<EventFilter, 'status'> {
   readonly status: EventFilter['status'] | 'all';
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
+  /** Larger bodies aren't read (default: those that lists leave out). */
+  readonly bodyMaxBytes?: number;
 }
 
 /** Events and their content. Each method reads one or a few index ranges, however long the history is. */
@@ -174,7 +176,7 @@ export class EventRepository {
   }
 
   /**
-   * Oldest first, or newest first, without bodies over the inline size. Status is as of `now`, not as last stored.
+   * Oldest first, or newest first, without large bodies. Status is as of `now`, not as last stored.
    */
   async page(filter: EventPage): Promise<EventRow[]> {
     let { afterSeq } = filter;
@@ -182,7 +184,7 @@ export class EventRepository {
       const first = await firstSeqSince(this.#tx, 'event', 'received_at', filter.since);
       afterSeq = Math.max(afterSeq, first - 1);
     }
-    const { status, newestFirst } = filter;
+    const { status, newestFirst, bodyMaxBytes = PAYLOAD_INLINE_MAX_BYTES } = filter;
     const { sql, params } =
       status === 'all'
         ? anyStateSql({ ...filter, afterSeq })
@@ -190,7 +192,7 @@ export class EventRepository {
     // CROSS fixes the join order: first the page, then its rows.
     const rows = await this.#tx.all<SummedEventRow>(
       `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq${newestFirst ? ' DESC' : ''}`,
-      params,
+      [bodyMaxBytes, ...params],
     );
     const since = keptSince(filter.now);
     return rows.map((row) => listedEvent(row, since));

@@ -201,6 +201,29 @@ describe('the inbox, from a webhook to the ledger', () => {
     expect(dead).not.toHaveProperty('gist');
   });
 
+  it('says in a line what an event is about whose payload a list leaves out', async () => {
+    const title = 'Read the time zone from the harbour';
+    const payload = {
+      repository: {},
+      sender: {},
+      issue: { number: 7, title },
+      body: 'x'.repeat(20_000),
+    };
+    const { body } = await gateway.deliver(open, JSON.stringify(payload), json);
+    const gist = async (key: string) => {
+      const listed = await gateway.call<{ items: Fields[] }>(
+        'GET',
+        '/v1/inbox?source=open&brief=true&limit=100',
+        { key },
+      );
+      return listed.body.items.find(({ id }) => id === body['event_id']);
+    };
+    const whole = { gist: `#7  ${title}`, payload: null, payload_truncated: true };
+    expect(await gist(gateway.apiKey)).toMatchObject(whole);
+    // Who couldn't claim the event doesn't read its payload.
+    expect(await gist(await gateway.key('inbox:read'))).toMatchObject({ ...whole, gist: '' });
+  });
+
   it('cuts a reason of any length, and never refuses it', async () => {
     const id = String((await gateway.deliver(open, '{"order":2}', json)).body['event_id']);
     await claim(id);

@@ -3,7 +3,10 @@ import { NO_LINKS } from '../../../../../shared/kernel/links.ts';
 import { toEnvelope, type Envelope } from '../../../../../shared/kernel/envelope.ts';
 import { isoTime } from '../../../../../shared/lib/clock.ts';
 import { decodeSeqCursor, encodeCursor } from '../../../../../shared/lib/cursor.ts';
-import { PAYLOAD_INLINE_MAX_BYTES } from '../../../../../shared/lib/limits.ts';
+import {
+  PAYLOAD_INLINE_MAX_BYTES,
+  PAYLOAD_READ_MAX_BYTES,
+} from '../../../../../shared/lib/limits.ts';
 import { mayRun } from '../../../../../shared/kernel/operation.ts';
 import type { ReadContext } from '../../../../../shared/kernel/context.ts';
 import { inboxClaim } from '../../../../../shared/operations/inbox/claim.ts';
@@ -19,7 +22,6 @@ import {
   parseSearch,
   type EventSearch,
 } from '../../../../projects/event-text.ts';
-import { SEARCHED_BODY_MAX_BYTES } from '../../../../projects/event-search.ts';
 import { mailOf } from './event-copy.tsx';
 import { seenEvent } from './event-queries.ts';
 import type { PageContext } from '../../page-context.ts';
@@ -92,7 +94,7 @@ function problemsOf({ source, type }: EventsWanted): Record<string, string> {
 
 /** Reads larger bodies only for those who may claim events. */
 function bodyMaxBytes({ caller }: ReadContext): number {
-  return mayRun(inboxClaim, caller) ? SEARCHED_BODY_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
+  return mayRun(inboxClaim, caller) ? PAYLOAD_READ_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
 }
 
 const eventPage = pageRead(
