@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { HttpClient, type Client } from '../../../cli/client.ts';
+import { HttpClient, operationCalls, type Client } from '../../../cli/client.ts';
 import { agentKey, type KeyWish } from '../../../cli/mcp/agent-key.ts';
 import { storedProfiles } from '../../../cli/signin/profiles.ts';
 import { resolveHome } from '../../../daemon/home.ts';
@@ -35,16 +35,14 @@ function start(client = adminClient(), wish = USUAL) {
 /** A client that is told of its new key only after `meanwhile` has ended. */
 function tellingLate(meanwhile: () => Promise<unknown>): Client {
   const client = adminClient();
-  return {
-    apiKey: client.apiKey,
-    gateway: client.gateway,
-    raw: (...call) => client.raw(...call),
-    call: async (method, path, options) => {
-      const answer = await client.call(method, path, options);
-      if (method === 'POST' && path === '/v1/keys') await meanwhile();
-      return answer;
-    },
+  const send: Client['send'] = async (method, path, options) => {
+    const answer = await client.send(method, path, options);
+    if (method === 'POST' && path === '/v1/keys') await meanwhile();
+    return answer;
   };
+  const { apiKey, gateway: address } = client;
+  const raw: Client['raw'] = (...call) => client.raw(...call);
+  return { apiKey, gateway: address, raw, send, call: operationCalls({ send }) };
 }
 
 async function workingKeys(): Promise<string[]> {
