@@ -1,7 +1,7 @@
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
-import { safeLine, safeText, wrapText } from '../view/terminal-text.ts';
+import { hangingNote, safeLine, safeText, wrapText } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import {
   decisionMark,
@@ -48,7 +48,7 @@ function answerLines(
     ];
   }
   return [
-    ...sentenceLines(answer, names, mark),
+    ...sentenceLines(answer, names, mark, look),
     ...(approved !== undefined && status === 'approved' ? [`  ${approved}`] : []),
     ...(withdrawalOf(answer) === null ? hintLines(hint, look) : []),
     look.faint(`  ${safeLine(id ?? '')}`),
@@ -61,10 +61,15 @@ export function parkedText(event: string): string {
 }
 
 /** The sentence. If the answer has several lines, they follow it unchanged. */
-function sentenceLines(answer: RequestState, names: Names, mark: string): string[] {
+function sentenceLines(
+  answer: RequestState,
+  names: Names,
+  mark: string,
+  { columns }: Look,
+): string[] {
   const { status, decision } = answer;
   if (status !== 'answered' || !decision?.includes('\n')) {
-    return [`${mark} ${decisionSentence(answer, names)}`];
+    return hangingNote(`${mark} `, decisionSentence(answer, names), columns, 2);
   }
   const head = decisionSentence({ ...answer, decision: null }, names).replace(/\.$/, ':');
   return [`${mark} ${head}`, ...indented(decision)];

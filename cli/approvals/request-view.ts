@@ -3,7 +3,7 @@ import type { Request } from '../answers.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';
-import { safeLine } from '../view/terminal-text.ts';
+import { safeLine, wrapNote } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import { indented } from './answer-view.ts';
 import { quorumOf } from './quorum.ts';
@@ -21,7 +21,7 @@ function requestLines(record: Request, names: Names, look: Look): string[] {
   const isAdvice = status !== 'pending' && withdrawalOf(record) === null && hint !== null;
   return [
     `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
-    ...(isAdvice ? [`  ${safeLine(look.typed(typedNames(hint)))}`] : []),
+    ...(isAdvice ? wrapNote(`  ${safeLine(look.typed(typedNames(hint)))}`, look.columns) : []),
     '',
     ...pairLines(
       [

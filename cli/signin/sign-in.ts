@@ -176,7 +176,7 @@ class SignIn {
     this.#pending = login;
     if (use && wish === this.#wishText()) return this.#use(login, use);
     this.#context.output.note(
-      `Continuing the earlier sign-in, open for ${minutesLeft(login)} more. For a new mail: --resend`,
+      `Continuing the earlier sign-in, open for ${minutesLeft(login)} more. For a new link: --resend`,
     );
     const polled = await this.#calls.poll(login.login_id, login.interval_seconds);
     if (polled.status === 'waiting') tellCode(login, 'resumed', this.#context);

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../shared/rules/canonical-json.ts';
 import { actorWords } from '../../shared/rules/actor.ts';
 import { openDigest, type LedgerEntry } from '../../shared/rules/ledger-chain.ts';
 import { clockText, type Look } from '../view/table.ts';
-import { plainText, safeLine } from '../view/terminal-text.ts';
+import { hangingNote, plainText, safeLine, textWidth } from '../view/terminal-text.ts';
 import type { Opening } from './ledger-file.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -207,10 +207,13 @@ export function stepLines(steps: readonly Step[], look: Look): string[] {
     const time = before
       ? `+${duration(Date.parse(step.at) - Date.parse(before.at))}`
       : clockText(step.at);
-    const mark = look.faint(`#${step.seq}${step.proven ? ' ✓' : ''}`);
-    const line = `${time.padStart(TIME_COLUMNS)}  ${safeLine(step.text)}  ${mark}`;
-    if (step.values === undefined) return [line];
-    return [line, `${' '.repeat(TIME_COLUMNS)}  ${safeLine(stringifyExact(step.values))}`];
+    const mark = `#${step.seq}${step.proven ? ' ✓' : ''}`;
+    const lead = `${time.padStart(TIME_COLUMNS)}  `;
+    const room = look.columns - textWidth(mark) - 2;
+    const lines = hangingNote(lead, safeLine(step.text), room);
+    lines.push(`${lines.pop() ?? ''}  ${look.faint(mark)}`);
+    if (step.values === undefined) return lines;
+    return [...lines, `${' '.repeat(TIME_COLUMNS)}  ${safeLine(stringifyExact(step.values))}`];
   });
 }
 

@@ -18,6 +18,7 @@ const LINE_COLUMNS = ['id', 'received_at', 'status', 'type', 'about'];
 
 /** A table of events in any state, each with a line of what it's about. */
 export function eventLinesView({ items: events }: EventList): View {
+  if (events.length === 0) return {};
   const rows = events.map((event) => ({ ...event, about: event.gist ?? gistLine(event) }));
   return { lines: (look) => table(rows, LINE_COLUMNS, look) };
 }

@@ -1,7 +1,7 @@
 import type { Answer } from '../answers.ts';
 import type { View } from './output.ts';
 import { table, timeText, type Look } from './table.ts';
-import { safeLine } from './terminal-text.ts';
+import { hangingNote, safeLine } from './terminal-text.ts';
 
 const COLUMNS = ['id', 'status', 'expires_at'];
 
@@ -23,7 +23,12 @@ function waitingLines(answer: Answer<'inbox_nack'>, look: Look): string[] {
   const { event_id: id, waiting_for: rows = [], wakes_at: wakes } = answer;
   const until = wakes === undefined ? '' : `, until ${timeText(wakes, look.now)} at the latest`;
   return [
-    `${look.yellow('…')} Parked: ${safeLine(id)} waits${safeLine(until)}.`,
+    ...hangingNote(
+      `${look.yellow('…')} `,
+      safeLine(`Parked: ${id} waits${until}.`),
+      look.columns,
+      2,
+    ),
     ...table(rows, COLUMNS, look),
   ];
 }

@@ -111,6 +111,17 @@ export function wrapNote(text: string, columns: number): string[] {
   return lines.map((line) => indent + line.replaceAll(GLUE, ' '));
 }
 
+/** A note with something in front, such as a mark: broken between words, and below where it begins. */
+export function hangingNote(
+  lead: string,
+  text: string,
+  columns: number,
+  width = textWidth(lead),
+): string[] {
+  const [first = '', ...more] = wrapNote(text, columns - width);
+  return [lead + first, ...more.map((line) => ' '.repeat(width) + line)];
+}
+
 /** Quotes the text as one shell word, unless a shell would leave it alone. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -7,7 +7,7 @@ import type { OperationShape } from '../../operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
-import { safeLine, wrapNote } from '../../view/terminal-text.ts';
+import { hangingNote, safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = {
   seeAlso: ['channel list', 'ask approval', 'outbox open'],
@@ -55,23 +55,23 @@ function channelAddedView(answer: Answer<'channel_add'>): View {
   return {
     lines: (look) => {
       const ends = ` The link expires ${age(expires, look.now)}.`;
+      const step = (text: string) => hangingNote('1. ', safeLine(text), look.columns);
       const first =
         url === undefined
-          ? [`1. The person opens the link in the mail to ${address}, and confirms.${ends}`]
-          : [`1. Open this link on the person's phone and tap Start.${ends}`, '', `   ${url}`, ''];
+          ? step(`The person opens the link in the mail to ${address}, and confirms.${ends}`)
+          : [
+              ...step(`Open this link on the person's phone and tap Start.${ends}`),
+              '',
+              `   ${safeLine(url)}`,
+              '',
+            ];
       return [
         look.bold(safeLine(`Added ${label}. Before agents can ask them:`)),
-        ...first.flatMap((line) => hanging(safeLine(line), look.columns)),
+        ...first,
         '2. The owner approves the channel.',
         '3. The channel becomes active. Check with: svc channel list',
         look.faint(`   ${safeLine(id)}`),
       ];
     },
   };
-}
-
-/** A step, broken between words below its number. */
-function hanging(step: string, columns: number): string[] {
-  const [first = '', ...more] = wrapNote(step, columns - 3);
-  return [first, ...more.map((line) => `   ${line}`)];
 }

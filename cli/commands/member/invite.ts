@@ -5,7 +5,7 @@ import { exitOf, printOperation } from '../../operation-command.ts';
 import type { OperationShape } from '../../operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
-import { safeLine } from '../../view/terminal-text.ts';
+import { safeLine, wrapNote } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = { seeAlso: ['member list', 'login', 'request status'] };
 
@@ -25,17 +25,21 @@ function invitedView({ member, request_id: request }: Answer<'member_invite'>): 
     lines: (look) => {
       const person = `${address ?? 'someone'} as ${role}`;
       const ends = expires === null ? '' : ` The link expires ${age(expires, look.now)}.`;
-      const lines =
+      const [first, next] =
         request === null
           ? [
-              look.bold(safeLine(`Invited ${person}.${ends}`)),
+              `Invited ${person}.${ends}`,
               'They open the link in the mail, accept, and run: svc login',
             ]
           : [
-              look.bold(safeLine(`Asked an owner to allow inviting ${person}.`)),
-              safeLine(`Once they approve (${request}), svc mails the invitation.`),
+              `Asked an owner to allow inviting ${person}.`,
+              `Once they approve (${request}), svc writes the mail with the invitation.`,
             ];
-      return [...lines, look.faint(safeLine(id))];
+      return [
+        ...wrapNote(safeLine(first), look.columns).map(look.bold),
+        ...wrapNote(safeLine(next), look.columns),
+        look.faint(safeLine(id)),
+      ];
     },
   };
 }

@@ -3,7 +3,7 @@ import { aftermathLines, askedOwnerText } from '../../access/aftermath.ts';
 import type { Additions } from '../../command.ts';
 import { showing } from '../../operation-command.ts';
 import type { View } from '../../view/output.ts';
-import { safeLine } from '../../view/terminal-text.ts';
+import { safeLine, wrapNote } from '../../view/terminal-text.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 export const declaration: Additions = { seeAlso: ['member list', 'member role'] };
@@ -17,5 +17,7 @@ function removedView(answer: Answer<'member_remove'>): View {
     request === null
       ? `Removed ${id} and revoked ${pluralize(keys.length, 'key')}. Web sessions, links and buttons stopped working too.`
       : askedOwnerText(request);
-  return { lines: (look) => [safeLine(text), ...aftermathLines(answer, look)] };
+  return {
+    lines: (look) => [...wrapNote(safeLine(text), look.columns), ...aftermathLines(answer, look)],
+  };
 }

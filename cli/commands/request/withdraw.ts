@@ -1,6 +1,7 @@
 import { decisionMark, decisionSentence, type RequestState } from '../../approvals/decision.ts';
 import { readRequest } from '../../approvals/follow.ts';
 import { ChannelNames } from '../../approvals/names.ts';
+import { hangingNote } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { callOperation } from '../../operation-command.ts';
@@ -30,7 +31,7 @@ export async function run(
     output.answer(answer, {
       lines: (look) => {
         const mark = isWithdrawn ? look.green('✓') : decisionMark(record, look);
-        return [`${mark} ${lead}${decisionSentence(record, names)}`];
+        return hangingNote(`${mark} `, lead + decisionSentence(record, names), look.columns, 2);
       },
     });
   }

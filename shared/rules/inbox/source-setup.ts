@@ -111,6 +111,9 @@ export function reachOf({ type, url }: Pick<SetupSource, 'type' | 'url'>): reado
       text: "This URL works only on this machine. To reach it from the Internet, run any tunnel, and give the sender the tunnel's host with the same path. For example:",
       command: `cloudflared tunnel --url ${origin}`,
     },
-    { text: "A team's gateway needs no tunnel:", command: 'svc login --gateway URL' },
+    {
+      text: 'A gateway with a public address needs no tunnel:',
+      command: 'svc login --gateway URL',
+    },
   ];
 }
