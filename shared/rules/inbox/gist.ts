@@ -44,15 +44,25 @@ export function gistLine(event: TellingEvent): string {
 type MaybePairs = readonly (readonly [name: string, text: string | null])[];
 
 function senderOf(
-  { channel, headers }: TellingEvent,
+  { channel, headers, type }: TellingEvent,
   payload: Fields,
 ): (payload: Fields) => MaybePairs {
   if (channel === 'email') return mailPairs;
+  if (channel === 'service' && type === 'request.resolved') return requestPairs;
   const isNamed = isObject(headers) && typeof headers['x-github-event'] === 'string';
   if (isNamed || (isObject(payload['repository']) && isObject(payload['sender']))) {
     return githubPairs;
   }
   return payload['object'] === 'event' && isObject(payload['data']) ? stripePairs : otherPairs;
+}
+
+/** What people were asked, and how it ended. */
+function requestPairs({ status, summary, question, decision }: Fields): MaybePairs {
+  return [
+    ['Status', textOf(status)],
+    ['Asked', textOf(question) ?? textOf(summary)],
+    ['Decision', textOf(decision)],
+  ];
 }
 
 function mailPairs({ from, subject }: Fields): MaybePairs {

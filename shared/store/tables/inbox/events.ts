@@ -175,9 +175,7 @@ export class EventRepository {
     return row && wholeEvent(row, keptSince(now));
   }
 
-  /**
-   * Oldest first, or newest first, without large bodies. Status is as of `now`, not as last stored.
-   */
+  /** Oldest first, or newest first, without large bodies. Status is as of `now`, not as last stored. */
   async page(filter: EventPage): Promise<EventRow[]> {
     let { afterSeq } = filter;
     if (filter.since !== undefined) {
