@@ -54,7 +54,7 @@ function channelAddedView(answer: Answer<'channel_add'>): View {
   const { id, label } = channel;
   return {
     lines: (look) => {
-      const ends = ` The link expires ${age(expires, look.now)}.`;
+      const ends = ` It expires ${age(expires, look.now)}.`;
       const step = (text: string) => hangingNote('1. ', safeLine(text), look.columns);
       const first =
         url === undefined
