@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
-import { fileOf } from '../../shared/store/engine/location.ts';
-import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admission } from '../../shared/admission/admission.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Callbacks, ProjectInfo } from '../../shared/kernel/context.ts';
+import { VersionedCache } from '../../shared/lib/versioned-cache.ts';
 import type { ReplicationPosition } from '../../shared/store/engine/driver.ts';
+import { fileOf } from '../../shared/store/engine/location.ts';
 import { ProjectReader } from '../../shared/store/project-store.ts';
 import type { FileBlobStore } from '../blobs/blob-store.ts';
 import { BucketUploads } from '../blobs/direct-uploads.ts';

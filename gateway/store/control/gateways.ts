@@ -33,7 +33,7 @@ const WORK_OF =
 
 /**
  * The gateways that share one store, in the control database: which of them live, which projects each looks after,
- * and which one runs each leader task. It never compares clocks of machines: a gateway whose beat stands still for
+ * and which one runs each exclusive task. It never compares clocks of machines: a gateway whose beat stands still for
  * long counts as dead.
  */
 export class GatewayStore {
@@ -113,7 +113,7 @@ export class GatewayStore {
     });
   }
 
-  /** Takes a leader task if no gateway has it; returns whether this gateway has it now. */
+  /** Takes an exclusive task if no gateway has it; returns whether this gateway has it now. */
   takeTask(id: string, name: string): Promise<boolean> {
     return this.#writer.write(async (tx) => {
       const held = await tx.get('SELECT gateway_id FROM duty WHERE name = ?', [name]);
