@@ -93,6 +93,6 @@ export interface CommandContext {
   readonly client: () => Client;
   /** The tries of a command that writes, and the key they share. */
   readonly tries: Tries;
-  /** Says what to do if standard output takes no more, so that nobody learns what the command did. */
+  /** Says what to undo if standard output can't be written, because then nobody sees what the command did. */
   readonly undoIfLost: (work: () => Promise<unknown>) => void;
 }

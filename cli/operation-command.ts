@@ -97,7 +97,7 @@ export async function send<N extends OperationName>(
   return checkedAnswer<N>(await client().send(method, path, { ...options, ...more, signal }));
 }
 
-/** Calls again while nothing came and time is left, because the service holds a call only so long. */
+/** Calls again while nothing came and time is left, because the service limits how long a call waits. */
 async function inTurns<N extends OperationName>(
   shape: OperationShape<N>,
   input: object,

@@ -31,10 +31,10 @@ export function ownCommand(started: Started): string {
   return isNearby(real, cwd) ? 'npx svc' : (npxPackage(script, cwd) ?? shellWord(script));
 }
 
-/** Homebrew's path of a release, which the next one takes away. */
+/** Homebrew's path of one release, which the next release removes. */
 const BREWED = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/(bin\/[^/]+)$/;
 
-/** A program's path that leads to it after an update, too, if there is one. */
+/** A path to the program that still works after an update, if there is one. */
 export function lastingPath(path: string): string {
   const [, prefix, formula, program] = BREWED.exec(path) ?? [];
   if (prefix === undefined || formula === undefined || program === undefined) return path;

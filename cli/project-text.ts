@@ -5,7 +5,7 @@ type Around = Pick<CommandContext, 'client' | 'home' | 'signal'>;
 
 const WITHIN_MS = 2000;
 
-/** A project as people know it: `Web shop (prj_…)`, or the id alone where nobody says the name. */
+/** A project as people know it: `Web shop (prj_…)`, or the id alone if the name isn't known. */
 export async function projectText(context: Around, id: string | null): Promise<string> {
   if (id === null) return '–';
   const name = (await nameNow(context, id)) ?? storedName(context, id);

@@ -30,7 +30,7 @@ export async function untilDecided(context: Caller, id: string): Promise<Request
   return record;
 }
 
-/** The first read of a wait: sits out only what a proxy says, so that any other error there shows at once. */
+/** The first read of a wait: retries only a proxy's errors, so any other error shows at once. */
 export async function readAtFirst<T>(
   read: () => Promise<T>,
   calls: RetryingCalls,

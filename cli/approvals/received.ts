@@ -19,7 +19,7 @@ export async function confirmReceived(
   await sendReceived(client(), answer.request_id, signal);
 }
 
-/** The same for a request that is looked up. Another key may have asked it, and then its event is for that one. */
+/** The same for a request that is looked up. If another key asked it, the event belongs to that key. */
 export async function confirmOwn(context: Printing, record: Request): Promise<void> {
   const { client, signal } = context;
   if (!isToldByEvent(record) || !(await isOwn(client(), record, signal))) return;
@@ -49,7 +49,7 @@ function optional(signal: AbortSignal) {
   return { signal, timeoutMs: CONFIRM_MS, isOptional: true } as const;
 }
 
-/** Whether an event tells of this answer. That of a decision which the policy made at once is done from the start. */
+/** Whether an event tells of this answer. If the policy decided at once, the event is done from the start. */
 export function isToldByEvent<T extends RequestState>(
   answer: T,
 ): answer is T & { readonly request_id: string } {

@@ -48,7 +48,7 @@ export async function run(
     isObject(value) ? [{ opens, salt, value }] : [],
   );
   const eventId = event.id;
-  // A file has no names: it shows what anybody sees who checks it.
+  // A file has no names: it shows what anyone who checks it can see.
   const known = out === undefined ? { names } : {};
   const steps = stepsOf({ eventId, event, requests, entries, openings: proven, ...known });
   if (out === undefined) {

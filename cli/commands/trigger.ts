@@ -112,7 +112,9 @@ function findKind(name: string | undefined): Kind | MailKind {
   throw usageError(`No sample named \`${name}\`.`, hint);
 }
 
-/** The kinds a person most likely meant: those that the name is a part of, the nearest, or all of the same sender. */
+/**
+ * The kinds a person most likely meant: kinds that contain the name, the nearest one, or all kinds of the same sender.
+ */
 function meantKinds(name: string, kinds: readonly string[]): readonly string[] {
   const around = kinds.filter((kind) => kind.startsWith(`${name}.`) || kind.endsWith(`.${name}`));
   if (around.length > 0) return around;

@@ -41,7 +41,7 @@ export interface HookClient {
 const HOUR = 3600;
 const MINUTE = 60;
 
-/** The dialogs whose answer is more than yes or no: only the screen has it. */
+/** The dialogs that need more than a yes or no, which only the screen can ask for. */
 const DIALOGS: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode', 'ask_user']);
 /** svc's own tools have the policy and the person behind them already. A plugin's server has the plugin's name before its own. */
 const OWN_TOOL = /^mcp__?(?:plugin_svc_)?svc_/;
@@ -69,7 +69,7 @@ function readCommon(payload: Payload): ToolCall | null {
   };
 }
 
-/** Its prompt is on the screen while the hook runs, and only the transcript says that it was answered there. */
+/** The client shows its own prompt while the hook runs, and only the transcript tells us when somebody answers it. */
 function readClaudeCode(payload: Payload): ToolCall | null {
   const call = readCommon(payload);
   if (call === null) return null;

@@ -72,7 +72,7 @@ async function decided({ client, question, waitMs, signal }: Asking): Promise<Ve
       onAway: () => undefined,
     });
   } catch (error) {
-    // An answer that the client no longer wants is as good as none.
+    // Treat an answer that the client no longer wants like no answer.
     if (!signal.aborted) throw error;
   }
   if (!isPending(answer)) return received(client, answer);

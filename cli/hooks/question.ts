@@ -202,7 +202,7 @@ function sizeOf(value: unknown): number {
   return Buffer.byteLength(canonicalJson(value));
 }
 
-/** Of a text its own bytes, of other values their canonical JSON. */
+/** A text is hashed as its own bytes, any other value as its canonical JSON. */
 function digestOf(value: unknown): { readonly sha256: string; readonly bytes: number } {
   const text = typeof value === 'string' ? value : canonicalJson(value);
   const sha256 = createHash('sha256').update(text).digest('hex');

@@ -25,7 +25,7 @@ export class Transcript {
     this.isAnswered();
   }
 
-  /** Whether the call has got a result since the last look. */
+  /** Whether the call got a result since the last check. */
   isAnswered(): boolean {
     const ended = this.#added()
       .flatMap(partsOf)

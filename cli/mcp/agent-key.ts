@@ -34,7 +34,7 @@ export interface KeyHolder {
 export interface KeyWish {
   /** Null means those that the key has already, or the usual ones. */
   readonly scopes: readonly Scope[] | null;
-  /** What the key is limited to on the disk. Null means as the key before it, if any. */
+  /** What the key is limited to on the disk. Null means the old key's limits, if there was one. */
   readonly diskPrefixes: readonly string[] | null;
   readonly readOnly: boolean;
 }
@@ -84,7 +84,7 @@ export async function agentKey(
 
 type Rights = Pick<AgentKey, 'diskPrefixes' | 'scopes'>;
 
-/** What is wished, else what the key before it has, else the usual scopes. */
+/** The requested scopes, else the old key's, else the usual ones. */
 function rightsOf(wish: KeyWish, before: StoredKey | null, own: readonly string[]): Rights {
   const wanted = wish.scopes ?? (wish.readOnly ? READING_SCOPES : null);
   return {
@@ -244,7 +244,7 @@ function tellEnd({ output }: CommandContext, { api_key, project }: Profile, end:
   );
 }
 
-/** What the client made goes on: its questions may still be answered. */
+/** What the client made lives on: its questions may still be answered. */
 async function revoke(client: Client, id: string, signal: AbortSignal): Promise<void> {
   await client.call('key_revoke', { key_id: id, keep: true }, { signal });
 }

@@ -119,7 +119,9 @@ export class Endpoint {
     return this.#post(Buffer.from(JSON.stringify(message)), headersOf(message, {}), signal);
   }
 
-  /** The messages that answer a held call, which is made again for the rest of its time when the line cuts it. */
+  /**
+   * The messages that answer a held call. If the connection cuts the call, it's made again for the rest of its time.
+   */
   #held(held: HeldTool, { id, headers, signal, hurry }: HeldSending): ReadableStream<Uint8Array> {
     const sending = { id, headers, isHeld: true };
     return new ReadableStream({
@@ -213,7 +215,7 @@ interface Received {
   readonly body: string;
 }
 
-/** Throws if the line failed: the answer broke off, or something in front of the server answered. */
+/** Throws if the connection failed: the answer broke off, or something in front of the server answered. */
 async function received(response: IncomingMessage, { id, signal }: Sending): Promise<Received> {
   signal.addEventListener('abort', () => response.destroy(), { once: true });
   const { statusCode: status = 0, headers } = response;
@@ -264,7 +266,7 @@ interface Passing {
   readonly pass: (json: string) => void;
 }
 
-/** Passes on the messages that answer a held call. Throws if the last of them doesn't come. */
+/** Passes on the messages that answer a held call. Throws if the last one is missing. */
 async function passOn({ stream, status, body }: Received, passing: Passing): Promise<void> {
   const { id, signal, pass } = passing;
   if (stream === null) {
@@ -285,7 +287,7 @@ async function passOn({ stream, status, body }: Received, passing: Passing): Pro
   await unbroken(read(), signal);
 }
 
-/** The first try, which the line cut, is still under way at the server. */
+/** The server may still be running the first try, which the connection cut. */
 function refuseBusy(json: string): void {
   const result = parseObject(json)?.['result'];
   if (!isObject(result) || result['isError'] !== true) return;
@@ -315,7 +317,7 @@ async function* framesOf(
       yield frame(markedJson(json));
     }
   } catch {
-    // The line broke, or the daemon died: the client must hear of it.
+    // The connection broke or the daemon died, so tell the client.
   }
   const why = 'The daemon ended the stream before it answered.';
   if (!answered && !signal.aborted) yield frame(errorLine(id, SERVER_ERROR, why));

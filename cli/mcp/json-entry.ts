@@ -64,7 +64,7 @@ export function withJsonItem(text: string, { object, list }: ListPlace, item: un
   return inserted(text, before.node, { key: null, value: item, depth: 3 });
 }
 
-/** Removes the items that are meant, and what holds nothing else; every other byte stays the same. */
+/** Removes the matching items, and whatever is left empty; every other byte stays the same. */
 export function withoutJsonItems(
   text: string,
   { object, list }: ListPlace,

@@ -43,7 +43,7 @@ export const setupOptions: readonly OptionSpec[] = [
 ];
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** What a program finds that a desktop starts. */
+/** The environment of a program that the desktop starts. */
 const BARE_PATH = '/usr/bin:/bin';
 
 /** One server in one client's configuration. */
@@ -140,7 +140,7 @@ export function ownScript(): string {
   return realpathSync(process.argv[1] ?? '.');
 }
 
-/** Starts the program as a client does that knows nothing of this terminal. Throws CONFIG_REFUSED if that fails. */
+/** Starts the program as a client would, without this terminal's environment. Throws CONFIG_REFUSED if that fails. */
 export async function checkStart(env: NodeJS.ProcessEnv): Promise<void> {
   const command = [lastingPath(process.execPath), ownScript()];
   const bare = { PATH: BARE_PATH, ...(env['HOME'] && { HOME: env['HOME'] }) };

@@ -10,8 +10,8 @@ interface ClientFile {
 }
 
 /**
- * Writes a client's file without our entry; a file that holds nothing else goes, and its folder if that's empty then.
- * `isBare` gets the text without white space. False if there was nothing to take out.
+ * Writes a client's file without our entry; deletes a file that holds nothing else, and its folder if that leaves it
+ * empty. `isBare` gets the text without white space. False if there was nothing to take out.
  */
 export async function takeOut(
   { file, roots }: ClientFile,

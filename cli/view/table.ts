@@ -33,7 +33,7 @@ const GAP = '  ';
 /** A column's minimum width, unless its heading is wider. */
 const NARROWEST = 10;
 
-/** What a record is about stays longest, and shorter it says nothing. */
+/** The columns that say what a record is about. They keep their width longest, because a short one says nothing. */
 const SUBJECT = /^(?:about|note|subject|summary)$/;
 
 /**

@@ -17,7 +17,7 @@ interface TailOptions {
 /** In the order in which an event passes through them, so that one that moves meanwhile isn't missed. */
 const STATUSES = ['pending', 'claimed', 'waiting', 'failed', 'done', 'dead'] as const;
 const PAGE = 100;
-/** A wait sees only pending events. So often the others are looked for, too. */
+/** A wait sees only pending events, so look for the others this often. */
 const WAKE_SECONDS = 10;
 /** An event may be stored this long after others that were received later. */
 const OVERLAP_MS = 10_000;

@@ -3,7 +3,10 @@ import type { CommandContext } from '../command.ts';
 
 type Giving = Pick<CommandContext, 'client' | 'undoIfLost'>;
 
-/** Events that were claimed for a reader of standard output who is gone by now are pending again, and count no failure. */
+/**
+ * Returns events that were claimed for a reader of standard output who has left. They're pending again, and no failure
+ * is counted.
+ */
 export function giveBackIfLost(
   { client, undoIfLost }: Giving,
   events: readonly ClaimedEvent[],

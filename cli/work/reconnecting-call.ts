@@ -101,7 +101,7 @@ class ReconnectingCall<N extends OperationName> {
     // A first call that was never sent, or was refused, didn't ask anyone.
     if (isFirst && !mayHaveArrived(error)) throw error;
     if (!mayPass(error)) throw error;
-    // A call that waits for nothing has one more try all the same.
+    // Even a call that waits for nothing gets one more try.
     const isOver = !this.#call.isPatient && !isFirst && left === 0;
     if (this.#known === null && isOver) throw notKnown(error);
     if (!this.#isAway) this.#call.onAway(error);

@@ -17,7 +17,7 @@ interface Answered {
   readonly expires_at: string;
 }
 
-/** Nobody has said yes, and nobody will: time ran out, or the question was withdrawn. */
+/** Nobody said yes and nobody will: time ran out, or the question was withdrawn. */
 export interface Expired extends Answered {
   readonly status: 'expired';
   readonly decision: null;
@@ -184,7 +184,7 @@ export async function confirmed<T>(
   return answer;
 }
 
-/** The event of a decision that the policy made at once is done from the start. */
+/** If the policy decided at once, the event is done from the start. */
 function isToldByEvent({ status, decided_by: by }: Partial<AskAnswer>): boolean {
   return status !== 'pending' && by?.startsWith('policy:') !== true;
 }

@@ -2,7 +2,7 @@ import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { errorCode } from '../../shared/lib/guards.ts';
 
 const CONNECT_MS = 5_000;
-/** How long a look-up may take where the last addresses are known. */
+/** How long a look-up may take if we know the addresses from an earlier one. */
 const LOOKUP_MS = 500;
 
 /** As `dns.lookup` gives it to its callback. */
@@ -77,7 +77,7 @@ async function soon(found: Promise<Found>, last: Found): Promise<Found> {
   const late = new Promise<Found>((resolve) => {
     timer = setTimeout(resolve, LOOKUP_MS, last);
   });
-  // It may fail when nobody waits for it any more.
+  // It may fail after everyone has stopped waiting for it.
   found.catch(() => undefined);
   try {
     return await Promise.race([found, late]);

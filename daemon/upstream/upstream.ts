@@ -27,7 +27,7 @@ const KEEP_ALIVE_MS = 30_000;
 const CONNECTIONS_MAX = 256;
 /** A call without an answer for this long is sent again over a new connection, if the gateway answers there. */
 const ALONE_MS = 700;
-/** How often a wait at the gateway makes sure that the gateway is still there, and asks for what its first try waits for. */
+/** How often a wait at the gateway checks that the gateway is still there, and asks again for what it's waiting for. */
 const ATTEND_MS = 1_000;
 const RETRY_PAUSE_MS = 100;
 /** Pauses before repeats while the first try still runs at the gateway: transactions are short. */
@@ -140,7 +140,7 @@ export class Upstream {
     // A portal or proxy in between may answer with anything.
     if (value === undefined) throw this.#refusal(received, call);
     const position = Number(answered['x-service-position']);
-    // A key that the daemon made is none that its caller repeated.
+    // The daemon made this key, so it isn't a repeat by the caller.
     const isKeyed = call.caller.idempotencyKey !== null;
     const isReplayed = isKeyed && answered[REPLAYED_HEADER.toLowerCase()] === 'true';
     return {
@@ -191,7 +191,7 @@ export class Upstream {
     }
   }
 
-  /** Whether to send a call again. A wait has every right to be silent, so only a silence of the gateway is a reason. */
+  /** Whether to send a call again. A wait may be silent, so only a silent gateway is a reason. */
   async #isThere(call: UpstreamCall, signal: AbortSignal): Promise<boolean> {
     if (call.timeoutMs !== undefined) return false;
     if (waitSeconds(call) === 0) return (await this.#line()?.answers(signal)) ?? false;

@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   throw new AdminError(USAGE);
 }
 
-/** Another place of blobs, given as SVC_BLOBS is. */
+/** Another location for blobs, written like SVC_BLOBS. */
 function otherBucket({
   bucket,
   config,
@@ -133,7 +133,7 @@ async function copyWhole({ task, settings, names, json, signal, includeKey }: Wh
 function noteSpares(spares: readonly DatabaseFinding[], dataFolder: string): void {
   if (spares.length === 0) return;
   const lines = [
-    `${pluralize(spares.length, 'file')} damaged that no backup needs. To have them made anew: svc gateway repair --data ${dataFolder}`,
+    `Damaged, but not needed in a backup: ${pluralize(spares.length, 'file')}. Rebuild with: svc gateway repair --data ${dataFolder}`,
     ...spares.map(({ file, what, problem }) => `  ${file} (${what}) ${problem}`),
   ];
   process.stderr.write(`${lines.join('\n')}\n`);

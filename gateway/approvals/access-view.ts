@@ -3,7 +3,7 @@ import { MakerNames } from '../../shared/operations/access/maker.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { AccessView } from './approvals.ts';
 
-/** A new member, key or route as an owner is told of it; null if it has ended since. */
+/** A new member, key or route, in the words that an owner reads; null if it has ended since. */
 export async function accessViewFor(
   store: Repositories,
   { name, slug }: ProjectInfo,

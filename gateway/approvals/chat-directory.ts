@@ -24,13 +24,13 @@ interface ChatDirectoryDeps {
   readonly onError: (projectId: string | null, error: unknown) => void;
 }
 
-/** The projects of a chat, and whether there may be others that nobody has looked into yet. */
+/** The projects of a chat, and whether there may be more in projects that we haven't searched yet. */
 interface ChatProjects {
   readonly projectIds: readonly string[];
   readonly isComplete: boolean;
 }
 
-/** Opens a project, which may be gone meanwhile. */
+/** Opens a project; null if it no longer exists. */
 interface Opener {
   find(projectId: string): Promise<{ readonly members: Pick<MemberFollower, 'run'> } | null>;
 }
@@ -41,7 +41,7 @@ export class ChatDirectory {
   /** Projects that couldn't be read; whoever opens them next notes their chats. */
   readonly #unreadable = new Set<string>();
   #ending = new AbortController();
-  /** The noting under way; it never rejects. */
+  /** The update that is running; it never rejects. */
   #noting: Promise<void> | null = null;
 
   constructor(deps: ChatDirectoryDeps) {
@@ -77,7 +77,7 @@ export class ChatDirectory {
       stop: async () => {
         this.#ending.abort();
         await this.#noting;
-        // A gateway that is no longer the one still notes what a message needs.
+        // A gateway that no longer holds the task still notes what a message needs.
         this.#ending = new AbortController();
       },
     };

@@ -56,7 +56,7 @@ interface Attempt {
 
 const TAKEN_BACK: Void = { void: 'It was taken back.' };
 const NOT_ASKED: Void = { void: 'No message was sent.' };
-const NOTHING_HELD: Void = { void: 'Nothing waits any more.' };
+const NOTHING_HELD: Void = { void: 'Nothing is left to tell.' };
 /** A message to a person; the others edit one, or verify an address. */
 const MESSAGES: readonly NoticeRow['kind'][] = ['ask', 'tell', 'outcome', 'digest'];
 
@@ -140,7 +140,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
       return { result: { outcome: 'later', retryAfterSeconds: null, reason: made.later } };
     }
     const { notification, to, carrier, told } = made;
-    // Nobody waits for it, and a later attempt of this message doesn't repeat it.
+    // Nobody waits for the push, and a later attempt at this message doesn't repeat it.
     if (notice.attempts === 0) {
       this.#project.inBackground(async () =>
         this.#deps.browsers?.show(this.#project, notice.channel_id, notification),
@@ -230,7 +230,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     }
   }
 
-  /** Everything of a key that waits for this person, as it stands now; a reminder adds nothing to its request. */
+  /** Everything of a key that's waiting for this person right now. A reminder adds nothing to its request. */
   async #digest(
     store: Repositories,
     { about: key }: NoticeRow,

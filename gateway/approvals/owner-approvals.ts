@@ -23,7 +23,7 @@ export interface Overseen {
   readonly token: string | null;
 }
 
-/** A key from which a person wants no messages for now. */
+/** A key that a person has muted. */
 export interface MutedKey {
   readonly keyId: string;
   readonly name: string;

@@ -49,7 +49,7 @@ export async function openedFor(
   const { row, channel, now, vault, voterId = channel.id } = seen;
   const votes = row.approvals > 1 ? await store.votes.ofRequest(row.id) : [];
   const request = await requestView(store, project, { row, votes, now, vault });
-  // Nobody decides alone what several approved.
+  // If several people approved, no single person counts as the decider.
   const isAlone = votes.length === 0 || row.status !== 'approved';
   const isDecider = isAlone && row.decided_by === `channel:${channel.id}`;
   const votedAt = await voteOf(store, project, { votes, voterId, vault });
@@ -65,7 +65,7 @@ export async function openedFor(
   };
 }
 
-/** When the person behind a channel approved, through whichever of theirs. */
+/** When the person behind a channel approved, through any of their channels. */
 async function voteOf(
   store: Repositories,
   project: ProjectInfo,
@@ -142,7 +142,7 @@ async function requestView(
   };
 }
 
-/** Whom an owner lets in must be plain to them: `b***@gmail.com` could be anybody. */
+/** Owners must see exactly whom they let in: `b***@gmail.com` could be anybody. */
 async function summaryFor(
   store: Repositories,
   project: ProjectInfo,

@@ -29,7 +29,7 @@ export interface FoundingDeps {
   readonly signUp: SignUpRule;
   /** Slugs that the service itself uses as addresses. */
   readonly ownNames: readonly string[];
-  /** Whether another gateway of the same store lives. */
+  /** Whether another gateway of the same store is alive. */
   readonly areOthersAlive: () => boolean;
   /** Gets the error if an unfinished earlier attempt can't be finished now. */
   readonly onError: (error: unknown) => void;
@@ -38,7 +38,7 @@ export interface FoundingDeps {
 type ProjectAnswer = z.output<typeof projectAnswer>;
 type KeyAnswer = z.output<typeof keyAnswer>;
 
-/** How long a call waits for the same call at a gateway that lives: the proxy in front gives up after 15 s. */
+/** How long a call waits for the same call at a living gateway: the proxy in front gives up after 15 s. */
 const ANSWERED_WITHIN_MS = 12_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -247,14 +247,14 @@ export class Founding {
   }
 
   /**
-   * Another gateway may be running the same call: waits for its answer for as long as one lives, however slow it is. Null
-   * if none lives, the call failed there, or it takes too long.
+   * Another gateway may be running the same call: waits for its answer while any of them is alive, however slow it is.
+   * Null if none is, the call failed there, or it takes too long.
    */
   async #answerOfOther(use: LoginUse, repeatHash: string): Promise<string | null> {
     const { areOthersAlive, control } = this.#deps;
     const endsAt = performance.now() + ANSWERED_WITHIN_MS;
     for (;;) {
-      // Before the look: it may store the answer and end in between.
+      // Ask this first: the gateway may store the answer and stop in between.
       const isWaiting = areOthersAlive() && performance.now() <= endsAt;
       const login = await control.logins.find(use.idHash);
       const kept = await this.#storedResponse(use, repeatHash);
@@ -288,7 +288,7 @@ function addressIn(vault: Vault, { id, address }: Pick<AccountRow, 'id' | 'addre
   return Buffer.from(vault.open(accountAad(id), address)).toString('utf8');
 }
 
-/** Sign-up is closed to them: who shares a project with somebody doesn't get their own by that. */
+/** Sign-up is closed to them: sharing somebody's project doesn't entitle them to their own. */
 function guestRefused(): ServiceError {
   return new ServiceError('PROJECT_LIMIT_REACHED', {
     details: { limit: 0 },

@@ -29,7 +29,7 @@ type Accepted =
       readonly outcome: 'joined';
       readonly project: ProjectInfo;
       readonly address: string;
-      /** Their account came with it. The link is no sign-in to an account that was there before. */
+      /** Joining created their account. The link doesn't sign anybody in to an account that existed before. */
       readonly isNew: boolean;
     }
   | { readonly outcome: 'other_spelling' };
@@ -50,7 +50,7 @@ export class Joining {
     return project.store.read((store) => invitationViewFor(store, member, project.info));
   }
 
-  /** Uses the link. The steps can be repeated: the one that counts is the last. */
+  /** Uses the link. The steps can be repeated, because only the last one takes effect. */
   async accept(token: string): Promise<Accepted | null> {
     const { accounts, clock, directory, signUp, vault } = this.#deps;
     const found = await this.#find(token);

@@ -84,7 +84,7 @@ export function checkedStream(source: Readable, check: DigestCheck): Readable {
   return checked;
 }
 
-/** Lets no damaged blob of a project pass for a good one, and reports it. */
+/** Detects and reports damaged blobs of a project, so that nobody gets wrong bytes. */
 export class BlobGuard {
   readonly #watch: BlobWatch;
   readonly #fileOf: (digest: string) => string;

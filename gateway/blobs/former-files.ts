@@ -32,7 +32,7 @@ export async function formerFilesWarning(
   return (await hasFiles(before.slice('file:'.length), ids)) ? text(before, 'has') : null;
 }
 
-/** The value of SVC_BLOBS, without what makes no difference. */
+/** The value of SVC_BLOBS, without the parts that don't affect the location. */
 function placeOf(blobs: BlobsConfig | undefined): string {
   if (blobs?.kind === 's3') return `s3://${blobs.bucket}?endpoint=${blobs.endpoint.origin}`;
   return blobs?.folder === undefined ? DATA_FOLDER : `file:${blobs.folder}`;

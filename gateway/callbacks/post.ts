@@ -205,7 +205,7 @@ type AddressOptions = Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout
 
 const CLOSED = 'The connection closed before an answer came.';
 const STOPPED = 'The service stopped.';
-const CROWDED = 'It was not sent: too many others to the same host were under way.';
+const CROWDED = 'It was not sent: too many requests to this host at once.';
 
 /** Ends one post, whatever it's waiting for, at its own deadline or the service's. */
 class Cutoff {
@@ -310,7 +310,7 @@ function reasonOf(code: string): string {
   if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) return 'The host has no address.';
   if (code === 'ECONNREFUSED') return 'The connection was refused.';
   if (/CERT|SIGNATURE|ISSUER/.test(code)) return `The certificate is not trusted (${code}).`;
-  if (/SSL|TLS|EPROTO/.test(code)) return `No encrypted connection came about (${code}).`;
+  if (/SSL|TLS|EPROTO/.test(code)) return `TLS failed (${code}).`;
   if (code.startsWith('HPE_')) return `The answer is not HTTP (${code}).`;
   return code === '' ? 'The connection failed.' : `The connection failed (${code}).`;
 }

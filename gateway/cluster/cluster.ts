@@ -6,7 +6,7 @@ import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 import { Comeback, KNOWN_AFTER_BEATS } from './comeback.ts';
 
 const HEARTBEAT_MS = 1_000;
-/** A proxy should use another gateway if this one's store has been silent for so long. */
+/** After this much silence from its store, a proxy should use another gateway. */
 const SILENT_AFTER_MS = 5_000;
 /** A gateway whose heartbeat hasn't changed for this long is considered dead. */
 export const DEAD_AFTER_MS = 15_000;
@@ -171,7 +171,7 @@ export class Cluster {
     const { wasGone, before, others } = beat;
     this.#given = Math.max(before ?? 0, 0) + 1;
     if (given !== null && before !== null && before > given) this.#noteDuplicate();
-    // The answer that told us we were declared dead may have been lost, and this may be the next one.
+    // The answer that told us we were declared dead may have been lost, and this one may follow it.
     const wasSilent = asked.steady - this.#lastHeartbeat.steady > this.#deadAfterMs;
     const isLost = this.#hasBegun && (wasGone || wasSilent);
     // Note the others first: once this heartbeat counts, it must also say who else is there.

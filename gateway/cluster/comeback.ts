@@ -3,7 +3,7 @@ import type { Beat } from '../store/control/gateways.ts';
 /** A gateway knows after this many heartbeats of its own that another one has started. */
 export const KNOWN_AFTER_BEATS = 2;
 
-/** Follows how far a gateway is that the others declared dead, until it may be relied on again. */
+/** Tracks a gateway that the others declared dead, until it can be relied on again. */
 export class Comeback {
   readonly #learn: () => Promise<void>;
   /** How many more heartbeats until all others know that it's back. */

@@ -10,12 +10,14 @@ export interface SenderReply {
   readonly body: string | null;
 }
 
-/** To requests that ask whether the address is there: yes, and nothing else. */
+/** For requests that ask whether the address exists: yes, and nothing else. */
 export const NOTHING: SenderReply = { delivery: null, headers: {}, body: null };
 
-/** What may be said again: one line without anything that a header couldn't hold. */
+/** What we may echo: one line that fits in a header. */
 const PRINTABLE = /^[\x20-\x7e]{1,1024}$/;
-/** What may be signed: nothing that could pass as the start of a delivery, whose parts colons and braces separate. */
+/**
+ * What we may sign: nothing that looks like the start of a delivery, whose parts are separated by colons and braces.
+ */
 const WORD = /^[\w.~+/=-]{1,1024}$/;
 
 /** The question in this request, if it's the one that the sender asks before it sends. */

@@ -41,7 +41,7 @@ export class SenderCertificates {
     const known = this.#kept.get(address);
     if (known && now < known.until) return known.pem;
     for (const [name, { until }] of this.#kept) if (until <= now) this.#kept.delete(name);
-    // With so many names somebody makes them up. The ones we know go on working.
+    // This many names must be made up. The ones we know keep working.
     if (this.#kept.size >= KEPT_MAX) return Promise.resolve(null);
     const kept: Kept = { pem: this.#fetch(address).catch(() => null), until: now + FAILED_MS };
     this.#kept.set(address, kept);

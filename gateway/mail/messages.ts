@@ -181,8 +181,8 @@ export function limitedMessage(
     text: messageBody([
       [
         isDisk
-          ? 'The project takes in no events, mail or files for now.'
-          : 'A source of the project takes in no events for now.',
+          ? "The project isn't accepting events, mail or files right now."
+          : "A source of the project isn't accepting events right now.",
         limitText(kind, limit),
       ],
       fieldLines([['Project', projectText(project)], ...(isDisk ? [] : [field('Source', source)])]),

@@ -46,7 +46,7 @@ export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstan
   if (isWhole && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };
   if (code === 'EAUTH' || code === 'ENOAUTH' || NOT_LOGGED_IN.includes(responseCode)) {
     // Leave out the reply, which may repeat our credentials.
-    return later(`The mail server does not accept who we say we are (${responseCode || code}).`);
+    return later(`The mail server refused our login (${responseCode || code}).`);
   }
   if (code === 'ETLS' || UNTRUSTED.test(originalCode)) {
     const detail = originalCode || oneLine(failure.message, REPLY_CHARS_MAX);
@@ -55,7 +55,7 @@ export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstan
   if (responseCode > 0) return answered(failure, credentials);
   // The server announced its size limit in advance.
   if (code === 'EMESSAGE') {
-    return { outcome: 'refused', reason: 'The mail is larger than the mail server takes.' };
+    return { outcome: 'refused', reason: 'The mail is larger than the mail server accepts.' };
   }
   return later(silence(failure));
 }
@@ -104,7 +104,7 @@ function silence({ code, originalCode }: Failure): string {
     case 'TimeoutError':
       return 'The mail server does not answer in time.';
     case 'EDNS':
-      return `The name of the mail server leads nowhere (${originalCode || code}).`;
+      return `The name of the mail server can't be resolved (${originalCode || code}).`;
     case 'ECONNECTION':
     case 'ESOCKET':
       return `The mail server is not there, or hung up (${originalCode || code}).`;

@@ -152,7 +152,7 @@ export class EventSearches {
     for (let block = blockOf(newest); ; block -= 1) {
       const part = partOf(block, { oldest, newest });
       if (!part) return;
-      // What this has of the block now may grow meanwhile.
+      // Other searches may index more of the block meanwhile.
       const upTo = this.#blocks.get(block)?.upToSeq ?? part.oldest - 1;
       for (let to = part.newest; to > upTo && to >= part.oldest; to -= PORTION) {
         const from = Math.max(part.oldest, upTo + 1, to - PORTION + 1);

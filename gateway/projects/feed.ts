@@ -57,7 +57,7 @@ export class Feed {
   #isUnclear = false;
   #isDue = false;
   #toldAt = 0;
-  /** Key changes being looked up: until we know whose key changed, no follower gets an update. */
+  /** Checks of changed keys that are running. Until we know whose key changed, no follower gets an update. */
   #holds = 0;
   #ticker: NodeJS.Timeout | undefined;
   #isClosed = false;

@@ -64,7 +64,7 @@ async function reach(
 function refuseLost(control: DatabaseLocation): void {
   if (control.kind === 'remote' || hasTables(control.path)) return;
   const projects = join(dirname(control.path), 'projects');
-  // One whose import was cut short is none yet.
+  // A project whose import was interrupted doesn't count yet.
   const isOne = (name: string): boolean =>
     existsSync(join(projects, name, 'project.db')) &&
     !existsSync(join(projects, name, IMPORT_MARK));

@@ -21,7 +21,7 @@ export class OwnerChanges {
     this.#deps = deps;
   }
 
-  /** Takes over what an owner changed. Returns false if the project is no more. */
+  /** Applies what an owner changed. Returns false if the project no longer exists. */
   async follow(project: Project): Promise<boolean> {
     const { id, name } = project.info;
     const { wanted, isOver } = await project.store.read(async (store) => ({

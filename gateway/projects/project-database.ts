@@ -120,7 +120,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
       }),
     );
 
-  /** Sees what this gateway has, without asking for what others committed. */
+  /** Reads what this gateway has, without asking for other gateways' commits. */
   readonly local: Reader = {
     read: (fn) =>
       this.#deps.gate.read(() => this.#use(async ({ reader }) => this.#noting(reader.read(fn)))),

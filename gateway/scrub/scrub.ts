@@ -28,8 +28,9 @@ export interface ScrubResult {
 }
 
 /**
- * Compares all databases and blobs of a data folder with their sums, and tells the register of damage what it finds, and
- * what it finds no more. A process of its own runs it: see `checkDatabase`. It goes on where the last one was cut short.
+ * Compares all databases and blobs of a data folder with their sums, and tells the register of damage what it found,
+ * and what is sound again. A process of its own runs it: see `checkDatabase`. It goes on where the last one was cut
+ * short.
  */
 export function scrub(options: ScrubOptions): Promise<ScrubResult> {
   return new Scrub(options).run();
@@ -108,7 +109,7 @@ class Scrub {
     if (fromByte === 0) this.#forget(file, found);
   }
 
-  /** What an earlier look found and this one didn't was written anew since. */
+  /** Damage that an earlier scrub found and this one didn't has been overwritten since. */
   #forget(file: string, found: ReadonlySet<string>): void {
     for (const damage of this.#register.list()) {
       const isOurs =

@@ -10,7 +10,7 @@ const ENTRY = new URL(
   import.meta.url,
 );
 const DAY_MS = 86_400_000;
-/** After a start, others have the disk first. */
+/** After a start, others get the disk first. */
 const FIRST_MS = 60_000;
 const LOOK_MS = 600_000;
 
@@ -22,7 +22,7 @@ interface ScrubberDeps {
   readonly log: Logger;
 }
 
-/** Has everything in the data folder looked at once a day, in a process that gives way to all others. */
+/** Scrubs the whole data folder once a day, in a process that yields to all others. */
 export class Scrubber {
   readonly #deps: ScrubberDeps;
   #timer: NodeJS.Timeout | null = null;

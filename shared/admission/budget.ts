@@ -7,7 +7,7 @@ export type Holder = Readonly<Partial<Record<Share, string | null>>>;
 /** The most that may be in use: in all, and by each holder of a kind. */
 export interface BudgetLimits extends Readonly<Partial<Record<Share, number>>> {
   readonly total: number;
-  /** No holder may have more than is left: so any number of them leaves something for the next. */
+  /** No holder may take more than what's left afterwards, so there's always something for the next one. */
   readonly leavesRoom?: true;
 }
 
@@ -22,12 +22,15 @@ export interface Full {
   readonly used: number;
 }
 
-/** So many holders of nothing stay in a map, because one that always gains and loses an entry always allocates new tables. */
+/**
+ * Up to this many empty holders stay in a map, because a map that keeps gaining and losing entries keeps allocating
+ * tables.
+ */
 const IDLE_KEPT = 64;
 
 const SHARES: readonly Share[] = ['session', 'key', 'address', 'project'];
 
-/** What holders of one kind have, by their ids; each may have `most`. */
+/** How much each holder of one kind has, by id; each may have at most `most`. */
 interface HeldShare {
   readonly share: Share;
   readonly most: number;

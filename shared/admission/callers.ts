@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** As many callers are remembered, in all and of one project: who varies a cookie must not push the others out. */
+/**
+ * How many callers are remembered, in total and per project, so that a client that varies its cookie can't push the
+ * others out.
+ */
 const CALLERS_MAX = 16_384;
 const PROJECT_CALLERS_MAX = 512;
 

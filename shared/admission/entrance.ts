@@ -126,7 +126,7 @@ export class Entrance {
     peer.lane = laneOf('strangers', peer.address, peer.credential, peer.agent);
   }
 
-  /** An answer that its client doesn't read stays in memory. Who leaves too much is cut off. */
+  /** An answer that its client doesn't read stays in memory. A client that leaves too much unread is cut off. */
   #countUnread({ request, response, address, admitted: { project } }: Entering): void {
     const holder = project === null ? { address } : { project };
     const read = this.#admission.leaveUnread(request.socket.writableLength, holder);
@@ -135,7 +135,7 @@ export class Entrance {
   }
 }
 
-/** What the agent calls itself: those of one machine share a key. */
+/** What the agent calls itself, because the agents of one machine share a key. */
 function agentOf({ headers }: IncomingMessage): string {
   return String(headers['x-service-agent'] ?? headers['user-agent'] ?? '');
 }

@@ -30,9 +30,9 @@ export interface Queued<T> {
 const IDLE_MAX = 1024;
 
 /**
- * Jobs that wait for the event loop. The next one comes from the side, and there from the holder, that has used the least
- * processor time; callers of one holder take turns, and so do agents that share a key. Nobody saves time up: who comes after a pause counts as having used
- * as much as the one that was served last.
+ * Jobs that wait for the event loop. The next one comes from the side, and there from the holder, that has used the
+ * least processor time; callers of one holder take turns, and so do agents that share a key. Nobody saves up time:
+ * after a pause, a holder counts as having used as much as the one served last.
  */
 export class FairQueue<T> {
   readonly #sides = { known: new Side<T>(), strangers: new Side<T>() };
@@ -43,7 +43,7 @@ export class FairQueue<T> {
     return this.#sides.known.isEmpty && this.#sides.strangers.isEmpty;
   }
 
-  /** `begun`: it's the rest of a job that has its place already, and goes before others of its holder. */
+  /** `begun`: the rest of a job that already has its place; it goes before the holder's other jobs. */
   push(lane: Lane, job: T, begun = false): Queued<T> {
     const queued = { job, lane, isWaiting: true };
     const side = this.#sides[lane.side];

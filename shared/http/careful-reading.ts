@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { inNextTurn } from '../lib/next-turn.ts';
 
-/** As many bytes are parsed at once: at most 700 chunks or 150 requests. */
+/** How many bytes are parsed at once: at most 700 chunks or 150 requests. */
 const SLICE_BYTES = 4096;
 /** What parsing costs, in microseconds or so; a small chunk takes one. A refusal is answered at once. */
 const REQUEST_WORK = 20;
@@ -12,12 +12,12 @@ const SLICE_BYTES_WORK = 50;
 const SLICE_WORK = 400;
 /** What is parsed in one turn of the event loop; half of it for those whose last slice waits, because they send little. */
 const TURN_WORK = 4000;
-/** A client is read carefully that sends more small chunks in one turn. */
+/** A client that sends more small chunks than this in one turn is read carefully. */
 const SMALL_CHUNKS_MAX = 512;
 /** How long after its last connection a client is still read carefully, and how many of those are remembered. */
 const CAREFUL_MS = 60_000;
 const REMEMBERED_MAX = 4096;
-/** What is read and not parsed yet. Who sends more is disconnected. */
+/** Bytes that are read but not parsed yet. A client that sends more is disconnected. */
 const UNPARSED_MAX_BYTES = 32 * 1024 * 1024;
 
 const EMPTY = Buffer.alloc(0);
@@ -31,10 +31,10 @@ interface Client {
 }
 
 /**
- * Reads clients slice by slice whose bytes take long to parse. Node parses all that it reads of a connection at once, and
- * 64 KB that are 10,000 chunks or 2,000 requests take it 10 ms: fifty such connections would keep everybody waiting. As
- * long as such a client has a connection, and for a minute afterwards, slices of all its connections are parsed in turn,
- * each until that has cost something.
+ * Reads slice by slice from clients whose bytes take long to parse. Node parses all that it reads of a connection at
+ * once, and 64 KB that are 10,000 chunks or 2,000 requests take it 10 ms: fifty such connections would keep everybody
+ * waiting. While such a client has a connection, and for a minute afterwards, its connections take turns, each until it
+ * has used its share.
  */
 export class CarefulReading {
   readonly #readers = new WeakMap<Socket, Reader>();
@@ -45,7 +45,7 @@ export class CarefulReading {
   /** Who sent small chunks in this turn. */
   readonly #chunkers = new Set<Client>();
 
-  /** `onTooMuch` is called for who has sent more than is kept, before it's disconnected. */
+  /** `onTooMuch` is called for a client that has sent more than we keep, before it's disconnected. */
   constructor(onTooMuch: (socket: Socket) => void) {
     this.#line = new Line(onTooMuch);
   }
@@ -159,7 +159,7 @@ class Line {
     if (this.#isRunning) inNextTurn(this.#nextTurn);
   };
 
-  /** Each of them has a go, until all work together has reached this. */
+  /** Each gets a turn, until their work together reaches this. */
   #parse(readers: Reader[], until: number): void {
     for (let left = readers.length; left > 0 && this.work < until; left -= 1) {
       readers.shift()?.parseNext();

@@ -34,7 +34,7 @@ const NOBODY = (): void => undefined;
 /** No answer takes longer than a wait of 120 s, so after this silence the peer is dead or stalled. */
 const SILENT_CONNECTION_MS = 180_000;
 const CONNECTIONS_MAX = 2048;
-/** New connections that the system holds for us until we take them. */
+/** How many new connections the system queues until we accept them. */
 const BACKLOG = 4096;
 /** Lines of a head. Programs send twenty or so; 16 KB could be four thousand, which take as long as a large body. */
 const HEADERS_MAX = 200;

@@ -10,7 +10,7 @@ interface Waiter {
   readonly concerns: (change: Change) => boolean;
   /** When a counted wait ends at the latest, by `performance.now`; null if it isn't counted. */
   readonly endsAt: number | null;
-  /** Something changed while the waiter was looking, so it must look again before it sleeps. */
+  /** Something changed during the waiter's check, so it must check again before it sleeps. */
   stale: boolean;
   /** Its key was revoked, so it gets nothing more. */
   revoked: boolean;
@@ -57,7 +57,7 @@ export class Waits {
     }
   }
 
-  /** Call if something changed but it's unknown what: every waiter looks again. */
+  /** Call if something changed but it's unknown what: every waiter checks again. */
   notifyAll(): void {
     for (const follower of this.#followers.keys()) follower.changed(null);
     for (const waiter of this.#waiters) {
@@ -98,8 +98,8 @@ export class Waits {
   }
 
   /**
-   * Looks now and after every change that concerns the waiter, until it finds something or `timeoutMs` have passed
-   * (null). It's registered before the first look, so it misses nothing.
+   * Checks now and after every change that concerns the waiter, until it finds something or `timeoutMs` have passed
+   * (null). The waiter is registered before the first check, so it misses nothing.
    */
   async wait<T>(wait: {
     readonly keyId: string;
@@ -129,7 +129,7 @@ export class Waits {
         const found = await wait.look();
         refuseRevoked(waiter);
         if (found !== null || this.#closed) return found;
-        // Checked in every round, because other claims may keep it looking, and it must still end.
+        // Compared in every round, because other claims may keep it checking, and it must still end.
         if (performance.now() >= endsAt) return null;
         if (waiter.stale) continue;
         if (wait.requestId !== undefined) this.#admission.asleep(wait.requestId);

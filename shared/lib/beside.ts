@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Between two looks for the other side. */
+/** The pause between two checks of the other side. */
 const LOOK_MS = 200;
 
 export interface BesideOptions<T> {

@@ -1,6 +1,6 @@
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** A try that was held this long shows a line that works, but for its cuts. */
+/** A try that was held this long shows that the connection works between cuts. */
 const HELD_MS = 1_000;
 /** How long an answer may come after its time, if the server is just restarting. */
 const GRACE_MS = 10_000;
@@ -12,7 +12,7 @@ export interface HeldCall<T> {
   readonly leastSeconds: number;
   /** Makes one try, which the other side may hold for so many seconds. */
   readonly send: (seconds: number) => Promise<T>;
-  /** Whether only the line failed, and the call may still be answered; `tries` were cut before. */
+  /** Whether only the connection failed, so that the call may still be answered; `tries` were cut before. */
   readonly isCut: (error: unknown, tries: number) => boolean;
   /** Rejects when the caller no longer wants the answer. */
   readonly pause: (ms: number) => Promise<unknown>;
@@ -21,9 +21,9 @@ export interface HeldCall<T> {
 }
 
 /**
- * The answer to a call that the other side holds, over a line that cuts it, as proxies do that end silent requests: it's
- * asked again for the rest of its time. A write needs one Idempotency-Key for all tries. Throws what `isCut` refuses,
- * and the last cut some seconds after the time is up.
+ * The answer to a call that the other side holds, even if proxies end silent requests: a cut call is asked again for
+ * the rest of its time. A write needs one Idempotency-Key for all tries. Throws what `isCut` refuses, and the last cut
+ * some seconds after the time is up.
  */
 export async function heldCall<T>(call: HeldCall<T>): Promise<T> {
   const { send, isCut, pause, leastSeconds, now = () => performance.now() } = call;

@@ -1,11 +1,11 @@
-/** As many turns in a row may go to new connections before work goes on; fewer if they take long. */
+/** How many turns in a row may go to new connections before work continues; fewer if they take long. */
 const TURNS_MAX = 64;
 const TURNS_MIN = 16;
 const LONG_MS = 8;
 
 /**
- * The turns of the event loop. Node takes one new connection in each: if each turn also had some milliseconds of work, who
- * connects after five hundred others would wait for seconds. So work waits while connections come, for a while.
+ * The turns of the event loop. Node takes one new connection in each: if each turn also had some milliseconds of work,
+ * a client behind five hundred others would wait for seconds. So work waits while connections come, for a while.
  */
 class Loop {
   #waiting: (() => void)[] = [];

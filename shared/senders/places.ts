@@ -81,7 +81,7 @@ export function timePlaces({ at }: SigningTime): readonly Place[] {
   return at.startsWith('item:') ? [] : [at as Place];
 }
 
-/** The name that a header is known by, or the path of a place in the body, for people. */
+/** The name of a header, or the path in the body, as people read it. */
 export function placeText(place: Place): string {
   const at = place.indexOf(':');
   const name = place.slice(at + 1);

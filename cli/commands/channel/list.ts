@@ -5,7 +5,7 @@ import { table } from '../../view/table.ts';
 const COLUMNS = ['id', 'kind', 'label', 'address', 'status', 'owner', 'maker'];
 const PERSON_BEFORE = COLUMNS.indexOf('owner');
 
-/** `svc channel list`: with whose each channel is, unless each is its own mailbox. */
+/** `svc channel list`: says whose each channel is, unless every channel is its own mailbox. */
 export const run = showing<'channel_list'>(({ items: channels }) => {
   if (channels.every((one) => one.kind === 'email' && one.person_of === null)) return {};
   const rows = channels.map((one) => ({ ...one, person: personText(one, channels) }));

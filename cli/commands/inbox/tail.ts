@@ -35,7 +35,7 @@ export const declaration: Declaration = {
   seeAlso: ['inbox list', 'inbox wait', 'listen', 'trigger'],
 };
 
-/** More whole payloads than these aren't read at once just to say what events are about. */
+/** Reads at most this many whole payloads at once to say what events are about. */
 const READ_AT_ONCE = 20;
 
 /** `svc inbox tail` */

@@ -58,7 +58,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (id !== undefined) return watchOne(context, id);
   const calls = retryingCalls(context);
   const watch = new Watch(context, calls);
-  // The first read sits out only what a proxy says, so that any other error there shows at once.
+  // The first read retries only a proxy's errors, so any other error shows at once.
   const first = await readAtFirst(() => readPage(context), calls);
   if (first === null) return EXIT.interrupted;
   await watch.look(first);
@@ -118,7 +118,7 @@ class Watch {
     else await this.#draw(page.filter(isPending), decided);
   }
 
-  /** The outcomes of requests that left the page. A decided one that leaves is merely old. */
+  /** The outcomes of requests that left the page. A decided request that leaves is just old. */
   async #ended(gone: readonly Request[]): Promise<Request[]> {
     const ended: Request[] = [];
     for (const { request_id: id } of gone.filter(isPending)) {

@@ -9,7 +9,7 @@ import { requestOf } from './request.ts';
 const RETRIES = 3;
 const SILENCE_MS = 30_000;
 const WAIT_DEFAULT_SECONDS = 45;
-/** A caller that waits for its answer is better told than kept for longer. */
+/** It's better to tell a waiting caller than to keep it waiting. */
 const ASKED_MAX_MS = 60_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export interface CallDefaults {
   readonly maxRetries?: number | undefined;
 }
 
-/** Calls operations, with their retries. A call that waits goes on waiting over a line that cuts it. */
+/** Calls operations, with their retries. A waiting call survives connections that get cut. */
 export function operationRunner(
   caller: Caller,
   defaults: CallDefaults,

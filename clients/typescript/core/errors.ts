@@ -55,7 +55,7 @@ export class SvcError extends Error {
   }
 }
 
-/** What was asked, and who says that it answered. */
+/** Which request it was, and which server says that it answered. */
 interface Asked {
   /** The path and the query. */
   readonly path?: string;
@@ -101,7 +101,7 @@ function strangersFailure(status: number, place: Asked): Failure {
   const message = `${inFront(place)} answered HTTP ${status}.`;
   const hint = status < 500 && /%2f/i.test(place.path ?? '') ? ENCODED_SLASH : null;
   const failure = { code: `HTTP_${status}`, message, hint, status };
-  // Proxies have numbers of their own, such as 524, for a server that they can't reach or that is silent.
+  // Proxies use their own status codes, such as 524, for a server that is silent or can't be reached.
   return status >= 500 || DETOURS.has(status) ? { ...failure, retryable: true } : failure;
 }
 
@@ -141,7 +141,7 @@ export function mayHaveArrived(error: unknown): error is SvcError {
   return sent || isVague || /same idempotency key/.test(hint ?? '');
 }
 
-/** Whether only the line failed, so that a call that waits is made again; `tries` were cut before. */
+/** Whether only the connection failed, so that a waiting call can be made again; `tries` were cut before. */
 export function isCut(error: unknown, tries: number): boolean {
   return tries === 0 ? mayHaveArrived(error) : failedForNow(error);
 }

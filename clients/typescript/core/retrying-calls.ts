@@ -40,7 +40,7 @@ export class RetryingCalls {
       } catch (error) {
         if (signal.aborted) return null;
         if (!canBeSatOut(error)) throw error;
-        // The line works between its cuts, so the next call needn't wait longer than the last.
+        // The connection works between cuts, so the next call needn't wait longer than the last.
         if (this.#clock.now() - began >= HELD_MS) this.#backoff.succeeded();
         if (!this.#isTroubled) trouble(`${sentence(messageOf(error))} Trying again.`);
         this.#isTroubled = true;

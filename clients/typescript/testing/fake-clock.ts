@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** Pauses before another try and between two looks are shorter; leases and their beats are longer. */
+/** Pauses before another try and between two checks are shorter; leases and their beats are longer. */
 const SHORT_MS = 15_000;
 
 interface Sleeper {

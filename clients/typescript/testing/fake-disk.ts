@@ -109,7 +109,7 @@ function given(path: string, value: unknown): unknown {
   return value;
 }
 
-/** The fields are of a query or of a JSON body. */
+/** The fields come from a query or a JSON body. */
 function check(
   stored: { readonly version?: unknown } | undefined,
   { if_version: wanted, if_exists: exists }: Fields,

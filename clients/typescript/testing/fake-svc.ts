@@ -128,7 +128,7 @@ export class FakeSvc {
     throw refused(501, 'NOT_PLAYED', {}, `FakeSvc doesn't play ${method} ${parts.join('/')}.`);
   }
 
-  /** A wait for nothing lasts as long as it was told, by the clock. */
+  /** A wait that finds nothing takes its full time on the fake clock. */
   #waited({ parts }: FakeCall, answer: unknown, seconds: number): unknown {
     const isEmpty = parts[1] === 'wait' && (answer as Fields)['event'] === null;
     if (isEmpty && seconds > 1) this.#clock.advance(seconds * 1000);

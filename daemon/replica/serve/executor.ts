@@ -52,7 +52,7 @@ interface Readable {
 }
 
 /**
- * A read waits this often, and so long each time, for this daemon's own writes to arrive before it goes to the gateway. In
+ * How often, and for how long each time, a read waits for this daemon's own writes before it goes to the gateway. In
  * between it makes sure that the gateway still answers.
  */
 const SETTLE_STEPS = 10;

@@ -89,7 +89,7 @@ export class FreshnessJudge {
     this.#isSilent = true;
   }
 
-  /** The gateway's last answer took so long; 0 if it came in time. So what the stream says may be as old. */
+  /** How long the gateway's last answer took; 0 if it came in time. What the stream says may be just as old. */
   delayed(ms: number): void {
     this.#delayMs = ms;
   }

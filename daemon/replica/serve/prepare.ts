@@ -59,7 +59,7 @@ async function findDamage(folder: ReplicaFolder): Promise<string | null> {
 
 /**
  * The position of a replica with `found` frames in its log; null if it lost frames. The client writes its notes last,
- * after a commit and after it folds in a log, so a crash may leave them out of date.
+ * after a commit and after it checkpoints a log, so a crash may leave them out of date.
  */
 function placeOf(
   { generation, frames }: SyncedTo,

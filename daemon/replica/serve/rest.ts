@@ -1,8 +1,8 @@
 /** A commit after such a rest is synced at once. */
 const QUIET_MS = 15;
-/** The rest while there are always more commits when it ends. */
+/** How long to rest while more commits keep arriving. */
 const BUSY_MS = 60;
-/** On a busy machine: some times as long as the sync took, but not longer than the second number. */
+/** On a busy machine: this many times as long as the sync took, up to the second number. */
 const TIMES = 3;
 const MAX_MS = 250;
 
@@ -13,7 +13,7 @@ const MAX_MS = 250;
 export class Rest {
   #leastMs = QUIET_MS;
 
-  /** The rest in milliseconds after a sync that took so long. `wasDue`: it was due before the last rest ended. */
+  /** The rest in milliseconds after a sync that took `tookMs`. `wasDue`: it was due before the last rest ended. */
   after(tookMs: number, wasDue: boolean): number {
     this.#leastMs = wasDue ? Math.min(BUSY_MS, 2 * this.#leastMs) : QUIET_MS;
     return Math.min(MAX_MS, Math.max(this.#leastMs, TIMES * tookMs));

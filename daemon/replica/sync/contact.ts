@@ -6,7 +6,7 @@ import type { Pauses } from './pauses.ts';
 import { SourceError } from './source-error.ts';
 import type { StatusBoard } from '../status-board.ts';
 
-/** Whoever uses the replica has the gateway asked if nothing was heard of it for this long. */
+/** A read of the replica asks the gateway whether it's there after this much silence. */
 const UNHEARD_MS = 5_000;
 /** For how long an answer in time lets us expect that others come in time. */
 const PROMPT_MS = 500;
@@ -82,7 +82,7 @@ export class Contact {
     return this.#wasPrompt;
   }
 
-  /** The gateway's answer to the question of the moment. Rejects with `SourceError`, or with the signal's reason. */
+  /** The gateway's answer to the current question. Rejects with `SourceError`, or with the signal's reason. */
   reach(signal = this.#closing.signal): Promise<Reached> {
     return this.#line.reach(signal);
   }
@@ -97,7 +97,10 @@ export class Contact {
     }
   }
 
-  /** Somebody relies on the replica: asks the gateway, in the background, if it was late or nothing was heard of it for long. */
+  /**
+   * Call it for each read that relies on the replica: asks the gateway, in the background, if it was late or has been
+   * silent for long.
+   */
   attend(): void {
     this.#line.need();
     const lastAt = Math.max(this.#heardAt, this.#askedAt);
@@ -110,10 +113,10 @@ export class Contact {
     this.#heardAt = performance.now();
   }
 
-  /** A relayed call was answered. `tookMs`: null for a wait, which may take long on any line. */
+  /** A relayed call was answered. `tookMs`: null for a wait, which may take long on any connection. */
   noteAnswer(tookMs: number | null): void {
     this.#answered(false, tookMs);
-    // The gateway may be at fault, or the line.
+    // The gateway may be at fault, or the connection.
     if (tookMs !== null && tookMs > LATE_MS) this.#ask();
   }
 
@@ -152,7 +155,7 @@ export class Contact {
     return performance.now() - this.#promptAt < PROMPT_MS;
   }
 
-  /** A question got no answer for so long. */
+  /** A question has had no answer for this long. */
   #late(ms: number): void {
     this.#isLate = true;
     this.#deps.freshness.delayed(ms);
@@ -177,7 +180,7 @@ export class Contact {
     if (isBack) onReturn();
   }
 
-  /** Nothing was heard of the gateway for long: the stream is dead, too. */
+  /** The gateway has been silent for long, so the stream is dead too. */
   #lose(): void {
     const { board, freshness, isFollowing, renew } = this.#deps;
     const isHeard = performance.now() - this.#heardAt < UNHEARD_MS;

@@ -4,8 +4,8 @@ import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 import { SyncError } from './sync-failure.ts';
 
 /**
- * Stores the checksums that the database file will have once the client folds in the log of this ended generation. Call
- * it before the client starts to fold, so that the next start can check the file even after an interruption.
+ * Stores the checksums that the database file will have once the client checkpoints the log of this ended generation.
+ * Call it before the client starts, so that the next start can check the file even after an interruption.
  */
 export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<void> {
   const known = folder.readSums();

@@ -7,14 +7,20 @@ const QUIET_MS = 200;
 export const LATE_MS = 1_000;
 /** If a try gets no answer for this long, a second one starts over a connection of its own while the first goes on. */
 const BESIDE_MS = 500;
-/** So for this long. Then tries are rarer, because a gateway that hangs has them all to answer before anything else. */
+/**
+ * Try this often for this long. After that, try less often, because a hanging gateway has to answer every try before
+ * anything else.
+ */
 const EAGER_MS = 5_000;
-/** After that: this often while somebody needs the gateway, and otherwise only so often. */
+/** After that: how often while somebody needs the gateway, and how often otherwise. */
 const NEEDED_MS = 900;
 const SELDOM_MS = 5_000;
 /** How long each of these lasts. The first one stays, because a slow gateway may yet answer it. */
 const BESIDE_LASTS_MS = 5_000;
-/** A gateway that is silent for this long is away. A line that delays each way by two seconds isn't. */
+/**
+ * A gateway that is silent for this long counts as unreachable. A connection with two seconds of delay each way
+ * doesn't.
+ */
 const LOST_MS = 5_000;
 
 export interface LineOptions<T> {
@@ -37,13 +43,13 @@ interface AnsweredTry {
 }
 
 /**
- * Finds out if the gateway is there: one question for everybody who wants to know. A connection that stays silent may be
- * dead although the line works again, so other tries start beside one that gets no answer.
+ * Finds out if the gateway is there: one question for everybody who wants to know. A silent connection may be dead
+ * although the network works again, so more tries start beside one that gets no answer.
  */
 export class Line<T> {
   readonly #options: LineOptions<T>;
   #round: Round<T> | null = null;
-  /** When the gateway ceased to say anything; null if the last question was answered, or refused soon. */
+  /** When the gateway fell silent; null if the last question was answered, or refused quickly. */
   #silentSince: number | null = null;
 
   constructor(options: LineOptions<T>) {
@@ -78,7 +84,7 @@ export class Line<T> {
     this.#round?.need();
   }
 
-  /** Tries once more at once: there is a reason to think that the gateway is back. */
+  /** Tries again right away, because the gateway is probably back. */
   hurry(): void {
     this.#round?.tryAgain();
   }
@@ -119,7 +125,7 @@ class Round<T> {
   #reject: (error: unknown) => void = () => undefined;
   #tries = 0;
 
-  /** `silentSince`: since when the gateway says nothing, also to questions before this one, in monotonic milliseconds. */
+  /** `silentSince`: since when the gateway has been silent, counting earlier questions, in monotonic milliseconds. */
   constructor(options: LineOptions<T>, silentSince: number) {
     this.#options = options;
     this.#silentSince = silentSince;
@@ -165,7 +171,7 @@ class Round<T> {
   }
 
   end(): void {
-    if (this.#ends()) this.#reject(new SourceError('unavailable', 'Nobody asks any more.'));
+    if (this.#ends()) this.#reject(new SourceError('unavailable', 'Everyone has stopped waiting.'));
   }
 
   /** Ends it. False if it has ended before. */

@@ -74,11 +74,11 @@ export class LocalCopy {
     return this.#syncing;
   }
 
-  /** Prepares for the client to fold in the log of an ended generation. Rejects with `SyncError`. */
+  /** Prepares for the client to checkpoint the log of an ended generation. Rejects with `SyncError`. */
   async noteFold(ended: SyncedTo): Promise<void> {
     // Somebody killed the process that asked, and its replica may be gone.
     if (!this.#process) throw new SyncError('ended', "The replica process isn't running.");
-    // Run one at a time: no client may fold the log while we still read it for a killed one.
+    // Run one at a time: no client may checkpoint the log while we still read it for a killed one.
     const noted = this.#noting.then(() => noteFold(this.#options.folder, ended));
     this.#noting = noted.catch(() => undefined);
     try {

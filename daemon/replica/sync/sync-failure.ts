@@ -1,6 +1,6 @@
 /** Why a sync failed, and what to do. */
 export type SyncFailure =
-  /** A reader blocks the fold of the log: retry in a moment. */
+  /** A reader blocks the checkpoint of the log: retry in a moment. */
   | 'busy'
   /** No answer, or an error that says nothing about the replica: retry later. */
   | 'network'

@@ -56,7 +56,7 @@ export class SyncRelay {
   #end: FrameEnd | null = null;
   #questions = 0;
 
-  /** Calls `onFold` before it tells the client to fold in the log of a generation that ended. */
+  /** Calls `onFold` before it tells the client to checkpoint the log of a generation that ended. */
   constructor(source: Source, numbers: FrameNumbers, onFold: (ended: SyncedTo) => Promise<void>) {
     this.#source = source;
     this.#numbers = numbers;

@@ -74,7 +74,7 @@ async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
     created_at: isoTime(now),
     bucket,
     key,
-    // It's as it stays now: deletions were noted in it.
+    // It won't change any more: deletions were noted in it.
     control: control.file === null ? null : await stored(control.file),
     ...(lacks.length > 0 && { damage: lacks }),
     projects,
@@ -101,7 +101,7 @@ async function copyControl(
   return { file: null, records: await likelyProjects(dataFolder), damage };
 }
 
-/** What a damaged control database still says, and the projects that have a database all the same. */
+/** What a damaged control database still says, plus the projects that still have a database. */
 async function likelyProjects(dataFolder: string): Promise<ProjectRecord[]> {
   const known = await projectsIn(join(dataFolder, 'control.db')).catch(() => []);
   const ids = await projectFolders(dataFolder);
@@ -151,7 +151,7 @@ async function copyProjects(
   return projects;
 }
 
-/** What goes wrong with a project is its deletion's doing, if it has been deleted meanwhile. */
+/** If the project has been deleted meanwhile, that explains what went wrong. */
 async function copyUnlessDeleted(
   options: ProjectOptions,
   to: string,
@@ -175,7 +175,7 @@ async function copyUnlessDeleted(
 /** Whether the project has been deleted since the backup began, or is being deleted. */
 async function isDeleted(dataFolder: string, projectId: string): Promise<boolean> {
   const now = await projectsIn(join(dataFolder, 'control.db')).catch(() => null);
-  // Nobody knows, so what went wrong is told.
+  // We can't know, so report what went wrong.
   if (now === null) return false;
   const record = now.find(({ id }) => id === projectId);
   return record === undefined || record.state === 'deleting';

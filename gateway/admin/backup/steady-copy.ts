@@ -92,7 +92,7 @@ export async function copySteadily<T>(
   }
 }
 
-/** Null where nothing can be written, and so nothing be erased, or where no blob has been stored yet. */
+/** Null if nothing can be written (so nothing can be erased), or if no blob has been stored yet. */
 async function announced(marks: CopyMarks): Promise<CopyMark | null> {
   try {
     return await marks.announce();

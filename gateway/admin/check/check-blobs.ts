@@ -44,7 +44,7 @@ export class BlobCheck {
       this.sizeBytes += blob.sizeBytes;
       onBlob();
       const problem = await this.problemOf(project, blob);
-      // Meanwhile its last row may have gone, and its bytes after it.
+      // Its last row, and then its bytes, may have been deleted meanwhile.
       if (problem === null || !(await copy.isReferenced(blob.digest))) continue;
       this.#report(project, this.placeOf(project, blob), 'blob', problem);
     }
@@ -76,7 +76,7 @@ export class BlobCheck {
     } catch (error) {
       const code = errorCode(error) ?? '';
       if (code === 'ENOENT') return MISSING;
-      // Other errors are of the bucket, or of our rights.
+      // Other errors concern the bucket, or our permissions.
       if (code === 'EIO') return "can't be read";
       throw error;
     }

@@ -64,7 +64,7 @@ function nextSteps({ data, damage }: Pick<CheckReport, 'data' | 'damage'>): stri
   const others = damage.filter(({ what }) => what !== 'blob' && what !== 'master key');
   if (others.length > 0 && others.every(({ file }) => isSpare(file))) {
     steps.push(
-      `To have the files that are made anew removed, stop what uses them, then: svc gateway repair --data ${data}`,
+      `To remove the damaged files that svc can rebuild, stop whatever uses them, then run: svc gateway repair --data ${data}`,
     );
   } else if (others.some(({ file }) => file === ON_SERVER)) {
     steps.push('Restore that database at its server, as of a time before the damage.');
@@ -74,7 +74,7 @@ function nextSteps({ data, damage }: Pick<CheckReport, 'data' | 'damage'>): stri
     );
   }
   steps.push(
-    'Everything else goes on. Keep the backups that you have: newer ones lack what is damaged.',
+    'Everything else keeps working. Keep the backups that you have: newer ones lack what is damaged.',
   );
   return steps;
 }

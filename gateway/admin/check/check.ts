@@ -75,7 +75,7 @@ export async function checkData(options: CheckOptions): Promise<CheckReport> {
   }
 }
 
-/** It knows what the check found, and nothing else: the check has looked at all. */
+/** The register now holds exactly what the check found, because the check looked at everything. */
 function tellRegister(register: DamageRegister, damage: readonly Finding[]): void {
   const isFound = (file: string, what: string): boolean =>
     damage.some((one) => one.file === file && one.what === what);

@@ -109,7 +109,7 @@ class OwnData implements ControlAccess {
     const adopted = await this.#control.moves.adopt(moving);
     if (adopted !== 'adopted') throw new OrderRefused(`It wasn't imported: ${adopted}.`);
     const id = this.#gatewayId;
-    // Running gateways would look after it only from its first call on.
+    // Running gateways would start to look after the project only at its first call.
     if (id !== null) await this.#control.gateways.handOver(id, moving.project.id, Date.now());
   }
 

@@ -51,7 +51,7 @@ export async function reseal(target: ResealTarget, vaults: Vaults): Promise<Rese
       let { values, hashes } = await resealMessages(rows, target, vaults.fresh);
       for (const value of valuesOf(target)) {
         for await (const found of rows.of(value)) {
-          // A row whose key is a hash comes again behind its old place.
+          // A row whose key is a hash gets a new key, so the scan may meet it again.
           if (vaults.fresh.hasSealed(found.sealed)) continue;
           hashes += await resealRow(rows, target, { value, found, vaults });
           values += 1;
@@ -117,7 +117,7 @@ function opened(target: ResealTarget, value: SealedValue, { found, vault }: Open
   }
   const texts = value.signed?.(textOf(plain), row, projectId) ?? {};
   for (const [name, text] of Object.entries(texts)) {
-    // One that isn't filled in yet is filled in now.
+    // A missing hash is fine, because resealing fills it in.
     if (row[name] === null || row[name] === vault.sign(text)) continue;
     throw new AdminError(`The ${name} of ${where} is damaged: it belongs to another address.`);
   }

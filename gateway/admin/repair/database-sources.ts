@@ -64,7 +64,7 @@ export async function databaseSources(
   return { of: (project) => found.get(project) ?? null, close };
 }
 
-/** A replica's folder is called by its project; a copy of it may be called anything. */
+/** A replica's folder is named after its project; a copy of it may have any name. */
 function replicaProject(replica: string, projects: readonly (string | null)[]): string | null {
   if (!existsSync(join(replica, REPLICA_FILE))) {
     throw new AdminError(

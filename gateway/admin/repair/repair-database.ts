@@ -45,8 +45,8 @@ export async function putDatabase(
   await mkdir(kept, { mode: 0o700 });
   const isOfIt = (name: string): boolean =>
     (project === null ? name.startsWith('control.db') : !STAYS.test(name)) && !name.endsWith(NEW);
-  // The database goes first. If this is cut short, nothing starts without it, and the next check misses it; without its
-  // log or its sums, it would pass for a good one.
+  // The database goes first. If this is interrupted, nothing starts without the database, and the next check reports it
+  // as missing. Without its log or sums, a damaged one would look sound.
   const own = basename(path);
   const names = (await readdir(folder)).filter((name) => isOfIt(name) && name !== own);
   if (existsSync(path)) await rename(path, join(kept, own));

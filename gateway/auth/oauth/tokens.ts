@@ -41,7 +41,7 @@ export class Tokens {
       const isOver =
         error instanceof OAuthError && error.toResponseObject().error === 'invalid_grant';
       if (!isOver || !this.#deps.clients.mustRegister(required(form, 'client_id'))) throw error;
-      // Then the client registers again. Otherwise it would lead people to us with an id that we don't know.
+      // This makes the client register again. Otherwise it would keep sending people to us with an unknown id.
       throw new OAuthError(OAuthErrorCode.InvalidClient, 'Register the client again.');
     }
   }

@@ -26,7 +26,7 @@ interface BrowserPushOptions {
 const DEADLINE_MS = 10_000;
 /** A push service keeps a message this long for a browser that is away. */
 const KEPT_SECONDS = 86_400;
-/** A later test says more than one that waited for long. */
+/** A later test tells more than an old one. */
 const TEST_KEPT_MS = 600_000;
 
 /**

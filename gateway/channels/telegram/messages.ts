@@ -62,7 +62,8 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
   channel: {
     title: 'New channel proposed',
-    meaning: 'If you approve, whoever is behind it is also asked and can decide as you do.',
+    meaning:
+      'If you approve, the person behind it also gets requests and can decide, just as you do.',
     summary: 'The new channel',
   },
   member: {

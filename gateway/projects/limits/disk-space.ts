@@ -35,7 +35,7 @@ interface DiskSpaceDeps {
   readonly folders: readonly string[];
   /** Bytes to keep free: 0 for none, null for a tenth of the disk, at most 1 GiB. */
   readonly reserveBytes: number | null;
-  /** Deletes what can be made again; what it frees is looked at at once. */
+  /** Deletes what can be made again; the disk is measured again right afterwards. */
   giveUp(): Promise<void>;
   /** The bytes that each project stores. */
   sizes(only?: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
@@ -47,7 +47,7 @@ interface DiskSpaceDeps {
 }
 
 const GIB = 1024 ** 3;
-/** How long a look at the disk is good for. Nobody looks while nothing comes in. */
+/** How long a measurement stays valid. Nothing measures the disk while nothing comes in. */
 const FRESH_MS = 2000;
 const RETRY_SECONDS = 30;
 const GIVE_UP_MS = 60_000;
@@ -93,7 +93,7 @@ export class DiskSpace {
     return Math.abs(this.#deps.now() - this.#lookedAt) > FRESH_MS;
   }
 
-  /** UNAVAILABLE if the project can't take in this many bytes now. Looks at the disk now and then, without waiting. */
+  /** UNAVAILABLE if the project can't take in this many bytes now. Measures the disk now and then, without waiting. */
   admit(project: GuardedProject, bytes: number): void {
     if (this.#isStale && this.#deps.reserveBytes !== 0) void this.look();
     const { level } = this.#status;
@@ -139,7 +139,7 @@ export class DiskSpace {
     if (level !== before) this.#deps.onChange(this.#status);
   }
 
-  /** The disk with the least room; undefined if there is none to look at. */
+  /** The disk with the least room; undefined if there is none to measure. */
   async #worst(): Promise<{ readonly free: number; readonly reserve: number } | undefined> {
     const { folders, reserveBytes, probe = spaceOf } = this.#deps;
     const all = await Promise.all(folders.map((folder) => probe(folder)));
@@ -149,7 +149,9 @@ export class DiskSpace {
     return worst;
   }
 
-  /** Before anybody is refused, and then now and then: it costs a look into each project's folder. */
+  /**
+   * Gives up space before anybody is refused, and after that only now and then, because it reads each project's folder.
+   */
   #mayGiveUp(level: DiskLevel): boolean {
     const now = this.#deps.now();
     if (level !== 'ok' && Math.abs(now - this.#gaveUpAt) < GIVE_UP_MS) return false;

@@ -4,14 +4,14 @@ export const HELD_NOTE = 'held';
 /**
  * A button works once the page was in front of the person for a second, so that no click that was under way presses it.
  * Each press that comes too soon begins the second anew. The server has the same rule for new pages; only the script
- * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`. Who can't see that
- * hears it: why a press did nothing, and when the next one works.
+ * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`. Screen readers
+ * hear why a press did nothing, and when the next one works.
  */
 export const HOLD_SCRIPT = String.raw`(() => {
   const READING_MS = 1000;
   const HELD = 'form[method=post] :is(button:not([type=button]), input[type=submit]), a[data-hold]';
   const root = document.documentElement;
-  // A window that was moved has something else under the pointer. Inner sizes also change with a phone's keyboard.
+  // After a window moves, something else is under the pointer. Inner sizes also change with a phone's keyboard.
   const placeNow = () => [screenX, screenY, outerWidth, outerHeight].join();
   let timer = 0;
   let place = '';
@@ -28,7 +28,7 @@ export const HOLD_SCRIPT = String.raw`(() => {
     clearTimeout(timer);
     place = placeNow();
     timer = setTimeout(() => {
-      // A new window may still be finding its place.
+      // A new window may still be moving into position.
       if (placeNow() !== place) return wait();
       root.dataset.ready = '';
       if (isTold) tell('You can press it now.');
@@ -60,7 +60,7 @@ export const HOLD_SCRIPT = String.raw`(() => {
   });
   for (const name of ['blur', 'pageshow', 'hashchange']) addEventListener(name, wait);
   document.addEventListener('visibilitychange', wait);
-  // Who turned the phone or moved the window has read the page again by the time they press.
+  // After turning the phone or moving the window, people look at the page again before they press.
   addEventListener('resize', waitIfMoved);
   document.addEventListener('pointermove', waitIfMoved, true);
   document.addEventListener('pointerdown', press, true);

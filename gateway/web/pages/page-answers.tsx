@@ -117,8 +117,8 @@ export function seeOther(c: Ctx, location: string): Response {
 
 /** What pages say about a form that they refuse. */
 export const FORM_PROBLEMS = {
-  noForm: 'That was not a form of this page.',
-  unclear: 'The form was not clear. Please choose again.',
+  noForm: 'That form isn’t from this page.',
+  unclear: 'We couldn’t read your choice. Please choose again.',
   outdated: 'The page was out of date. Please look once more, then choose again.',
   early:
     'That came within a second of the page appearing, before anyone could read it. Please read it, then press again.',

@@ -127,7 +127,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
           {isChannel && (
             <p class="soft">
               Where several people must approve, all channels of one person count once, and so do
-              chats of which nobody said whose they are.
+              all chats whose owner nobody has named.
             </p>
           )}
           {options.map((option, index) => (

@@ -69,7 +69,7 @@ export async function endParts(
   // Requests first: one that is withdrawn may take a channel or an invitation with it.
   const ordered = ending.toSorted((a, b) => rank(a) - rank(b));
   for (const row of ordered) await END[row.kind]?.(context, row, how);
-  // Whoever had the key chose these addresses.
+  // These addresses were chosen by whoever had the key.
   await store.deliveries.cancelCallbacksOf(line, isoTime(now));
   return { ended: ending.map(toMadeThing), left: [...staying] };
 }

@@ -30,7 +30,7 @@ export async function madeParts(
   return { line, ending: rows.filter((row) => !stays(row)), staying: [...staying, ...known] };
 }
 
-/** What is left where only the maker has ended, `before` being what there was until then. */
+/** What remains if only the maker has ended; `before` is what there was until then. */
 export async function keptParts(
   context: Reading,
   makers: readonly string[],

@@ -63,7 +63,7 @@ export class People {
     return this.#firsts.get(channelId) ?? channelId;
   }
 
-  /** Nothing if one of them is gone: nobody knows any more whose that was. */
+  /** Nothing if one of them is gone, because then we no longer know whose it was. */
   #join(one: string, other: string): void {
     if (!this.#firsts.has(one)) return;
     const [kept, dropped] = [this.#firstOf(one), this.#firstOf(other)];

@@ -126,7 +126,7 @@ async function planOf(store: Repositories, wanted: Wanted, now: number): Promise
   };
 }
 
-/** Where a replay of several pages stands, and when its first call was. */
+/** How far a replay of several pages has come, and when its first call was made. */
 interface Position {
   readonly seq: number;
   readonly begun: number;

@@ -17,7 +17,7 @@ export async function ringIn(
   eventId: string,
   park: Park,
 ): Promise<Condition | null> {
-  // Most parked events are waited for by none.
+  // Most parked events have no other event waiting for them.
   if ((await context.store.parks.waitingFor(eventId)).length === 0) return null;
   return new RingSearch(context, eventId).closes(park);
 }
@@ -25,7 +25,7 @@ export async function ringIn(
 class RingSearch {
   readonly #context: Looking;
   readonly #eventId: string;
-  /** Whether an event can't go on before the searched one; false while that is being found out. */
+  /** Whether an event can't continue before the searched one; false while the search is running. */
   readonly #known = new Map<string, boolean>();
 
   constructor(context: Looking, eventId: string) {
@@ -39,7 +39,7 @@ class RingSearch {
     for (const condition of conditions) {
       const isHeld = await this.#isHeld(condition);
       if (isHeld) held.push(condition);
-      // One that isn't held wakes an event that needs only one; one that is holds up an event that needs all.
+      // A condition that isn't held up wakes an event that needs any one; a held one holds up an event that needs all.
       if (isHeld !== wakesOnAny) break;
     }
     const isClosed = held.length === (wakesOnAny ? conditions.length : 1);

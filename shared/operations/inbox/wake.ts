@@ -46,7 +46,7 @@ async function endCondition(
   if (verdict.dueAt !== null) emit({ kind: 'due', at: verdict.dueAt });
 }
 
-/** Writes down that a waiting event goes on: by hand, or because its time has come. The caller moves the event. */
+/** Records that a waiting event continues: a person moved it, or its time has come. The caller moves the event. */
 export async function recordResumed(
   context: Waking,
   row: EventRow,

@@ -64,7 +64,7 @@ export const keyRevoke = defineOperation({
   },
 });
 
-/** Whoever has a key in the wrong hands doesn't end the key that made it: SCOPE_MISSING. */
+/** A stolen key can't end the key that made it: SCOPE_MISSING. */
 async function refuseMaker({ store, caller }: WriteContext, wanted: string): Promise<void> {
   if (wanted === caller.keyId || !(await store.makers.line([wanted])).includes(caller.keyId))
     return;
@@ -82,6 +82,6 @@ async function refuseOwners({ store, caller }: WriteContext, wanted: string): Pr
   if ((await memberBehind(store, caller))?.id === holder.id) return;
   throw new ServiceError('SCOPE_MISSING', {
     details: { scope: 'admin' },
-    hint: 'This key belongs to an owner. They can revoke it with any admin key of theirs, and every owner can in the web inbox.',
+    hint: 'This key belongs to an owner. They can revoke it with any of their admin keys, and any owner can in the web inbox.',
   });
 }

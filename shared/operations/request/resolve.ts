@@ -89,7 +89,7 @@ export async function recordEnd(
   await record(op, id, about, { eventId, by });
 }
 
-/** Reports the result to the inbox and to the request's callback. `isDone`: somebody has the answer already. */
+/** Reports the result to the inbox and to the request's callback. `isDone`: somebody already has the answer. */
 export async function announceEnd(
   context: ApprovalContext,
   request: RequestRow,

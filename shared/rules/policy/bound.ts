@@ -44,7 +44,7 @@ interface Amounts {
   readonly numbers: readonly Decimal[];
   /** What they are, in words. */
   readonly given: string;
-  /** Where values are bound, in what way they don't hold the stated number, in words; null if they do. */
+  /** How the bound values fail to hold the stated number, in words; null if they hold it. */
   readonly difference: string | null;
   /** Values are bound, but none at this place. */
   readonly isElsewhere: boolean;
@@ -164,7 +164,7 @@ function isMeant(value: unknown, { command, under }: BindTest, stops: boolean): 
   );
 }
 
-/** Null if none of them is false, but one isn't certain. Those that aren't asked for are undefined. */
+/** Null if none of them is false, but one isn't certain. Tests that the rule doesn't have are undefined. */
 function allOf(...outcomes: readonly (boolean | null | undefined)[]): boolean | null {
   if (outcomes.includes(false)) return false;
   return outcomes.includes(null) ? null : true;

@@ -140,7 +140,7 @@ function concerns(test: RuleTest, rule: number, found: Found): boolean {
   return test.recipients === null || reaches(test.recipients, rule, found);
 }
 
-/** Each limit is met by itself, so that a rule that stops calls needs no single number within both. */
+/** Each limit is tested separately, so a rule that stops calls needs no single number within both. */
 function rangesOf({ amount_gt: above, amount_lte: most }: PolicyRule): Range[] {
   const ranges = [rangeOf(above, undefined), rangeOf(undefined, most)];
   return ranges.filter((range) => range.above !== null || range.most !== null);

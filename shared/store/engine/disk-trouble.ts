@@ -46,7 +46,7 @@ export function refusalOf(error: unknown): ServiceError {
   return diskRefusal(error) ?? unavailable(RETRY_SECONDS, error);
 }
 
-/** SQLite would open such a file for reading only, and never write to it even where that was mended since. */
+/** SQLite would open such a file read-only, and never write to it even after the problem is fixed. */
 export function refuseUnwritable(path: string): void {
   const trouble = unwritable(databasePlaces(path));
   if (trouble === null) return;

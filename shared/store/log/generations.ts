@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 /** How long we keep the log after the last call of `follow`. */
 const FOLLOWED_MS = 24 * HOUR_MS;
 
-/** The places where a crash has its own consequences. */
+/** Crash points that recover differently. */
 export type CrashPoint =
   | 'follow: log emptied'
   | 'follow: state written'
@@ -38,7 +38,7 @@ export interface GenerationOptions {
   readonly now: () => number;
   /** How much archived logs may take; null, the default, goes by the size of the database. */
   readonly archiveBytes?: number | null;
-  /** For tests that kill the process at such a place. */
+  /** For tests that kill the process at a crash point. */
   readonly at?: (point: CrashPoint) => void;
 }
 
@@ -58,7 +58,7 @@ export class Generations {
   readonly #archive: LogArchive;
   #log: WriteAheadLog | null = null;
   #state: LogState | null = null;
-  /** Committed frames of the current generation, at the last look. */
+  /** Committed frames of the current generation, at the last refresh. */
   #frames = 0;
   /** The log's expected salts; null until they can be known. */
   #salts: string | null = null;

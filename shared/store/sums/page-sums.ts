@@ -53,7 +53,7 @@ export function writeSums(databasePath: string, sums: PageSums): void {
   writeDurably(sumsPath(databasePath), encode(sums));
 }
 
-/** From here on no page's sum is known. Durable when it returns. */
+/** After this, no page's sum is known. Durable when it returns. */
 export function dropSums(databasePath: string): void {
   rmSync(`${sumsPath(databasePath)}.part`, { force: true });
   rmSync(sumsPath(databasePath), { force: true });

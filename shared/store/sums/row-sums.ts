@@ -97,7 +97,7 @@ const FAMILIES: readonly Family[] = [
 /** Before every place: numbers come before texts, and no number is smaller. */
 const START = Number.MIN_SAFE_INTEGER;
 
-/** Where a look at all rows goes on; null at its end. */
+/** Where a check of all rows continues; null at its end. */
 export interface RowPlace {
   readonly family: number;
   readonly at: string | number;
@@ -113,7 +113,7 @@ export class RowSumRepository {
     this.#tx = tx;
   }
 
-  /** Looks at up to `limit` rows; returns what is damaged among them, and where to go on. */
+  /** Checks up to `limit` rows; returns the damaged ones, and where to continue. */
   async look(
     { family, at }: RowPlace,
     limit: number,

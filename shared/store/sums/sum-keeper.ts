@@ -172,7 +172,7 @@ function isFoldedSince({ salts }: PageSums, log: LogContent): boolean {
   return log.frames === 0 || log.salts !== salts;
 }
 
-/** Whether the file has commits that its sums don't know: another program has folded a log in, or written. */
+/** Whether the file has commits that its sums don't know: another program has checkpointed a log, or written. */
 export function isNewerThan(path: string, sums: PageSums): boolean {
   if (!isFoldedSince(sums, contentOf(`${path}-wal`))) return false;
   let isNewer = false;

@@ -100,7 +100,7 @@ export class ActivityRepository {
     };
   }
 
-  /** How many rows of a kind aren't counted yet: of the kind with the most; `max` stands for it and more. */
+  /** How many rows aren't counted yet, of the kind with the most; `max` means that many or more. */
   async behind(
     { eventSeq, ledgerSeq, eventEnd, deliveryEnd }: ActivityPosition,
     max: number,
@@ -236,7 +236,7 @@ export class ActivityRepository {
     return row ? Date.parse(String(row['received_at'])) : null;
   }
 
-  /** How many events are dead; `max` stands for it and more. */
+  /** How many events are dead; `max` means that many or more. */
   async dead(max: number): Promise<number> {
     const row = await this.#tx.get(
       "SELECT count(*) AS n FROM (SELECT 1 FROM event WHERE status = 'dead' LIMIT ?)",

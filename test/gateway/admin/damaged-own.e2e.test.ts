@@ -76,7 +76,7 @@ it('a backup is not a success where only sums are damaged, which a repair has ma
   expect(await run('check')).toMatchObject({ damage: [{ file: sums, what: 'its sums' }] });
   const made = await run('backup', backup);
   expect(made).toMatchObject({ code: 1, damage: [], blobs: 1 });
-  expect(made.err).toContain('1 file damaged that no backup needs');
+  expect(made.err).toContain('Damaged, but not needed in a backup: 1 file');
   expect(await run('repair')).toMatchObject({ code: 0, repaired: [{ file: sums, from: null }] });
   expect(await look(data, project)).toMatchObject(WHOLE);
   expect(await run('backup', `${backup}-again`)).toMatchObject({ code: 0 });

@@ -202,7 +202,7 @@ describe('a large mail', () => {
     await open({ extensions: ['SIZE 1000000'] });
     expect(await mailer.send(large)).toEqual({
       outcome: 'refused',
-      reason: 'The mail is larger than the mail server takes.',
+      reason: 'The mail is larger than the mail server accepts.',
     });
     expect(server.commands.some((line) => line.startsWith('MAIL'))).toBe(false);
     expect(await mailer.send(mail)).toMatchObject({ outcome: 'sent' });

@@ -216,7 +216,7 @@ describe('a server that is not well', () => {
   it('or has no address', async () => {
     await open({}, { host: 'mail.invalid' }, undefined, STEP_MS);
     expect(reasonOf(await mailer.send(mail))).toMatch(
-      /^The (name of the mail server leads nowhere|mail server does not answer)/,
+      /^The (name of the mail server can't be resolved|mail server does not answer)/,
     );
   });
 });
@@ -234,7 +234,7 @@ describe('credentials', () => {
     expect(sent).toEqual({
       outcome: 'later',
       retryAfterSeconds: null,
-      reason: 'The mail server does not accept who we say we are (535).',
+      reason: 'The mail server refused our login (535).',
     });
   });
 
@@ -242,7 +242,7 @@ describe('credentials', () => {
     await open({ login });
     expect(await mailer.send(mail)).toMatchObject({
       outcome: 'later',
-      reason: 'The mail server does not accept who we say we are (530).',
+      reason: 'The mail server refused our login (530).',
     });
   });
 

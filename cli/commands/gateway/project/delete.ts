@@ -10,7 +10,7 @@ export const declaration: Declaration = {
   order: 12,
   summary: 'Delete a project with everything in it, for good.',
   description:
-    'Its keys, sessions, waits and streams end at once. Then its blobs, database, log and archives are erased, and its slug is free. If the gateway stops meanwhile, its next start goes on. Backups keep their copy. With SVC_DATABASE_URL the tables are emptied: drop the database at its server yourself. To keep a copy, run svc gateway export first.',
+    'Its keys, sessions, waits and streams end at once. Then its blobs, database, log and archives are erased, and its slug is free. If the gateway stops meanwhile, it continues at its next start. Backups keep their copy. With SVC_DATABASE_URL the tables are emptied: drop the database at its server yourself. To keep a copy, run svc gateway export first.',
   args: [PROJECT_ARGUMENT],
   options: [
     { flag: 'yes', value: 'NAME', summary: 'The same slug or id again, instead of typing it' },

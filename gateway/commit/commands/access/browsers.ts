@@ -7,7 +7,7 @@ import { actorNamed } from '../../../../shared/rules/actor.ts';
 import { approvalContext } from '../../context/approval-context.ts';
 import type { Command } from '../../context/job.ts';
 
-/** More than anybody uses. The oldest makes way. */
+/** More than anybody uses. The oldest is dropped. */
 const BROWSERS_MAX = 10;
 const PUSH_KEY = 'push_key';
 
@@ -30,7 +30,7 @@ interface Added {
   readonly now: number;
 }
 
-/** Adds a browser to a person's channel. False if the channel can't be asked any more. */
+/** Adds a browser to a person's channel. False if the channel is no longer active. */
 export const addBrowser: Command<Added, boolean> = {
   async run(job, { channelId, actor, name, subscription, now }) {
     const { store, project, vault } = job;
@@ -79,7 +79,7 @@ interface Tested {
   readonly now: number;
 }
 
-/** Where a channel's budget of tests stands, beside those of its keys. */
+/** The row of a channel's test budget, next to those of its keys. */
 const TESTS = 'push_test';
 
 /** Counts a test that a person sends to one of their browsers; 0, or how long they must wait for the next one. */

@@ -28,7 +28,7 @@ export const admitNotice: Command<Admission, boolean> = {
     if (notice.admitted === 1) return true;
     if (notice.kind === 'digest') return admitDigest(job, notice, { isCounted, now });
     const request = await requests.find(notice.request_id ?? '');
-    // The send itself finds that there is nothing to say.
+    // Sending will notice that there is nothing to say.
     if (!request) return true;
     const of = { channelId: notice.channel_id, keyId: request.key_id };
     const areOthersHeld = (await notices.held(of.channelId, of.keyId)).length > 0;
@@ -113,7 +113,7 @@ interface Muting extends BudgetOf {
   readonly now: number;
 }
 
-/** A person mutes a key for their own channel, or hears of it again. False if the channel can't be asked any more. */
+/** A person mutes a key for their own channel, or unmutes it. False if the channel is no longer active. */
 export const muteKey: Command<Muting, boolean> = {
   async run(job, { channelId, keyId, until, now }) {
     const { channels, noticeBudgets, notices } = job.store;
@@ -121,7 +121,7 @@ export const muteKey: Command<Muting, boolean> = {
     const of = { channelId, keyId };
     await noticeBudgets.set(of, { ...(await noticeBudgets.find(of)), mutedUntil: until });
     const digest = await notices.findDigest(channelId, keyId);
-    // It finds its own time when it is due.
+    // When it's due, it works out its own time.
     if (digest) await notices.deferAll([digest.id], until ?? now);
     const context = approvalContext(job, now, actorNamed(channelId));
     await context.record(until === null ? 'key.unmuted' : 'key.muted', keyId, {

@@ -162,7 +162,7 @@ export class Mailbox {
       this.#log.counts();
       onSuccess();
       rejections = isAccepted ? 0 : rejections + 1;
-      // While mails are rejected, new ones can't be taken either.
+      // While we reject mails, we can't take new ones either.
       if (!isAccepted) await pause(backoffMs(rejections, pauses), signal);
       else await connection.news(Math.min(pollMs, this.#untilDue()), signal);
     }

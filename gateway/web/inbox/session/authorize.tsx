@@ -228,7 +228,7 @@ async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
   if (granted === 'changed')
     return refuse('Your role in this project has changed. Try again.', 409);
   const keysAt = `${ui.root}/p/${project.info.slug}/keys`;
-  const problem = 'The project has as many active keys as it can have. Revoke one, then try again.';
+  const problem = 'The project has the maximum number of active keys. Revoke one, then try again.';
   return refuse(problem, 409, { keysAt });
 }
 

@@ -176,7 +176,7 @@ export function RefusedPage({
   return (
     <PlainPage frame={frame} title="This app can’t be connected">
       <h1>This app can’t be connected</h1>
-      <p>It asked for access in a wrong way: {line(reason)}</p>
+      <p>Its request for access is wrong: {line(reason)}</p>
       <p>The app is at {exact(new URL(to).host)}. Go there only if you know it.</p>
       <a class="btn" href={to}>
         Go back to the app

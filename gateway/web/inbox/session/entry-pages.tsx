@@ -90,7 +90,7 @@ export function MailedPage({ frame, isConnecting, readBy }: MailedProps): JSX.El
               it with <code class="mono">{readBy}</code>
             </p>
           )}
-          {isConnecting && <p>Open the link in this browser to go on with the app.</p>}
+          {isConnecting && <p>Open the link in this browser to continue with the app.</p>}
         </div>
       </div>
     </PlainPage>

@@ -36,7 +36,7 @@ export class PolicyRepository {
     return this.#one(`${SELECT} WHERE version = ?`, [version]);
   }
 
-  /** Throws a `RowDamage` for a policy that isn't as it was approved. */
+  /** Throws a `RowDamage` if a policy no longer matches what was approved. */
   async #one(sql: string, params: readonly SqlValue[] = []): Promise<PolicyRow | undefined> {
     const row = await this.#tx.get<PolicyRow & Summed>(sql, params);
     if (row && !isSound(row.sum, policyFields(row))) throw new RowDamage(`policy ${row.version}`);

@@ -80,7 +80,7 @@ describe('the page', () => {
     await browser.openFromApp(app.url());
     const { status } = await browser.send({ verb: 'allow', lifetime: '30' });
     expect([status, browser.page.next]).toEqual([409, null]);
-    expect(browser.text).toContain('as many active keys as it can have');
+    expect(browser.text).toContain('the maximum number of active keys');
     expect(browser.page.html).toMatch(/<a href="\/ui\/p\/full[\w-]*\/keys">Keys<\/a>/);
   });
 });

@@ -29,7 +29,7 @@ describe('a message that asks', () => {
     ['policy', 'New policy proposed', 'rules that will decide in your place'],
     ['file_url', 'Public link to a file', 'Anyone with the link can download the file'],
     ['email_send', 'Email to be sent', 'send email from the address of the project'],
-    ['channel', 'New channel proposed', 'is also asked and can decide as you do'],
+    ['channel', 'New channel proposed', 'also gets requests and can decide, just as you do'],
     ['member', 'Change of members', 'changes who has power in the project'],
   ])('says what it is about: %s', (kind, title, meaning) => {
     const { text } = ask({ kind });

@@ -54,7 +54,7 @@ describe('from a request that a person approved', () => {
     expect(documentIn(form.html).rules.at(-1)).toEqual(rule);
     expect(form.html).toContain('+ auto-deploy');
     expect(form.html).toContain('value="propose"');
-    expect(form.html).toMatch(/1 request would be decided otherwise.*?Deploy v2/s);
+    expect(form.html).toMatch(/1 request would be decided differently.*?Deploy v2/s);
     // It becomes a request like any other.
     const fields = {
       act: 'propose',
@@ -144,7 +144,7 @@ describe('the editor', () => {
     const { html } = await owner.post(propose, { fields: { policy, act: 'diff' } });
     expect(html).toContain('On the last 50 requests');
     expect(html).toContain('refused: 3; a person decides: 47');
-    expect(html).toContain('50 requests would be decided otherwise');
+    expect(html).toContain('50 requests would be decided differently');
   });
 });
 

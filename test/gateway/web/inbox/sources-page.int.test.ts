@@ -272,7 +272,10 @@ describe('one source', () => {
     const wrong = await owner.post(await at('sampled'), {
       fields: { act: 'sample', kind: 'stripe.invoice.paid' },
     });
-    expect([wrong.status, wrong.html.includes('no such sample')]).toEqual([400, true]);
+    expect([wrong.status, wrong.html.includes('doesn’t accept such a sample')]).toEqual([
+      400,
+      true,
+    ]);
   });
 
   it('is removed in two steps, and its address stops', async () => {

@@ -74,8 +74,8 @@ export function replyText(text: string, direction: MailDirection = 'reply'): str
 }
 
 /**
- * Where a mail starts that is appended without quoting it line by line: it's answered. `forwarded` if it's sent on, also
- * if that is only possible: a mail too much does no harm.
+ * Where a mail starts that is appended without quoting it line by line: it's answered. `forwarded` if it's sent on or
+ * may be: keeping a mail too many does no harm.
  */
 function appendedTo(
   lines: readonly string[],
@@ -116,7 +116,7 @@ function quotedForward(lines: readonly string[], index: number): 'forwarded' | n
 function isIntroducedAt(lines: readonly string[], index: number): boolean {
   const introduction = introductionAt(lines, index);
   if (introduction === null || isQuoted(nextText(lines, introduction.end))) return false;
-  // Nothing shows that the rest is quoted, so the line itself must leave no doubt.
+  // Nothing else shows that the rest is quoted, so the line itself must be unmistakable.
   return OPENS.test(markIn(lines, index)) && /\d[:.h]\d\d|@/.test(introduction.text);
 }
 

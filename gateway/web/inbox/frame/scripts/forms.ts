@@ -1,6 +1,6 @@
 /** Sends a form once, and the form of a link that a person just asked for without another click. */
 export const FORMS_SCRIPT = String.raw`(() => {
-  // A second click on the way to a slow answer is not a second wish.
+  // A second click while the answer is slow isn't a second request.
   const sent = new WeakSet();
   document.addEventListener('submit', (event) => {
     const { target } = event;

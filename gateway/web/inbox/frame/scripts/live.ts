@@ -33,7 +33,7 @@ export const LIVE_SCRIPT = String.raw`
     isPressed = false;
     setTimeout(lookAgain);
   };
-  // Another button opens a menu, and is not told of again.
+  // Any other button opens a menu, and its release isn't reported.
   document.addEventListener('pointerdown', ({ button }) => (isPressed = button === 0));
   for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend']) document.addEventListener(name, release);
   addEventListener('blur', release);
@@ -53,7 +53,7 @@ export const LIVE_SCRIPT = String.raw`
   const markOf = (one) => one?.id || one?.getAttribute('href') || one?.value || null;
   const swap = (fresh) => {
     document.dispatchEvent(new CustomEvent('svc:fresh', { detail: fresh }));
-    // Who reads this page for a while need not wait again: the forms stay as old as the page.
+    // After reading the page for a while, nobody has to wait again: its forms count as old as the page.
     for (const field of fresh.querySelectorAll('input[name=csrf]')) field.setAttribute('value', proof);
     const held = markOf(document.activeElement);
     const open = [...document.querySelectorAll('main details[open] > summary')].map((one) => one.textContent);
@@ -94,7 +94,7 @@ export const LIVE_SCRIPT = String.raw`
         find('#stale').textContent = '';
       } else if (answer.status === 401) location.reload();
     } catch {
-      // Away for a moment: the stream comes again, and with it another look.
+      // Disconnected for a moment: when the stream is back, the page refreshes.
       isStale = true;
     }
     // Not more often than this, however much happens.
@@ -120,7 +120,7 @@ export const LIVE_SCRIPT = String.raw`
     clearTimeout(timer);
     const due = Date.now() + ms;
     timer = setTimeout(() => {
-      // The machine slept, and nobody could have been heard.
+      // The machine was asleep, so it couldn't receive anything.
       if (Date.now() - due > 1000) expect(ms, act);
       else act();
     }, ms);
@@ -164,7 +164,7 @@ export const LIVE_SCRIPT = String.raw`
     const own = (stream = new EventSource(live));
     own.addEventListener('open', () => {
       heard();
-      // What happened while nobody listened is not known.
+      // We don't know what happened while the stream was down.
       if (!isFirst || isStale) look();
       isFirst = false;
     });

@@ -85,7 +85,7 @@ export function noContent({ isForgotten }: SentMail): JSX.Element {
   return (
     <p class="soft">
       {isForgotten
-        ? 'The text and the files are deleted by now.'
+        ? 'The text and the files have been deleted.'
         : 'This key doesn’t see the text and files of other keys’ mail.'}
     </p>
   );

@@ -50,7 +50,7 @@ export function PersonForm({
         ]}
         hint={
           kind === 'telegram'
-            ? 'Where several people must approve, each counts once. A chat that may be anybody’s counts beside nobody.'
+            ? 'Where several people must approve, each counts once. A chat that could belong to any of them doesn’t count as another person.'
             : 'Where several people must approve, each counts once.'
         }
       />

@@ -19,7 +19,7 @@ interface Compared extends PastRequest {
   readonly after: PolicyVerdict;
 }
 
-/** How a proposed policy would have decided past requests, with those first that it decides otherwise. */
+/** How a proposed policy would have decided past requests, with the ones it decides differently first. */
 export function pastDecisions(
   context: PageContext,
   past: readonly PastRequest[],
@@ -41,12 +41,12 @@ export function pastDecisions(
         <>
           <p>{summaryOf(compared)}</p>
           {changed.length === 0 ? (
-            <p class="soft">Each would be decided as it is by the policy now.</p>
+            <p class="soft">This policy decides all of them the same way.</p>
           ) : (
             <>
-              <p>{pluralize(changed.length, 'request')} would be decided otherwise than now:</p>
+              <p>{pluralize(changed.length, 'request')} would be decided differently:</p>
               <ListRows
-                label="Past requests that this policy decides otherwise"
+                label="Past requests that this policy decides differently"
                 rows={changed.map((one) => changedRow(context, one))}
               />
             </>

@@ -75,7 +75,7 @@ async function webhookFor(
 ): Promise<Prepared> {
   const kinds = kindsFor(source);
   const kind = wanted === undefined ? kinds[0] : kinds.find((one) => one.kind === wanted);
-  if (!kind) throw invalid({ path: 'kind', message: 'This source takes no such sample.' });
+  if (!kind) throw invalid({ path: 'kind', message: 'This source doesn’t accept such a sample.' });
   const built = kind.build();
   const made = sampleBody(built);
   const input = {

@@ -31,9 +31,9 @@ const HEADER_MAX_CHARS = 64;
 
 /** Ways that several senders have in common. */
 const GENERAL: ReadonlyMap<Verification, string> = new Map([
-  ['standard_webhooks', 'Any other that signs Standard Webhooks (Svix)'],
-  ['hmac_sha256', 'Any other that signs the body with HMAC-SHA256'],
-  ['none', 'Any other, not signed: anyone with the URL can send'],
+  ['standard_webhooks', 'Another sender that signs Standard Webhooks (Svix)'],
+  ['hmac_sha256', 'Another sender that signs the body with HMAC-SHA256'],
+  ['none', 'Another sender, not signed: anyone with the URL can send'],
 ]);
 
 /** Senders by their titles, so that typing a name finds it in the list; the general ways come last. */
@@ -177,7 +177,7 @@ function webhookForm(context: PageContext): FormPage {
         kind: 'choice',
         name: 'verification',
         label: 'Sender',
-        hint: 'It decides how we check its requests, and what their type is.',
+        hint: 'This decides how we check its requests, and what type its events have.',
         choices: CHOICES,
       },
       {
@@ -264,7 +264,7 @@ function detail(context: PageContext, source: Source): Detail {
       <>
         {limited !== null && (
           <Note tone="warn" isAlert>
-            <strong>This source takes no events for now.</strong>{' '}
+            <strong>This source isn’t accepting events right now.</strong>{' '}
             {limitText(limited.kind, limited.limit)} Senders are told to try again later, and mail
             stays in the mailbox.
           </Note>
