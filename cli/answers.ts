@@ -6,7 +6,14 @@ export type OperationName = keyof Operations;
 /** What an operation takes. */
 export type Input<N extends OperationName> = Operations[N]['input'];
 
-const REQUEST_LATER = ['approvals', 'bind', 'event_id', 'warnings'] as const;
+const REQUEST_LATER = [
+  'approvals',
+  'bind',
+  'event_id',
+  'reason',
+  'reply_to_event',
+  'warnings',
+] as const;
 const SOURCE_LATER = ['limited', 'maker', 'previous_secret_valid_until', 'repeated_24h'] as const;
 
 /** Fields of answers, or of their items, that a server of an earlier release doesn't send. */

@@ -124,10 +124,10 @@ function awayText({ gateway }: Client, error: unknown): string {
 /** Adds the decision to a pending answer. */
 function withDecision<N extends AskingName>(
   pending: Answer<N>,
-  { status, decision, comment, hint, decided_by }: Request,
+  { status, decision, comment, hint, reason, decided_by }: Request,
 ): Answer<N> {
-  const known = { status, decision, comment, hint, decided_by, poll_after_seconds: null };
-  return { ...pending, ...known };
+  const known = { status, decision, comment, hint, reason, decided_by };
+  return { ...pending, ...known, poll_after_seconds: null };
 }
 
 /** The id of the request that an answer waits for; null if it waits for none. */

@@ -10,6 +10,7 @@ export interface RequestState {
   readonly decision?: string | null | undefined;
   readonly comment?: string | null | undefined;
   readonly hint?: string | null | undefined;
+  readonly reason?: string | null | undefined;
   readonly decided_by?: string | null | undefined;
   readonly expires_at?: string | undefined;
   readonly approvals?: Request['approvals'];
@@ -45,9 +46,9 @@ export function decisionSentence(asked: RequestState, names: Names): string {
 }
 
 /** Why a request was withdrawn, as a sentence; null if it wasn't. */
-export function withdrawalOf({ hint }: RequestState): string | null {
-  const [, reason] = /^withdrawn: (.*)$/s.exec(hint ?? '') ?? [];
-  return reason === undefined ? null : `Withdrawn: ${safeLine(reason)}`;
+export function withdrawalOf({ hint, reason }: RequestState): string | null {
+  if (reason !== 'withdrawn' || !hint) return null;
+  return safeLine(hint.charAt(0).toUpperCase() + hint.slice(1));
 }
 
 /** The mark before that sentence: approved, stopped or open. */

@@ -1,6 +1,5 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
-import { isStopped } from '../../shared/rules/requests/request-state.ts';
 import { isToldByEvent, sendReceived } from '../approvals/received.ts';
 import type { RequestState } from '../approvals/decision.ts';
 import { operationRequest, type Client } from '../client.ts';
@@ -107,14 +106,14 @@ async function received(client: Client, answer: RequestState): Promise<Verdict> 
   return verdictOf(answer);
 }
 
-function verdictOf({ status, comment, hint, decided_by: by }: RequestState): Verdict {
+function verdictOf({ status, comment, reason, decided_by: by }: RequestState): Verdict {
   const said = comment ? `: ${comment}` : '.';
   const [, rule] = /^policy:(.*)$/s.exec(by ?? '') ?? [];
   switch (status) {
     case 'approved':
       return { kind: 'allow' };
     case 'denied': {
-      if (isStopped(hint)) {
+      if (reason === 'stopped') {
         return { kind: 'deny', message: `A person stopped this session${said}`, isStop: true };
       }
       const who =

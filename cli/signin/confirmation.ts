@@ -103,9 +103,9 @@ export function endOf(error: CallError): CliError {
   });
 }
 
-/** The same code means denied or expired; only the hint tells them apart. */
-function isDenied({ hint }: CallError): boolean {
-  return /\bdenied\b/.test(hint ?? '');
+/** The same code means denied or expired. */
+function isDenied({ details }: CallError): boolean {
+  return details?.['reason'] === 'denied';
 }
 
 function denied(): CliError {

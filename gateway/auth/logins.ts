@@ -249,6 +249,7 @@ export function loginError(state: Exclude<LoginState, 'confirmed'>): ServiceErro
     case 'denied':
       return new ServiceError('LOGIN_EXPIRED', {
         hint: 'It was denied on its page. Start again.',
+        details: { reason: 'denied' },
       });
     case 'expired':
       return new ServiceError('LOGIN_EXPIRED');

@@ -39,11 +39,13 @@ function refuseIncomplete({ options }: CommandContext, shape: OperationShape): v
   }
 }
 
-function isAsked({ kind, summary, details }: Request, mail: Input<'email_send'>): boolean {
+function isAsked(
+  { kind, summary, reply_to_event: answered }: Request,
+  mail: Input<'email_send'>,
+): boolean {
   const { subject = '', to = [], cc = [], bcc = [], reply_to_event: event } = mail;
   if (kind !== 'email_send') return false;
-  // The service words a reply's summary from the mail that it answers.
-  if (event !== undefined) return String(details).includes(`" (${event}) from `);
+  if (event !== undefined) return answered === event;
   return summary === summaryOf(subject, [...to, ...cc, ...bcc]);
 }
 

@@ -25,7 +25,10 @@ export async function run(
   const isWithdrawn = answer.withdrawn;
   if (output.json) output.answer(answer);
   else {
-    const record = await readRequest(context, answer.request_id).catch((): RequestState => answer);
+    const record = await readRequest(context, answer.request_id).catch((): RequestState => ({
+      ...answer,
+      reason: isWithdrawn ? 'withdrawn' : null,
+    }));
     const names = await new ChannelNames(client(), signal).of(record);
     const lead = isWithdrawn ? '' : 'Too late to withdraw it. ';
     output.answer(answer, {

@@ -38,6 +38,7 @@ const DETAILS = {
     rule: { type: ['string', 'null'], description: 'POLICY_DENIED: the rule that denied it.' },
     path: { type: 'string', description: 'POLICY_INVALID: the bad field of the document.' },
     status: { type: 'string', description: 'EVENT_NOT_CLAIMABLE: how the event stands.' },
+    reason: { type: 'string', description: 'LOGIN_EXPIRED: `denied` if a person refused it.' },
     approver: { type: 'string', description: 'CHANNEL_NOT_VERIFIED: the channel.' },
   },
 };

@@ -4,6 +4,8 @@ import { isoTime } from '../../lib/clock.ts';
 import { parseExact } from '../../lib/json/exact-json.ts';
 import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
 import {
+  END_REASONS,
+  endReason,
   effectiveRequestStatus,
   REQUEST_KINDS,
   REQUEST_STATUSES,
@@ -13,9 +15,16 @@ import { isMuted } from '../../rules/requests/notice-budget.ts';
 import type { ChannelNotice } from '../../store/tables/people/notices.ts';
 import type { Repositories } from '../../store/repositories.ts';
 import type { RequestRow } from '../../store/tables/people/requests.ts';
+import { answersOf } from '../email/answers.ts';
 import { amountWarnings } from './amount-warnings.ts';
 
 const RISKS = ['low', 'medium', 'high'] as const;
+
+/** Programs decide by this, never by the words of the hint. */
+const reason = z
+  .enum(END_REASONS)
+  .nullable()
+  .describe("Why it ended, where the status doesn't say: taken back, too late, or stopped.");
 
 /** A request as callers see it (spec section 2.4), without anyone's address. */
 export const requestRecord = named(
@@ -41,6 +50,7 @@ export const requestRecord = named(
         .describe('The chosen option (`modified`) or the answer (`answered`).'),
       comment: z.string().nullable().describe('What the person added.'),
       hint: z.string().nullable().describe('What to do next.'),
+      reason,
       decided_by: z.string().nullable().describe('`channel:<id>` or `policy:<rule>`.'),
       decided_at: z.string().nullable().describe('When it was decided or expired.'),
       created_at: z.string().describe('When it was asked.'),
@@ -68,6 +78,7 @@ export const requestRecord = named(
       state_ref: z.string().nullable().describe('As the agent gave it.'),
       callback_url: z.string().nullable().describe('Where `request.resolved` is sent.'),
       event_id: z.string().nullable().describe('The event it is about.'),
+      reply_to_event: z.string().nullable().describe('The event of the mail that it answers.'),
       thread: z.string().nullable().describe('What it belongs to, such as a session.'),
       lasts_until: z
         .string()
@@ -130,6 +141,7 @@ export async function toRecord(
     decision: row.decision,
     comment: row.comment,
     hint: await hintOf(store, row, { status, now }),
+    reason: endReason(row.hint),
     decided_by: row.decided_by,
     decided_at: endedAt(row, status),
     created_at: row.created_at,
@@ -142,6 +154,7 @@ export async function toRecord(
     state_ref: row.state_ref,
     callback_url: row.callback_url,
     event_id: row.event_id,
+    reply_to_event: await answeredEvent(store, row),
     thread: row.thread,
     lasts_until: row.lasts_until === null ? null : isoTime(row.lasts_until),
     bind: row.bind === null ? null : parseExact(row.bind),
@@ -149,6 +162,15 @@ export async function toRecord(
     spent_by: row.spent_by,
     approvals: { needed: row.approvals, given: await givenApprovals(store, row) },
   };
+}
+
+/** The event of the mail that a request to send one answers; null for any other request. */
+async function answeredEvent(
+  { emails }: Repositories,
+  { id, kind }: RequestRow,
+): Promise<string | null> {
+  const batch = kind === 'email_send' ? await emails.findByRequest(id) : undefined;
+  return batch === undefined ? null : (answersOf(batch)?.event_id ?? null);
 }
 
 async function givenApprovals(
@@ -183,6 +205,7 @@ export const requestAnswer = named(
         .describe('The chosen option (`modified`) or the answer (`answered`).'),
       comment: z.string().nullable().describe('What the person added.'),
       hint: z.string().nullable().describe('What to do next.'),
+      reason,
       decided_by: z.string().nullable().describe('`channel:<id>` or `policy:<rule>`.'),
       state_ref: z.string().nullable().describe('As you gave it.'),
       expires_at: z.string().describe('Without a decision it expires then.'),
@@ -209,6 +232,7 @@ export async function toAnswer(
     decision: row.decision,
     comment: row.comment,
     hint: await hintOf(store, row, { status, now }),
+    reason: endReason(row.hint),
     decided_by: row.decided_by,
     state_ref: row.state_ref,
     expires_at: isoTime(row.expires_at),

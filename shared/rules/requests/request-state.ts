@@ -97,6 +97,16 @@ export function stoppedHint(until: number): string {
   return `${STOPPED}a person stopped this session. Whatever it asks until ${isoTime(until)} is denied.`;
 }
 
+/** Why a request ended, where its status doesn't say it: it was taken back, came too late for the agent, or was stopped. */
+export const END_REASONS = ['withdrawn', 'unused', 'stopped'] as const;
+
+/** The reason that a hint gives; null if the status says all. */
+export function endReason(hint: string | null): (typeof END_REASONS)[number] | null {
+  if (withdrawnBecause(hint) !== null) return 'withdrawn';
+  if (unusedBecause(hint) !== null) return 'unused';
+  return isStopped(hint) ? 'stopped' : null;
+}
+
 export function isStopped(hint: unknown): boolean {
   return typeof hint === 'string' && hint.startsWith(STOPPED);
 }

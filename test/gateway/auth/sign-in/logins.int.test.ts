@@ -131,6 +131,7 @@ describe('the link', () => {
     const denied = await ana.poll(login_id);
     expect([denied.status, denied.code]).toEqual([410, 'LOGIN_EXPIRED']);
     expect(denied.text).toContain('It was denied on its page.');
+    expect(denied.text).toContain('"details":{"reason":"denied"}');
     const late = await fetch(link, {
       method: 'POST',
       redirect: 'manual',

@@ -192,6 +192,7 @@ describe('the policy of a reply', () => {
     const event = await came({}, { verified: false });
     const { body } = await answer(event, { text: 'Yes.' });
     const request = await people.status(body.request_id ?? '');
+    expect(request).toMatchObject({ kind: 'email_send', reply_to_event: event });
     expect(request).toMatchObject({
       summary: 'Send "Re: An order" to ana@example.com',
       details: [

@@ -38,7 +38,7 @@ describe('a question of a client that takes tasks', () => {
     >;
     const text = JSON.stringify(result['structuredContent']);
     expect(text.replace(String(id), 'REQ').replace(String(at), 'AT')).toBe(
-      `{"request_id":"REQ","status":"pending","decision":null,"comment":null,"hint":"Not decided yet. This isn't a denial. Save your state with state_save, then call request_status with this request_id.","decided_by":null,"state_ref":null,"expires_at":"AT","poll_after_seconds":30}`,
+      `{"request_id":"REQ","status":"pending","decision":null,"comment":null,"hint":"Not decided yet. This isn't a denial. Save your state with state_save, then call request_status with this request_id.","reason":null,"decided_by":null,"state_ref":null,"expires_at":"AT","poll_after_seconds":30}`,
     );
     expect(Object.keys(result)).toEqual([
       '_meta',

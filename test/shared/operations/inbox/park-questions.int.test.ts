@@ -141,7 +141,8 @@ describe('an event parked on a question', () => {
       await stage.claim(id);
     }
     const asked = await stage.askAndPark(id);
-    expect(asked).toMatchObject({ status: 'expired', hint: 'withdrawn: its event is dead.' });
+    const withdrawn = { status: 'expired', reason: 'withdrawn' };
+    expect(asked).toMatchObject({ ...withdrawn, hint: 'withdrawn: its event is dead.' });
     expect(asked.parked).toBeUndefined();
     expect((await stage.event(id)).status).toBe('dead');
   });
@@ -152,6 +153,7 @@ describe('an event parked on a question', () => {
     await stage.post('/v1/inbox/ack', { event_id: id });
     expect(await stage.people.status(open.request_id)).toMatchObject({
       status: 'expired',
+      reason: 'withdrawn',
       hint: 'withdrawn: its event is done.',
     });
     const late = await stage.people.ask({ event_id: id, bind: { n: 1 } });

@@ -1046,6 +1046,8 @@ class AskAnswer(TypedDict):
     comment: Optional[str]
     #: What to do next.
     hint: Optional[str]
+    #: Why it ended, where the status doesn't say: taken back, too late, or stopped.
+    reason: Optional[str]
     #: `channel:<id>` or `policy:<rule>`.
     decided_by: Optional[str]
     #: As you gave it.
@@ -1129,6 +1131,8 @@ class Request(TypedDict):
     comment: Optional[str]
     #: What to do next.
     hint: Optional[str]
+    #: Why it ended, where the status doesn't say: taken back, too late, or stopped.
+    reason: Optional[str]
     #: `channel:<id>` or `policy:<rule>`.
     decided_by: Optional[str]
     #: When it was decided or expired.
@@ -1153,6 +1157,8 @@ class Request(TypedDict):
     callback_url: Optional[str]
     #: The event it is about.
     event_id: Optional[str]
+    #: The event of the mail that it answers.
+    reply_to_event: Optional[str]
     #: What it belongs to, such as a session.
     thread: Optional[str]
     #: Until when the answer holds for others like it in the thread.
@@ -1507,6 +1513,8 @@ class PolicySetAnswer(TypedDict):
     comment: Optional[str]
     #: What to do next.
     hint: Optional[str]
+    #: Why it ended, where the status doesn't say: taken back, too late, or stopped.
+    reason: Optional[str]
     #: `channel:<id>` or `policy:<rule>`.
     decided_by: Optional[str]
     #: As you gave it.
