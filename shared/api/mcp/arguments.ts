@@ -22,11 +22,11 @@ export function withArguments(message: Message, tools: ToolTable): Message {
 }
 
 /**
- * The `arguments` of a call as an object. Clients also send null for none, and the object as a JSON text. Throws a
- * `ProtocolError` for anything else.
+ * The `arguments` of a call as an object. Clients also send null or an empty text for none, and the object as a JSON text.
+ * Throws a `ProtocolError` for anything else.
  */
 export function argumentsOf(given: unknown): Fields {
-  const read = typeof given === 'string' ? jsonOf(given) : given;
+  const read = typeof given === 'string' ? jsonOf(given.trim() || 'null') : given;
   if (given === undefined || read === null) return {};
   if (isObject(read)) return read;
   throw invalidParams('Invalid params: arguments must be an object');

@@ -60,8 +60,8 @@ backend svc
   return { url: `http://127.0.0.1:${port}`, end };
 }
 
-/** What it says for an answer that takes longer, one after the other; null breaks the connection. */
-const PAGES = [504, 502, 503, 200, 524, null] as const;
+/** What it says for an answer that takes longer, one after the other; null breaks the connection, and 0 says nothing. */
+const PAGES = [504, 502, 503, 200, 524, null, 302, 500, 0, 408] as const;
 const PATIENCE_MS = 2_000;
 
 /** A proxy that keeps each answer until it's whole, so that early bytes don't help. */
@@ -105,6 +105,11 @@ async function pass(answer: IncomingMessage, response: ServerResponse): Promise<
 
 function cut(response: ServerResponse, status: number | null): void {
   if (status === null) return void response.destroy();
-  response.writeHead(status, { 'content-type': 'text/html', server: 'a balancer' });
+  if (status === 0) return void response.writeHead(200).end();
+  response.writeHead(status, {
+    'content-type': 'text/html',
+    server: 'a balancer',
+    ...(status === 302 && { location: 'http://portal.example/' }),
+  });
   response.end(`<html><body><h1>${status}</h1></body></html>`);
 }

@@ -130,6 +130,8 @@ describe('no arguments', () => {
     ['nothing', undefined],
     ['{}', '{}'],
     ['"null"', 'null'],
+    ['an empty text', ''],
+    ['a blank', ' '],
   ])('may be sent as %s', async (_shown, args) => {
     expect(await answer('whoami', args)).toMatchObject({ project: { slug: expect.anything() } });
     expect(await answer('kv_set', args)).toContain('key: This field is required.');
