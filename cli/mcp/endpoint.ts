@@ -140,8 +140,8 @@ export class Endpoint {
             seconds: held.seconds,
             leastSeconds: held.least,
             send,
-            isCut: (error, tries) =>
-              !signal.aborted && ((hurry.aborted && !isLast) || isCut(error, tries)),
+            isCut: (error, hasWorked) =>
+              !signal.aborted && ((hurry.aborted && !isLast) || isCut(error, hasWorked)),
             pause: (ms) => pauseWhile(machineClock, ms, signal),
           });
         } catch (error) {

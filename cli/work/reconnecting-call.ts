@@ -9,6 +9,7 @@ import {
   messageOf,
 } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
+import { HELD_MS } from '../../shared/lib/held-call.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
 /** Server timers may be off by some milliseconds; an answer this early was cut short. */
@@ -85,12 +86,16 @@ class ReconnectingCall<N extends OperationName> {
     const { method, path, options } = isFirst ? request : request.again(left);
     const enough = this.#known === null ? signal : deadline(Math.max(1, Math.ceil(this.#leftMs())));
     const headers = { ...options.headers, 'idempotency-key': idempotencyKey };
+    const began = performance.now();
     try {
       const until = AbortSignal.any([signal, enough]);
       const answer = await client.send(method, path, { ...options, headers, signal: until });
       return checkedAnswer<N>(answer);
     } catch (error) {
       if (signal.aborted) throw new Error('Interrupted.', { cause: error });
+      const wasHeld = performance.now() - began >= HELD_MS;
+      // A first call that was never sent, or was refused, didn't ask anyone.
+      if (isFirst && !mayHaveArrived(error, wasHeld)) throw error;
       if (!enough.aborted) this.#sitOut(error, isFirst, left);
       return null;
     }
@@ -98,8 +103,6 @@ class ReconnectingCall<N extends OperationName> {
 
   /** Throws errors that a retry can't fix. */
   #sitOut(error: unknown, isFirst: boolean, left: number): void {
-    // A first call that was never sent, or was refused, didn't ask anyone.
-    if (isFirst && !mayHaveArrived(error)) throw error;
     if (!mayPass(error)) throw error;
     // Even a call that waits for nothing gets one more try.
     const isOver = !this.#call.isPatient && !isFirst && left === 0;

@@ -1,7 +1,7 @@
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 /** A try that was held this long shows that the connection works between cuts. */
-const HELD_MS = 1_000;
+export const HELD_MS = 1_000;
 /** How long an answer may come after its time, if the server is just restarting. */
 const GRACE_MS = 10_000;
 
@@ -12,8 +12,8 @@ export interface HeldCall<T> {
   readonly leastSeconds: number;
   /** Makes one try, which the other side may hold for so many seconds. */
   readonly send: (seconds: number) => Promise<T>;
-  /** Whether only the connection failed, so that the call may still be answered; `tries` were cut before. */
-  readonly isCut: (error: unknown, tries: number) => boolean;
+  /** Whether only the connection failed, so that the call may still be answered; `hasWorked`: a try was held, or cut before. */
+  readonly isCut: (error: unknown, hasWorked: boolean) => boolean;
   /** Rejects when the caller no longer wants the answer. */
   readonly pause: (ms: number) => Promise<unknown>;
   /** Milliseconds; need not be the wall clock. */
@@ -35,7 +35,8 @@ export async function heldCall<T>(call: HeldCall<T>): Promise<T> {
     try {
       return await send(seconds);
     } catch (error) {
-      if (!isCut(error, tries) || now() > dueAt + GRACE_MS) throw error;
+      const hasWorked = tries > 0 || now() - began >= HELD_MS;
+      if (!isCut(error, hasWorked) || now() > dueAt + GRACE_MS) throw error;
     }
     failures = now() - began < HELD_MS ? failures + 1 : 0;
     await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures));

@@ -133,17 +133,20 @@ export function failedForNow(error: unknown): error is SvcError {
   return error instanceof SvcError && error.retryable;
 }
 
-/** Whether such a call may have arrived: its answer was lost, or something in front of the server spoke in its place. */
-export function mayHaveArrived(error: unknown): error is SvcError {
+/**
+ * Whether such a call may have arrived: its answer was lost, or something in front of the server spoke in its place, if
+ * only after it was held (`wasHeld`).
+ */
+export function mayHaveArrived(error: unknown, wasHeld = false): error is SvcError {
   if (!failedForNow(error)) return false;
   const { code, hint, sent } = error;
-  const isVague = VAGUE.test(code) || code === 'IDEMPOTENCY_IN_PROGRESS';
+  const isVague = (wasHeld ? /^HTTP_/ : VAGUE).test(code) || code === 'IDEMPOTENCY_IN_PROGRESS';
   return sent || isVague || /same idempotency key/.test(hint ?? '');
 }
 
-/** Whether only the connection failed, so that a waiting call can be made again; `tries` were cut before. */
-export function isCut(error: unknown, tries: number): boolean {
-  return tries === 0 ? mayHaveArrived(error) : failedForNow(error);
+/** Whether only the connection failed, so that a waiting call can be made again; `hasWorked`: a try was held, or cut before. */
+export function isCut(error: unknown, hasWorked: boolean): boolean {
+  return hasWorked ? failedForNow(error) : mayHaveArrived(error);
 }
 
 /**

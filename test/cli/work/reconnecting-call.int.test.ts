@@ -176,6 +176,13 @@ describe('a call that waits for a person', () => {
     expect(away).toBe(1);
   });
 
+  it('goes on if a network wants its own page to be read after the call was held, and not before', async () => {
+    answers = [(seen, response) => setTimeout(() => page(302)(seen, response), 2_000), approved];
+    expect(await ask(PATIENT)).toEqual(APPROVED);
+    answers = [page(302), approved];
+    await expect(ask(PATIENT)).rejects.toMatchObject({ code: 'HTTP_302' });
+  });
+
   it('asks for what there is when its time was used up by cuts, and learns the id', async () => {
     answers = [
       (_, response) => setTimeout(() => response.destroy(), 150),

@@ -97,7 +97,8 @@ class Core:
             try:
                 return (yield from self.call(prepare(operation, asked), options, stop, is_held=True))
             except SvcError as error:
-                is_cut = error.may_have_arrived if is_first else error.retryable
+                has_worked = not is_first or self.clock.now() - began >= HELD
+                is_cut = error.retryable if has_worked else error.may_have_arrived
                 if not is_cut or self.clock.now() > ends + GRACE:
                     raise
             is_first = False
