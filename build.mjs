@@ -16,6 +16,25 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const THIRD_PARTY = 'dist/third-party.txt';
 
+/**
+ * What these modules export, written out: the shapes of operations and what commands declare, so that the command starts
+ * without schemas and without its commands; and the scripts of the pages, which are files of their own.
+ */
+const MADE_AT_BUILD =
+  /[/](?:cli[/]shapes[/](?:operations|declarations)|gateway[/]web[/]browser[/]scripts)\.ts$/;
+const atBuild = {
+  name: 'at-build',
+  setup({ onLoad }) {
+    onLoad({ filter: MADE_AT_BUILD }, async ({ path }) => {
+      const { default: _, ...exported } = await tsImport(path, import.meta.url);
+      const lines = Object.entries(exported).map(
+        ([name, value]) => `export const ${name} = ${JSON.stringify(value)};`,
+      );
+      return { contents: lines.join('\n') };
+    });
+  },
+};
+
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
 const WITH_PACKAGES = `/* Contains packages of other authors. Their licences are in ${THIRD_PARTY} */`;
 const withPackages = { metafile: true, banner: { js: WITH_PACKAGES } };
@@ -42,6 +61,7 @@ await build({
     'replica-child': 'daemon/replica/sync/child.ts',
     scrub: 'gateway/scrub/scrub-main.ts',
   },
+  plugins: [atBuild],
 });
 
 /** The thread that reads mails holds what it uses of mailauth, which would install 50 more packages. */
@@ -119,20 +139,6 @@ const withSdkBeside = {
   },
 };
 
-/** The shapes of operations and what commands declare, written out: the command starts without schemas and without its commands. */
-const atBuild = {
-  name: 'at-build',
-  setup({ onLoad }) {
-    onLoad({ filter: /[/]cli[/]shapes[/](?:operations|declarations)\.ts$/ }, async ({ path }) => {
-      const { default: _, ...exported } = await tsImport(path, import.meta.url);
-      const lines = Object.entries(exported).map(
-        ([name, value]) => `export const ${name} = ${JSON.stringify(value)};`,
-      );
-      return { contents: lines.join('\n') };
-    });
-  },
-};
-
 /** Commander can run programs as its commands. Ours are not programs, and loading what runs them takes 3 ms. */
 const withoutPrograms = {
   name: 'without-programs',
@@ -193,10 +199,10 @@ function licencesOf(...bundles) {
   const paths = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const folders = paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []);
   return [...new Set(folders)].toSorted().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const released = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
     if (file === undefined) throw new Error(`${folder} has no licence to hand on.`);
-    return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+    return `${released.name} ${released.version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
   });
 }
 

@@ -27,6 +27,7 @@ import {
   sessionOf,
   type Ui,
 } from './frame/answers.tsx';
+import { INBOX_SCRIPT, WORKER_SCRIPT } from '../browser/scripts.ts';
 import { APP_ICON } from './frame/app-icon.ts';
 import { authorizeRoutes } from './session/authorize.tsx';
 import { sessionCsrf } from './session/csrf.ts';
@@ -35,8 +36,6 @@ import { entryRoutes, signInPage } from './session/entry.tsx';
 import type { WebInbox } from './inbox.ts';
 import { Layout } from './frame/layout.tsx';
 import { UI_PAGES } from './pages.ts';
-import { SCRIPT } from './frame/script.ts';
-import { WORKER_SCRIPT } from './frame/scripts/worker.ts';
 import type { Session } from './session/sessions.ts';
 import { UI_STYLE } from './frame/style.ts';
 import type { PageResult, UiPage, PageContext } from './page-context.ts';
@@ -55,7 +54,7 @@ export function uiRoutes(inbox: WebInbox, onInternal: OnInternalError): Hono<Htt
   app.onError((error, c) => failed(ui, c, error));
   app.get('/ui', (c) => start(ui, c));
   const style = asset(UI_STYLE, 'text/css');
-  const script = asset(SCRIPT, 'text/javascript');
+  const script = asset(INBOX_SCRIPT, 'text/javascript');
   app.get('/ui/style.css', (c) => style.answer(c));
   app.get('/ui/script.js', (c) => script.answer(c));
   appRoutes(app, root);

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { raw } from 'hono/html';
 import { HeldNote } from './held-note.tsx';
-import { HOLD_SCRIPT } from './hold-script.ts';
+import { HOLD_SCRIPT } from '../browser/scripts.ts';
 import { Icon } from '../ui/icons.tsx';
 import { STYLE } from './style.ts';
 import { plainLine } from './text.ts';

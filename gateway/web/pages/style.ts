@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { HOLD_SCRIPT } from './hold-script.ts';
+import { HOLD_SCRIPT } from '../browser/scripts.ts';
 
 /** All styles of these pages. Each page includes them, and no other style is allowed. */
 export const STYLE = `

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { plainLine } from '../../pages/text.ts';
 import { AgentText } from '../../pages/request-copy.tsx';
 import type { Access } from '../session/access.ts';
-import { SCRIPT_VERSION } from './script.ts';
+import { INBOX_SCRIPT_VERSION } from '../../browser/scripts.ts';
 import { STYLE_VERSION } from './style.ts';
 import { Nav, SettingsNav } from './navigation.tsx';
 import { Problem } from '../../ui/parts.tsx';
@@ -47,7 +47,7 @@ function Head({ frame, title, goesTo }: Omit<HtmlProps, 'children'>): JSX.Elemen
       <link rel="apple-touch-icon" href={iconUrl} />
       <link rel="manifest" href={`${root}/manifest.webmanifest`} />
       <link rel="stylesheet" href={`${root}/style.css?v=${STYLE_VERSION}`} nonce={nonce} />
-      <script defer src={`${root}/script.js?v=${SCRIPT_VERSION}`} nonce={nonce} />
+      <script defer src={`${root}/script.js?v=${INBOX_SCRIPT_VERSION}`} nonce={nonce} />
     </head>
   );
 }

@@ -1,5 +1,4 @@
 /** The tree of a payload: a search in it, arrow keys, and the path of the value that was chosen last. */
-export const TREE_SCRIPT = String.raw`
 (() => {
   const tree = () => document.querySelector('[data-tree]');
   const lineOf = (node) => node?.closest?.('[data-tree] li[data-k]') ?? null;
@@ -12,7 +11,8 @@ export const TREE_SCRIPT = String.raw`
     const path = (base === '.' ? '' : base) + steps.join('');
     const field = document.getElementById('tree-path');
     if (field) field.value = path.startsWith('.') ? path : '.' + path;
-    for (const one of document.querySelectorAll('[data-tree] .chosen')) one.classList.remove('chosen');
+    for (const one of document.querySelectorAll('[data-tree] .chosen'))
+      one.classList.remove('chosen');
     line.classList.add('chosen');
   };
   document.addEventListener('click', ({ target }) => {
@@ -34,19 +34,25 @@ export const TREE_SCRIPT = String.raw`
     if (handle === next) next.tabIndex = -1;
     handle.focus();
   };
+  const foldOrLeave = (line, details) => {
+    const above = lineOf(line.parentElement);
+    if (details?.open) details.open = false;
+    else if (above) handleOf(above).focus();
+  };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const line = lineOf(event.target);
     if (!line || event.target.matches('a')) return;
     const details = line.querySelector(':scope > details');
-    if (event.key === 'ArrowDown') move(line, 1);
-    else if (event.key === 'ArrowUp') move(line, -1);
-    else if (event.key === 'ArrowRight' && details) details.open = true;
-    else if (event.key === 'ArrowLeft' && details?.open) details.open = false;
-    else if (event.key === 'ArrowLeft') {
-      const above = lineOf(line.parentElement);
-      if (above) handleOf(above).focus();
-    } else return;
+    const arrows = {
+      ArrowDown: () => move(line, 1),
+      ArrowUp: () => move(line, -1),
+      ArrowRight: details && (() => (details.open = true)),
+      ArrowLeft: () => foldOrLeave(line, details),
+    };
+    const act = Object.hasOwn(arrows, event.key) ? arrows[event.key] : null;
+    if (!act) return;
+    act();
     event.preventDefault();
   });
 
@@ -68,12 +74,18 @@ export const TREE_SCRIPT = String.raw`
     }
     const told = document.getElementById('tree-hits');
     const typed = document.getElementById('tree-search').value.trim();
-    told.textContent = typed === '' ? '' : hits.length === 0 ? 'No match' : at + 1 + ' of ' + hits.length;
+    told.textContent =
+      typed === '' ? '' : hits.length === 0 ? 'No match' : at + 1 + ' of ' + hits.length;
   };
   const search = () => {
     const wanted = document.getElementById('tree-search').value.trim().toLowerCase();
     for (const one of hits) one.classList.remove('hit');
-    hits = wanted === '' ? [] : [...document.querySelectorAll('[data-tree] li[data-k]')].filter((line) => textOf(line).includes(wanted));
+    hits =
+      wanted === ''
+        ? []
+        : [...document.querySelectorAll('[data-tree] li[data-k]')].filter((line) =>
+            textOf(line).includes(wanted),
+          );
     for (const one of hits) one.classList.add('hit');
     at = hits.length > 0 ? 0 : -1;
     show();
@@ -95,9 +107,15 @@ export const TREE_SCRIPT = String.raw`
       const next = fresh.querySelector(part);
       if (old && next) next.replaceWith(fresh.importNode(old, true));
     }
-    const [field, next] = [document.getElementById('tree-search'), fresh.getElementById('tree-search')];
+    const [field, next] = [
+      document.getElementById('tree-search'),
+      fresh.getElementById('tree-search'),
+    ];
     if (field && next) next.value = field.value;
-    const [path, nextPath] = [document.getElementById('tree-path'), fresh.getElementById('tree-path')];
+    const [path, nextPath] = [
+      document.getElementById('tree-path'),
+      fresh.getElementById('tree-path'),
+    ];
     if (path && nextPath) nextPath.value = path.value;
     setTimeout(() => {
       if (hits.length === 0) return;
@@ -105,4 +123,3 @@ export const TREE_SCRIPT = String.raw`
     });
   });
 })();
-`;

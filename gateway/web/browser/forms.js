@@ -1,5 +1,5 @@
 /** Sends a form once, and the form of a link that a person just asked for without another click. */
-export const FORMS_SCRIPT = String.raw`(() => {
+(() => {
   // A second click while the answer is slow isn't a second request.
   const sent = new WeakSet();
   document.addEventListener('submit', (event) => {
@@ -10,4 +10,4 @@ export const FORMS_SCRIPT = String.raw`(() => {
     setTimeout(() => sent.delete(target), 3000);
   });
   document.querySelector('form[data-send]')?.requestSubmit();
-})();`;
+})();

@@ -1,13 +1,10 @@
-/** The id of the element in which the script speaks to screen readers. */
-export const HELD_NOTE = 'held';
-
 /**
  * A button works once the page was in front of the person for a second, so that no click that was under way presses it.
  * Each press that comes too soon begins the second anew. The server has the same rule for new pages; only the script
  * knows that an old one was hidden. While buttons work, the document has the attribute `data-ready`. Screen readers
  * hear why a press did nothing, and when the next one works.
  */
-export const HOLD_SCRIPT = String.raw`(() => {
+(() => {
   const READING_MS = 1000;
   const HELD = 'form[method=post] :is(button:not([type=button]), input[type=submit]), a[data-hold]';
   const root = document.documentElement;
@@ -20,7 +17,7 @@ export const HOLD_SCRIPT = String.raw`(() => {
   let isPressed = false;
   let isTold = false;
   const tell = (text) => {
-    const note = document.getElementById('${HELD_NOTE}');
+    const note = document.getElementById('held');
     if (note) note.textContent = text;
   };
   const wait = () => {
@@ -50,7 +47,10 @@ export const HOLD_SCRIPT = String.raw`(() => {
     event.preventDefault();
     event.stopImmediatePropagation();
     event.target.closest('form, a').dataset.held = '';
-    if (!isTold) tell('Not done: the page was in front for less than a second. Wait a second, then press again.');
+    if (!isTold)
+      tell(
+        'Not done: the page was in front for less than a second. Wait a second, then press again.',
+      );
     isTold = true;
   };
   wait();
@@ -69,7 +69,8 @@ export const HOLD_SCRIPT = String.raw`(() => {
     (event) => {
       const { key, repeat, target } = event;
       // Enter in a field sends its form. On a link in a form it only follows the link.
-      const isPress = target.matches(HELD) || (key === 'Enter' && target.matches('form[method=post] input'));
+      const isPress =
+        target.matches(HELD) || (key === 'Enter' && target.matches('form[method=post] input'));
       if (!isPress || (key !== 'Enter' && key !== ' ')) return;
       press();
       // A key that is held down was pressed for something else.
@@ -89,4 +90,4 @@ export const HOLD_SCRIPT = String.raw`(() => {
     },
     true,
   );
-})();`;
+})();

@@ -1,5 +1,5 @@
 /** The service worker: shows a push as a notice, and opens its page on a click. It stores nothing and fetches nothing. */
-export const WORKER_SCRIPT = String.raw`'use strict';
+'use strict';
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('push', (event) => {
@@ -14,4 +14,3 @@ self.addEventListener('notificationclick', (event) => {
   // Only pages of this service, whatever a push says.
   if (url.origin === self.location.origin) event.waitUntil(self.clients.openWindow(url.href));
 });
-`;

@@ -3,7 +3,6 @@
  * the same URL. Other scripts prepare that content on the event "svc:fresh", whose detail is the new document,
  * and ask for it with "svc:look".
  */
-export const LIVE_SCRIPT = String.raw`
 (() => {
   const find = (selector) => document.querySelector(selector);
   const { live, topics = '', pace = '700' } = document.body.dataset;
@@ -12,7 +11,7 @@ export const LIVE_SCRIPT = String.raw`
   let isLooking = false;
   let isStale = false;
   const lookAgain = () => {
-    if (isStale) look();
+    if (isStale) void look();
   };
 
   // Until the answer to a form is there the page is left alone: to load it again would take the answer away.
@@ -35,14 +34,17 @@ export const LIVE_SCRIPT = String.raw`
   };
   // Any other button opens a menu, and its release isn't reported.
   document.addEventListener('pointerdown', ({ button }) => (isPressed = button === 0));
-  for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend']) document.addEventListener(name, release);
+  for (const name of ['pointerup', 'pointercancel', 'contextmenu', 'dragend'])
+    document.addEventListener(name, release);
   addEventListener('blur', release);
 
   const FIELDS = 'main textarea, main input:not([type=hidden], [readonly], [data-pick])';
   // A page that says what is wrong with a form has another one behind the same address.
   const isWritten = () =>
     find('[role=alert], main [aria-invalid]') !== null ||
-    [...document.querySelectorAll('main option')].some((one) => one.selected !== one.defaultSelected) ||
+    [...document.querySelectorAll('main option')].some(
+      (one) => one.selected !== one.defaultSelected,
+    ) ||
     [...document.querySelectorAll(FIELDS)].some(
       (field) =>
         field.value !== field.defaultValue ||
@@ -54,9 +56,12 @@ export const LIVE_SCRIPT = String.raw`
   const swap = (fresh) => {
     document.dispatchEvent(new CustomEvent('svc:fresh', { detail: fresh }));
     // After reading the page for a while, nobody has to wait again: its forms count as old as the page.
-    for (const field of fresh.querySelectorAll('input[name=csrf]')) field.setAttribute('value', proof);
+    for (const field of fresh.querySelectorAll('input[name=csrf]'))
+      field.setAttribute('value', proof);
     const held = markOf(document.activeElement);
-    const open = [...document.querySelectorAll('main details[open] > summary')].map((one) => one.textContent);
+    const open = [...document.querySelectorAll('main details[open] > summary')].map(
+      (one) => one.textContent,
+    );
     for (const id of ['nav', 'page']) {
       const old = document.getElementById(id);
       const one = fresh.getElementById(id);
@@ -69,12 +74,20 @@ export const LIVE_SCRIPT = String.raw`
       if (open.includes(summary.textContent)) summary.parentElement.open = true;
     }
     if (held === null || document.activeElement !== document.body) return;
-    const again = [...document.querySelectorAll('a, button, summary, [id]')].find((one) => markOf(one) === held);
+    const again = [...document.querySelectorAll('a, button, summary, [id]')].find(
+      (one) => markOf(one) === held,
+    );
     if (again) again.focus({ preventScroll: true });
   };
+  const mustWait = () =>
+    isLooking ||
+    isLeaving ||
+    isPressed ||
+    document.hidden ||
+    find('dialog[open], main [data-keep]') !== null;
   const look = async () => {
     isStale = true;
-    if (isLooking || isLeaving || isPressed || document.hidden || find('dialog[open], main [data-keep]')) return;
+    if (mustWait()) return;
     if (isWritten()) {
       find('#stale').textContent = 'Something changed here since you started typing.';
       return;
@@ -131,12 +144,14 @@ export const LIVE_SCRIPT = String.raw`
     expect(SILENCE_MS, lose);
     if (!isLost) return;
     isLost = false;
-    look();
+    void look();
   };
   const lose = () => {
     isLost = true;
     isStale = true;
-    const since = [heardAt.getHours(), heardAt.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+    const since = [heardAt.getHours(), heardAt.getMinutes()]
+      .map((part) => String(part).padStart(2, '0'))
+      .join(':');
     show('Not connected. What you see is from ' + since + '.');
     expect(ANOTHER_MS, reopen);
   };
@@ -154,8 +169,11 @@ export const LIVE_SCRIPT = String.raw`
     isStale = true;
     // What was sent leads on by itself.
     if (isLeaving) return;
-    const wanted = { redirect: 'error', signal: AbortSignal.timeout(10_000) };
-    const status = await fetch(location.href, wanted).then((answer) => answer.status, () => 0);
+    const options = { redirect: 'error', signal: AbortSignal.timeout(10_000) };
+    const status = await fetch(location.href, options).then(
+      (answer) => answer.status,
+      () => 0,
+    );
     if (status === 401) location.reload();
     else setTimeout(listen, again);
   };
@@ -165,23 +183,23 @@ export const LIVE_SCRIPT = String.raw`
     own.addEventListener('open', () => {
       heard();
       // We don't know what happened while the stream was down.
-      if (!isFirst || isStale) look();
+      if (!isFirst || isStale) void look();
       isFirst = false;
     });
     own.addEventListener('beat', heard);
     own.addEventListener('changed', ({ data }) => {
       heard();
-      if (JSON.parse(data).topics.some((topic) => wanted.has(topic))) look();
+      if (JSON.parse(data).topics.some((topic) => wanted.has(topic))) void look();
     });
     own.addEventListener('ended', () => {
       close();
-      leaveIfOver(3000);
+      void leaveIfOver(3000);
     });
     own.addEventListener('error', () => {
       // The browser tries again by itself, unless the answer was a refusal, such as a proxy's.
       if (own.readyState !== 2 || own !== stream) return;
       close();
-      leaveIfOver(2000);
+      void leaveIfOver(2000);
     });
   };
   const listen = () => {
@@ -197,10 +215,9 @@ export const LIVE_SCRIPT = String.raw`
     isStale = true;
     listen();
   });
-  document.addEventListener('svc:look', look);
+  document.addEventListener('svc:look', () => void look());
   addEventListener('online', () => {
     if (isLost && !document.hidden) reopen();
   });
   listen();
 })();
-`;

@@ -1,7 +1,8 @@
 /** Keyboard shortcuts of lists and pages. */
-export const KEYS_SCRIPT = String.raw`(() => {
+(() => {
   const find = (selector) => document.querySelector(selector);
-  const isTyping = ({ target }) => target.matches('textarea, input:not([type=checkbox]), select, [contenteditable]');
+  const isTyping = ({ target }) =>
+    target.matches('textarea, input:not([type=checkbox]), select, [contenteditable]');
   const step = (by) => {
     const rows = [...document.querySelectorAll('[data-row]')];
     const held = document.activeElement?.closest('li')?.querySelector('[data-row]');
@@ -58,4 +59,4 @@ export const KEYS_SCRIPT = String.raw`(() => {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
     if (goTo(event.key) || (act && act())) event.preventDefault();
   });
-})();`;
+})();

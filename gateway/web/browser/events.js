@@ -1,7 +1,6 @@
 /**
  * The list of events: new ones wait behind a bar while somebody reads further down, and selected ones stay selected.
  */
-export const EVENTS_SCRIPT = String.raw`
 (() => {
   const find = (selector) => document.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -10,7 +9,9 @@ export const EVENTS_SCRIPT = String.raw`
   const picked = () => all('[data-pick]:checked');
   const tellPicked = () => {
     const line = find('[data-picked]');
-    if (line) line.textContent = picked().length === 0 ? 'Selected events:' : picked().length + ' selected:';
+    if (line)
+      line.textContent =
+        picked().length === 0 ? 'Selected events:' : picked().length + ' selected:';
   };
   document.addEventListener('change', ({ target }) => {
     if (target.matches('[data-pick]')) tellPicked();
@@ -31,7 +32,9 @@ export const EVENTS_SCRIPT = String.raw`
   const keepRows = (list, next) => {
     const fresh = new Map([...next.children].map((row) => [row.dataset.event, row]));
     const old = [...list.children];
-    const firstKnown = [...next.children].findIndex((row) => old.some((one) => one.dataset.event === row.dataset.event));
+    const firstKnown = [...next.children].findIndex((row) =>
+      old.some((one) => one.dataset.event === row.dataset.event),
+    );
     const count = firstKnown < 0 ? next.children.length : firstKnown;
     const rows = old.map((row) => {
       const same = fresh.get(row.dataset.event);
@@ -67,4 +70,3 @@ export const EVENTS_SCRIPT = String.raw`
     document.dispatchEvent(new CustomEvent('svc:look'));
   });
 })();
-`;
