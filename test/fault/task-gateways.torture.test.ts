@@ -11,6 +11,8 @@ import type { TeamProject } from '../helpers/team.ts';
 
 /** `SVC_TASK_ROUNDS=200` for the long version. */
 const ROUNDS = Number(process.env['SVC_TASK_ROUNDS'] ?? 3);
+/** A round takes seconds. */
+const LONGEST_MS = ROUNDS * 300_000;
 const KINDS = ['approval', 'claim', 'wait'] as const;
 
 const nginx = findProgram('nginx');
@@ -89,27 +91,31 @@ describe.runIf(required('nginx', nginx !== null, 'apt-get install -y nginx-light
       }
     }
 
-    it('are all answered, the same before and after it is back', async () => {
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const kind = KINDS[round % KINDS.length];
-        const before = new Set(links());
-        const source = `round-${round}`;
-        const hook = await addSource(source);
-        const id =
-          kind === 'approval'
-            ? await begun('ask_approval', { action: 'pr.merge', summary: `Merge #${round}` })
-            : await begun('inbox_wait', { source, claim: kind === 'claim' });
-        await gateways.kill(round % 2);
-        if (kind === 'approval') await approveNew(before);
-        else await deliver(hook);
-        const first = await settled(id, () => agent);
-        expect(first).toContain(kind === 'approval' ? 'approved' : source);
-        await gateways.startOne(round % 2);
-        for (const listen of gateways.listens) {
-          const direct = overHttp(`http://${listen}`, project.apiKey);
-          expect(await settled(id, () => direct)).toBe(first);
+    it(
+      'are all answered, the same before and after it is back',
+      { timeout: LONGEST_MS },
+      async () => {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const kind = KINDS[round % KINDS.length];
+          const before = new Set(links());
+          const source = `round-${round}`;
+          const hook = await addSource(source);
+          const id =
+            kind === 'approval'
+              ? await begun('ask_approval', { action: 'pr.merge', summary: `Merge #${round}` })
+              : await begun('inbox_wait', { source, claim: kind === 'claim' });
+          await gateways.kill(round % 2);
+          if (kind === 'approval') await approveNew(before);
+          else await deliver(hook);
+          const first = await settled(id, () => agent);
+          expect(first).toContain(kind === 'approval' ? 'approved' : source);
+          await gateways.startOne(round % 2);
+          for (const listen of gateways.listens) {
+            const direct = overHttp(`http://${listen}`, project.apiKey);
+            expect(await settled(id, () => direct)).toBe(first);
+          }
         }
-      }
-    });
+      },
+    );
   },
 );

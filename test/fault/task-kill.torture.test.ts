@@ -11,6 +11,8 @@ import { Member, newProject, TeamGateway, type TeamProject } from '../helpers/te
 
 /** Each round has one task and one victim of each kind in turn. `SVC_TASK_ROUNDS=200` for the long version. */
 const ROUNDS = Number(process.env['SVC_TASK_ROUNDS'] ?? 12);
+/** A round takes seconds. */
+const LONGEST_MS = ROUNDS * 90_000;
 const VICTIMS = ['gateway', 'daemon', 'svc mcp'] as const;
 const KINDS = ['approval', 'link', 'claim', 'wait'] as const;
 
@@ -100,27 +102,33 @@ const readers = (): TaskClient[] => [
 ];
 
 describe(`${ROUNDS} tasks of which each has its gateway, daemon or svc mcp killed`, () => {
-  it('are all answered, the same for everybody and at each reading', async () => {
-    let claims = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const kind = KINDS[round % KINDS.length] ?? 'approval';
-      const victim = VICTIMS[Math.floor(round / KINDS.length) % VICTIMS.length] ?? 'gateway';
-      const links = tokensOf(dataFolder, 'a').length;
-      const task = await begun(kind, round);
-      const { id } = task;
-      // One reads while it dies, and nobody while it is decided.
-      const held = bridge.send('tasks/get', { taskId: id });
-      await kill(victim);
-      await held;
-      await answered(task, links);
-      const first = await settled(id, () => bridge);
-      await kill(VICTIMS[(round + 1) % VICTIMS.length] ?? 'daemon');
-      for (const reader of readers()) expect(await settled(id, () => reader)).toBe(first);
-      expect(first).toContain(kind === 'link' ? '/f/' : kind === 'approval' ? 'approved' : 'evt_');
-      if (kind === 'claim') claims += 1;
-    }
-    const { body } = await bob.call('GET', '/v1/ledger?op=inbox_next&limit=500');
-    expect(body['items']).toHaveLength(claims);
-    expect(await ada.json(['ledger', 'verify'])).toMatchObject({ ok: true });
-  });
+  it(
+    'are all answered, the same for everybody and at each reading',
+    { timeout: LONGEST_MS },
+    async () => {
+      let claims = 0;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const kind = KINDS[round % KINDS.length] ?? 'approval';
+        const victim = VICTIMS[Math.floor(round / KINDS.length) % VICTIMS.length] ?? 'gateway';
+        const links = tokensOf(dataFolder, 'a').length;
+        const task = await begun(kind, round);
+        const { id } = task;
+        // One reads while it dies, and nobody while it is decided.
+        const held = bridge.send('tasks/get', { taskId: id });
+        await kill(victim);
+        await held;
+        await answered(task, links);
+        const first = await settled(id, () => bridge);
+        await kill(VICTIMS[(round + 1) % VICTIMS.length] ?? 'daemon');
+        for (const reader of readers()) expect(await settled(id, () => reader)).toBe(first);
+        expect(first).toContain(
+          kind === 'link' ? '/f/' : kind === 'approval' ? 'approved' : 'evt_',
+        );
+        if (kind === 'claim') claims += 1;
+      }
+      const { body } = await bob.call('GET', '/v1/ledger?op=inbox_next&limit=500');
+      expect(body['items']).toHaveLength(claims);
+      expect(await ada.json(['ledger', 'verify'])).toMatchObject({ ok: true });
+    },
+  );
 });
