@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   accessSync,
   closeSync,
@@ -20,7 +19,6 @@ interface Started {
   readonly cwd: string;
 }
 
-const execute = promisify(execFile);
 const START_MS = 30_000;
 
 /** What the user types to start this program again: `svc` if it's on PATH, otherwise `npx …` or its path. */
@@ -47,8 +45,9 @@ export async function startProblem(
   [program = '', ...words]: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<string | null> {
+  const { execFile } = await import('node:child_process');
   try {
-    await execute(program, [...words, '--version'], { env, timeout: START_MS });
+    await promisify(execFile)(program, [...words, '--version'], { env, timeout: START_MS });
     return null;
   } catch (error) {
     const { message } = error as Error;
