@@ -1,8 +1,9 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { runs } from './daemon.ts';
 import { runMark } from './reaper.ts';
 import { ScriptedModel, type ModelStep } from './scripted-model.ts';
 
@@ -92,18 +93,37 @@ export class ClaudeCode {
     this.#child.stdin.write(keys);
   }
 
-  /** Types a line, and sends it once it's there. */
+  /** Types a line, and sends it once it's there. A client that's still starting may not hear the first press. */
   async says(line: string): Promise<void> {
+    const { length } = this.model.told;
     this.type(line);
     await this.shows(line);
-    this.type('\r');
+    const isHeard = (): boolean => this.model.told.length > length;
+    const press = (): boolean => {
+      if (!isHeard()) this.type('\r');
+      return isHeard();
+    };
+    await vi.waitUntil(press, { ...SOON, interval: 2_000 });
   }
 
-  /** Ends the session, as somebody who closes the terminal. */
+  /** Ends the session, as somebody who closes the terminal; resolves when its servers have ended, too. */
   async leave(): Promise<void> {
+    if (this.#child.signalCode !== null) return;
+    const all = processesBelow(this.#child.pid ?? 0);
     const ended = once(this.#child, 'close');
     this.#child.kill('SIGKILL');
     await ended;
+    await vi.waitUntil(() => !all.some(runs), SOON);
     await this.model.stop();
   }
+}
+
+function processesBelow(pid: number): number[] {
+  const list = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
+  const pairs = [...list.matchAll(/(\d+) +(\d+)/g)].map(([, one, parent]) =>
+    [one, parent].map(Number),
+  );
+  const below = (of: number): number[] =>
+    pairs.flatMap(([one = 0, parent]) => (parent === of ? [one, ...below(one)] : []));
+  return below(pid);
 }

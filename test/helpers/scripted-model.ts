@@ -67,7 +67,9 @@ export class ScriptedModel {
   }
 
   #next(messages: readonly unknown[]): ModelStep {
-    this.told.push(JSON.stringify(messages.at(-1)));
+    const told = JSON.stringify(messages.at(-1));
+    // The tool's server isn't there yet, so the same step comes again.
+    if (!told.includes('No such tool available')) this.told.push(told);
     return this.#steps[this.told.length - 1] ?? { text: 'Nothing more.' };
   }
 }
