@@ -36,13 +36,15 @@ export async function isOwn(
   return known?.key.id === by.key_id;
 }
 
-/** Says that the answer to a request arrived, if it can. */
+/** Says that the answer to a request arrived, or why it came too late to be used, if it can. */
 export async function sendReceived(
   client: Pick<Client, 'call'>,
   request_id: string,
   signal: AbortSignal,
+  unused?: string,
 ): Promise<void> {
-  await client.call('request_received', { request_id }, optional(signal)).catch(() => undefined);
+  const input = { request_id, ...(unused !== undefined && { unused }) };
+  await client.call('request_received', input, optional(signal)).catch(() => undefined);
 }
 
 function optional(signal: AbortSignal) {

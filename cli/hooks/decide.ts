@@ -32,13 +32,13 @@ interface Asking {
  */
 export async function decide(asking: Asking): Promise<Verdict> {
   try {
-    return await decided(asking);
+    return await answered(asking);
   } catch (error) {
     return undecided(`svc couldn't ask anybody: ${messageOf(error)}`);
   }
 }
 
-async function decided({ client, question, waitMs, signal }: Asking): Promise<Verdict> {
+async function answered({ client, question, waitMs, signal }: Asking): Promise<Verdict> {
   const dueAt = performance.now() + waitMs;
   const idempotencyKey = crypto.randomUUID();
   const inputFor = (seconds: number) => ({
@@ -74,8 +74,8 @@ async function decided({ client, question, waitMs, signal }: Asking): Promise<Ve
     // Treat an answer that the client no longer wants like no answer.
     if (!signal.aborted) throw error;
   }
-  if (!isPending(answer)) return received(client, answer);
-  return takenBack(client, asked.request_id, signal.aborted);
+  const decision = isPending(answer) ? await takenBack(client, asked.request_id, signal) : answer;
+  return decision === null ? undecided(null) : received(client, decision, signal);
 }
 
 function isPending({ status }: RequestState): boolean {
@@ -87,23 +87,35 @@ function spanFor(waitMs: number): string {
   return `${Math.ceil(waitMs / MINUTE_MS) + 1}m`;
 }
 
-/** Withdraws the question. If somebody decided it first, that counts, unless the client no longer wants an answer. */
-async function takenBack(client: Client, id: string, isUnwanted: boolean): Promise<Verdict> {
+/** Withdraws the question. If somebody decided it first, returns their answer. */
+async function takenBack(
+  client: Client,
+  id: string,
+  unwanted: AbortSignal,
+): Promise<RequestState | null> {
   const signal = deadline(WITHDRAWAL_MS);
-  const input = { request_id: id, reason: isUnwanted ? ON_SCREEN : TOO_LATE };
+  const input = { request_id: id, reason: unwanted.aborted ? ON_SCREEN : TOO_LATE };
   const { withdrawn } = await client.call('request_withdraw', input, { signal });
-  if (withdrawn) return undecided(null);
-  const record = await client.call('request_status', { request_id: id }, { signal });
-  const verdict = await received(client, record);
-  return isUnwanted ? undecided(null) : verdict;
+  return withdrawn ? null : client.call('request_status', { request_id: id }, { signal });
 }
 
-/** What a person decided. Its event is closed: only this prompt could do anything with the decision. */
-async function received(client: Client, answer: RequestState): Promise<Verdict> {
-  if (isToldByEvent(answer)) {
-    await sendReceived(client, answer.request_id, deadline(WITHDRAWAL_MS));
-  }
-  return verdictOf(answer);
+/**
+ * The verdict of a decision. Its event is closed: only this prompt could do anything with it. If the client no longer
+ * wants it, whoever decided is told.
+ */
+async function received(
+  client: Client,
+  answer: RequestState,
+  unwanted: AbortSignal,
+): Promise<Verdict> {
+  if (!isToldByEvent(answer)) return verdictOf(answer);
+  const send = (unused?: string) =>
+    sendReceived(client, answer.request_id, deadline(WITHDRAWAL_MS), unused);
+  const isUsed = !unwanted.aborted;
+  await send(isUsed ? undefined : ON_SCREEN);
+  // The client may have changed its mind meanwhile.
+  if (isUsed && unwanted.aborted) await send(ON_SCREEN);
+  return unwanted.aborted ? undecided(null) : verdictOf(answer);
 }
 
 function verdictOf({ status, comment, reason, decided_by: by }: RequestState): Verdict {

@@ -6,13 +6,13 @@ import { mayCall } from '../../lib/scopes.ts';
 import { effectiveRequestStatus, REQUEST_STATUSES } from '../../rules/requests/request-state.ts';
 import { label } from '../fields.ts';
 import { requestId } from './fields.ts';
-import { sayUnused, withdraw } from './withdrawal.ts';
+import { withdraw } from './withdrawal.ts';
 
 export const requestWithdraw = defineOperation({
   name: 'request_withdraw',
   summary: 'Take back a request nobody has decided yet.',
   description:
-    "The request ends as expired. If a person decided first, their decision stands, withdrawn is false, and the person sees that it came too late. Only an admin key can withdraw another key's request.",
+    "The request ends as expired. If a person decided first, their decision stands, and withdrawn is false. Only an admin key can withdraw another key's request.",
   scope: 'approvals',
   input: z.strictObject({
     request_id: requestId,
@@ -48,7 +48,6 @@ export const requestWithdraw = defineOperation({
     }
     const isOpen = effectiveRequestStatus(row, now) === 'pending';
     const withdrawn = isOpen && (await withdraw(context, row, reason));
-    if (!isOpen) await sayUnused(context, row, reason);
     const ended = (await store.requests.find(request_id)) ?? row;
     const status = effectiveRequestStatus(ended, now);
     return { request_id, status, withdrawn, hint: ended.hint };

@@ -1,7 +1,7 @@
 import type { ApprovalContext } from '../../kernel/context.ts';
-import { unusedHint, withdrawnHint } from '../../rules/requests/request-state.ts';
+import { withdrawnHint } from '../../rules/requests/request-state.ts';
 import type { RequestRow } from '../../store/tables/people/requests.ts';
-import { closeNotices, resolveRequest } from './resolve.ts';
+import { resolveRequest } from './resolve.ts';
 
 /** Ends a pending request without an answer; false when it had ended before. */
 export function withdraw(
@@ -17,22 +17,6 @@ export function withdraw(
     hint: withdrawnHint(reason),
     isWithdrawn: true,
   });
-}
-
-/** The kinds whose answer has no effect but what the agent does with it. */
-const FOR_THE_AGENT: readonly string[] = ['approval', 'question'];
-
-/** Shows whoever decided that their decision came too late for the agent. It stands all the same. */
-export async function sayUnused(
-  context: ApprovalContext,
-  { id, kind, hint, decided_by: by, redeemed_at: usedAt }: RequestRow,
-  reason: string,
-): Promise<void> {
-  const isPersons = by?.startsWith('channel:') === true && hint === null;
-  if (!isPersons || usedAt !== null || !FOR_THE_AGENT.includes(kind)) return;
-  await context.store.requests.setHint(id, unusedHint(reason));
-  await closeNotices(context, id);
-  context.emit({ kind: 'request_ended', id });
 }
 
 /** Withdraws the open questions of an event, but for those it waits for. */

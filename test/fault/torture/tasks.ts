@@ -96,7 +96,11 @@ export const TASKS: readonly Task[] = [
   {
     name: 'tasks',
     what: 'gateways, daemons and svc mcp that are killed while a task waits for a person or an event',
-    ...tests('test/fault/task-kill.torture.test.ts', 'test/fault/task-gateways.torture.test.ts'),
+    ...tests(
+      'test/fault/task-kill.torture.test.ts',
+      'test/fault/task-gateways.torture.test.ts',
+      'test/fault/prompt-races.torture.test.ts',
+    ),
   },
   {
     name: 'mail',

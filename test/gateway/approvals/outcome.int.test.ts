@@ -168,7 +168,7 @@ describe('the message that asked', () => {
     expect(asking.buttons).toEqual([]);
   });
 
-  it('says that the decision came too late when the agent takes the question back afterwards', async () => {
+  it('says that the decision came too late when the agent has no use for it any more', async () => {
     const channel = await anasChannel();
     const before = ana.received.length;
     const request = await people.asked({ approvers: [channel] });
@@ -176,10 +176,10 @@ describe('the message that asked', () => {
     await sent(request);
     ana.taps(asking, 'Approve');
     await shows(asking, /^✅ Approved by you/);
-    await post(`/v1/requests/${request}/withdraw`, { reason: 'it was done by hand.' });
+    await post(`/v1/requests/${request}/received`, { unused: 'it was done by hand.' });
     await shows(asking, /^✅ Approved by you.*\nToo late for the agent: it was done by hand\./);
-    const { body } = await post(`/v1/requests/${request}/withdraw`, { reason: 'another reason.' });
-    expect(body).toMatchObject({ status: 'approved', withdrawn: false });
+    const { body } = await post(`/v1/requests/${request}/received`, { unused: 'another reason.' });
+    expect(body).toMatchObject({ closed: false });
     expect(await people.status(request)).toMatchObject({ hint: 'unused: it was done by hand.' });
   });
 
@@ -288,7 +288,7 @@ describe('the page behind the link', () => {
     const request = await people.asked();
     const token = await people.link(request);
     await people.decide(request, { verb: 'deny' });
-    await post(`/v1/requests/${request}/withdraw`, { reason: 'the <prompt> is gone.' });
+    await post(`/v1/requests/${request}/received`, { unused: 'the <prompt> is gone.' });
     const html = await (await fetch(`${test.url}/a/${token}`)).text();
     expect(html).toContain('<h1>Denied</h1>');
     expect(html).toContain('This came too late for the agent.');

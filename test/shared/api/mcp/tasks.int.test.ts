@@ -120,7 +120,7 @@ describe('a question of a client that takes tasks', () => {
     });
   });
 
-  it('has the same result after its question is taken back too late', async () => {
+  it('has the same result after its decision came too late', async () => {
     for (const choice of [
       { verb: 'approve' },
       { verb: 'needs_context', comment: 'Why?' },
@@ -128,8 +128,8 @@ describe('a question of a client that takes tasks', () => {
       const { taskId } = (await site.ask({ action: choice.verb })).result;
       await site.decide(taskId, choice);
       const before = bytesOf(await site.get(taskId));
-      const path = `/v1/requests/${String(taskId)}/withdraw`;
-      await site.test.call('POST', path, { body: { reason: 'it was done by hand.' } });
+      const path = `/v1/requests/${String(taskId)}/received`;
+      await site.test.call('POST', path, { body: { unused: 'it was done by hand.' } });
       expect(await site.people.status(String(taskId))).toMatchObject({
         hint: 'unused: it was done by hand.',
       });

@@ -567,13 +567,15 @@ class Request(Group):
     def received(
         self,
         request_id: str,
+        *,
+        unused: Optional[str] = None,
         **call: Unpack[CallOptions],
     ) -> t.RequestReceivedAnswer:
         """Confirm that the answer arrived, which closes its event.
 
         For the key that asked, once it has the decision: the event `request.resolved` is done, so no worker gets the same decision again. An event that a worker or a route has taken is left alone, and closed is false. The commands that ask, the clients and `svc mcp` call this by themselves.
         """
-        answer: t.RequestReceivedAnswer = self._call("request_received", {"request_id": request_id}, call)
+        answer: t.RequestReceivedAnswer = self._call("request_received", {"request_id": request_id, "unused": unused}, call)
         return answer
 
     def withdraw(
@@ -585,7 +587,7 @@ class Request(Group):
     ) -> t.RequestWithdrawAnswer:
         """Take back a request nobody has decided yet.
 
-        The request ends as expired. If a person decided first, their decision stands, withdrawn is false, and the person sees that it came too late. Only an admin key can withdraw another key's request.
+        The request ends as expired. If a person decided first, their decision stands, and withdrawn is false. Only an admin key can withdraw another key's request.
         """
         answer: t.RequestWithdrawAnswer = self._call("request_withdraw", {"request_id": request_id, "reason": reason}, call)
         return answer
