@@ -1,4 +1,5 @@
 import type { Answer } from '../kernel/executor.ts';
+import type { ServiceError } from '../lib/errors.ts';
 
 /** Sent as `true` if an earlier call under the same Idempotency-Key made the write; Stripe's API names it so. */
 export const REPLAYED_HEADER = 'Idempotent-Replayed';
@@ -15,6 +16,11 @@ export function markHeaders({ position, replayed, replica }: Answer): Record<str
     ...(replica && { 'X-Service-Replica-Age': (replica.ageMs / 1000).toFixed(3) }),
     ...(replica?.stale && { 'X-Service-Stale': 'true' }),
   };
+}
+
+/** Whether a refusal comes from a copy that misses what's new. */
+export function isOfOldCopy(error: ServiceError): boolean {
+  return error.headers()['X-Service-Stale'] === 'true';
 }
 
 /** The replica's age in words, for people and models. */

@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Operation } from '../../../kernel/operation.ts';
-import { asServiceError, type ErrorCode } from '../../../lib/errors.ts';
+import { isoTime } from '../../../lib/clock.ts';
+import { asServiceError, unavailable, type ErrorCode } from '../../../lib/errors.ts';
 import { stringifyExact } from '../../../lib/json/exact-json.ts';
 import { withdrawnBecause } from '../../../rules/requests/request-state.ts';
 import { askApproval } from '../../../operations/ask/approval.ts';
@@ -9,6 +10,7 @@ import { policySet } from '../../../operations/policy/set.ts';
 import { endHint, type RequestRecord } from '../../../operations/request/record.ts';
 import { requestStatus } from '../../../operations/request/status.ts';
 import { requestWithdraw } from '../../../operations/request/withdraw.ts';
+import { isOfOldCopy } from '../../answer-marks.ts';
 import { resultWith } from '../call.ts';
 import type { CallSite, Task, TaskAccess } from '../tables.ts';
 import { paceOf } from './task-pace.ts';
@@ -33,23 +35,40 @@ export async function readRequestTask(
   id: string,
   { site, tools }: Pick<TaskAccess, 'site' | 'tools'>,
 ): Promise<Task | null> {
-  const record = await requestOf(id, site);
-  const asking = record && ASKING[record.kind];
-  return asking && tools.find(asking.name) ? taskOf(record) : null;
+  const found = await lookFor(id, site);
+  if (found === 'not here yet') return newTask(id);
+  const asking = found && ASKING[found.kind];
+  return asking && tools.find(asking.name) ? taskOf(found) : null;
 }
 
-/** A request; null if there's none that the caller may read. */
-export async function requestOf(
+/** A request; null if there's none that the caller may read. UNAVAILABLE if a copy may not have it yet. */
+export async function requestOf(id: string, site: CallSite): Promise<RequestRecord | null> {
+  const found = await lookFor(id, site);
+  if (found === 'not here yet') throw unavailable(1);
+  return found;
+}
+
+async function lookFor(
   id: string,
   { executor, caller, signal }: CallSite,
-): Promise<RequestRecord | null> {
+): Promise<RequestRecord | 'not here yet' | null> {
   try {
     const { value } = await executor.execute(requestStatus, { request_id: id }, caller, signal);
     return value as RequestRecord;
   } catch (error) {
-    if (UNKNOWN_CODES.has(asServiceError(error).code)) return null;
+    const known = asServiceError(error);
+    if (known.code === 'NOT_FOUND' && isOfOldCopy(known)) return 'not here yet';
+    if (UNKNOWN_CODES.has(known.code)) return null;
     throw error;
   }
+}
+
+/** The task of a question that this copy doesn't have yet, and the gateway may have: the client asks again. */
+function newTask(taskId: string): Task {
+  const createdAt = isoTime(Date.now());
+  const pollIntervalMs = paceOf(0);
+  const task = { taskId, createdAt, lastUpdatedAt: createdAt, ttlMs: null };
+  return { ...task, status: 'working', pollIntervalMs };
 }
 
 export async function withdrawRequest(

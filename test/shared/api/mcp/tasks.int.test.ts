@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Executor } from '../../../../shared/kernel/executor.ts';
+import { ServiceError } from '../../../../shared/lib/errors.ts';
+import { operations } from '../../../../shared/operations/index.ts';
 import { Agent } from './agent.ts';
+import { serveMcp } from './fake.ts';
 import { bytesOf, DECLARED, EXTENSION, TaskSite } from './task-site.ts';
 
 let site: TaskSite;
@@ -135,6 +139,32 @@ describe('a question of a client that takes tasks', () => {
       });
       expect(bytesOf(await site.get(taskId))).toBe(before);
     }
+  });
+
+  it('is a task before the copy that answers has its request', async () => {
+    const { executor } = site.test.gateway;
+    let isBehind = true;
+    const copy: Executor = {
+      authenticate: (given) => executor.authenticate(given),
+      meter: (...given) => executor.meter(...given),
+      follow: (...given) => executor.follow(...given),
+      execute: (operation, ...call) => {
+        if (!isBehind || operation.name !== 'request_status') {
+          return executor.execute(operation, ...call);
+        }
+        const headers = { 'X-Service-Stale': 'true' };
+        return Promise.reject(new ServiceError('NOT_FOUND', { headers }));
+      },
+    };
+    const served = await serveMcp(copy, operations);
+    const agent = new Agent(served.url.origin, site.test.apiKey);
+    const { taskId, ...asked } = (await site.ask({ action: 'copy' }, agent)).result;
+    expect(asked).toMatchObject({ resultType: 'task', status: 'working' });
+    expect((await site.get(taskId, agent)).result).toMatchObject({ taskId, status: 'working' });
+    await site.decide(taskId, { verb: 'approve' });
+    isBehind = false;
+    expect((await site.get(taskId, agent)).result).toMatchObject({ status: 'completed' });
+    await served.close();
   });
 
   it('is withdrawn with its task', async () => {
