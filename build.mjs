@@ -108,6 +108,8 @@ const command = {
   format: 'cjs',
   supported: { 'dynamic-import': false },
   external: ['jq-wasm'],
+  // Its other form finds its own files in a way that no bundler follows.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
 };
 
 /** What `svc mcp` takes from the SDK, and no other command. */

@@ -329,13 +329,13 @@ describe('files', () => {
 });
 
 describe('the executable', () => {
-  it('is built from our own files and commander: `svc mcp` and --jq alone load another package, and late', async () => {
+  it('is built from our own files, commander, and the parser of clients’ JSON: `svc mcp` and --jq alone load another package, and late', async () => {
     const metafile = await commandBundle();
     const inputs = Object.keys(metafile.inputs);
     const packages = inputs.flatMap(
       (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
     );
-    expect(new Set(packages)).toEqual(new Set(['commander']));
+    expect(new Set(packages)).toEqual(new Set(['commander', 'jsonc-parser']));
     expect(inputs.filter((path) => path.startsWith('gateway/'))).toEqual([]);
     // The walk reached the commands that are loaded late.
     expect(inputs).toContain('cli/commands/mcp.ts');

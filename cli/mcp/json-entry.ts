@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { createScanner, getNodeValue, parseTree, type Node, type ParseError } from 'jsonc-parser';
 import { isObject } from '../../shared/lib/guards.ts';
-import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { applied, EntryRefused, eolOf, isKept, type Edit, type EntryFields } from './edits.ts';
-import { scanJson, type JsonMember, type JsonNode, type JsonPart } from './json-scan.ts';
 
 /** The place of an entry: the object of servers, and the name in it. */
 export interface EntryPlace {
@@ -22,27 +21,27 @@ export function withJsonEntry(
   const root = rootOf(text);
   const list = memberOf(root, servers);
   if (!list) return inserted(text, root, { key: servers, value: { [name]: fields }, depth: 1 });
-  if (!list.node.members) throw notAnObject(servers);
-  const before = memberOf(list.node, name);
-  if (!before) return inserted(text, list.node, { key: name, value: fields, depth: 2 });
-  const old = isObject(before.node.value) ? before.node.value : {};
+  if (list.type !== 'object') throw notAnObject(servers);
+  const before = memberOf(list, name);
+  if (!before) return inserted(text, list, { key: name, value: fields, depth: 2 });
+  const value = valueOf(before);
+  const old = isObject(value) ? value : {};
   const kept = Object.entries(old).filter(([field]) => isKept(field));
   const after = { ...fields, ...Object.fromEntries(kept) };
   // Leave a file alone if only the formatting would change.
   if (isDeepStrictEqual(old, after)) return text;
-  const { start, end } = before.node;
+  const indent = indentAt(text, partOf(before).offset, 2);
   return applied(text, [
-    { start, end, text: written(after, indentAt(text, before.start, 2), text) },
+    { start: before.offset, end: endOf(before), text: written(after, indent, text) },
   ]);
 }
 
 /** Removes the entry from a JSON configuration; every other byte stays the same. */
 export function withoutJsonEntry(text: string, { servers, name }: EntryPlace): string {
   if (text.trim() === '') return text;
-  const members = memberOf(rootOf(text), servers)?.node.members ?? [];
-  const member = members.findLast(({ key }) => key === name);
-  if (!member) return text;
-  return withoutJsonEntry(withoutPart(text, members, member), { servers, name });
+  const list = memberOf(rootOf(text), servers);
+  const member = list && memberOf(list, name);
+  return member ? withoutJsonEntry(withoutPart(text, partOf(member)), { servers, name }) : text;
 }
 
 /** A list in an object of a JSON configuration, such as the hooks of an event. */
@@ -57,11 +56,11 @@ export function withJsonItem(text: string, { object, list }: ListPlace, item: un
   const root = rootOf(text);
   const parent = memberOf(root, object);
   if (!parent) return inserted(text, root, { key: object, value: { [list]: [item] }, depth: 1 });
-  if (!parent.node.members) throw notAnObject(object);
-  const before = memberOf(parent.node, list);
-  if (!before) return inserted(text, parent.node, { key: list, value: [item], depth: 2 });
-  if (!before.node.items) throw new EntryRefused(`Its \`${object}.${list}\` isn't a list.`);
-  return inserted(text, before.node, { key: null, value: item, depth: 3 });
+  if (parent.type !== 'object') throw notAnObject(object);
+  const before = memberOf(parent, list);
+  if (!before) return inserted(text, parent, { key: list, value: [item], depth: 2 });
+  if (before.type !== 'array') throw new EntryRefused(`Its \`${object}.${list}\` isn't a list.`);
+  return inserted(text, before, { key: null, value: item, depth: 3 });
 }
 
 /** Removes the matching items, and whatever is left empty; every other byte stays the same. */
@@ -71,26 +70,20 @@ export function withoutJsonItems(
   isMeant: (item: unknown) => boolean,
 ): string {
   if (text.trim() === '') return text;
-  const root = rootOf(text);
-  const parent = memberOf(root, object);
-  const holder = parent && memberOf(parent.node, list);
-  const items = holder?.node.items ?? [];
-  const item = items.findLast(({ node }) => isMeant(node.value));
+  const parent = memberOf(rootOf(text), object);
+  const holder = parent && memberOf(parent, list);
+  const items = holder?.type === 'array' ? (holder.children ?? []) : [];
+  const item = items.findLast((one) => isMeant(valueOf(one)));
   if (!parent || !holder || !item) return text;
   if (items.length > 1) {
-    return withoutJsonItems(withoutPart(text, items, item), { object, list }, isMeant);
+    return withoutJsonItems(withoutPart(text, item), { object, list }, isMeant);
   }
-  const [outer, part] = hasOne(parent.node) ? [root, parent] : [parent.node, holder];
-  return withoutPart(text, outer.members ?? [], part);
-}
-
-function hasOne({ members }: JsonNode): boolean {
-  return members?.length === 1;
+  return withoutPart(text, partOf(parent.children?.length === 1 ? parent : holder));
 }
 
 /** The value of a JSON configuration; an empty object for an empty text. */
 export function jsonIn(text: string): unknown {
-  return text.trim() === '' ? {} : rootOf(text).value;
+  return text.trim() === '' ? {} : valueOf(rootOf(text));
 }
 
 /** Adds a member with a plain value, unless the configuration has one of that name. */
@@ -100,13 +93,15 @@ export function withJsonMember(text: string, key: string, value: unknown): strin
   return memberOf(root, key) ? text : inserted(text, root, { key, value, depth: 1 });
 }
 
-function withoutPart(text: string, parts: readonly JsonPart[], part: JsonPart): string {
-  const at = parts.indexOf(part);
-  const previous = parts[at - 1];
+/** Removes a member of an object or an item of a list. */
+function withoutPart(text: string, part: Node): string {
+  const parts = part.parent?.children ?? [];
+  const previous = parts[parts.indexOf(part) - 1];
   const edits: Edit[] = [lineOf(text, part)];
   // Without its last part, an object or a list must not end with a comma.
-  if (at === parts.length - 1 && part.comma === null && previous?.comma != null) {
-    edits.push({ start: previous.comma, end: previous.comma + 1, text: '' });
+  if (part === parts.at(-1) && previous && commaAfter(text, part) === null) {
+    const comma = commaAfter(text, previous);
+    if (comma !== null) edits.push({ start: comma, end: comma + 1, text: '' });
   }
   return applied(text, edits);
 }
@@ -116,12 +111,37 @@ function notAnObject(name: string): EntryRefused {
 }
 
 /** The part with its comma and, if it's alone on its lines, those lines. */
-function lineOf(text: string, { start, node, comma }: JsonPart): Edit {
-  const end = comma === null ? node.end : comma + 1;
+function lineOf(text: string, part: Node): Edit {
+  const start = part.offset;
+  const comma = commaAfter(text, part);
+  const end = comma === null ? endOf(part) : comma + 1;
   const lead = /[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0;
   const rest = /^[ \t]*\r?\n/.exec(text.slice(end))?.[0].length;
   const isAlone = rest !== undefined && text[start - lead - 1] === '\n';
   return isAlone ? { start: start - lead, end: end + rest, text: '' } : { start, end, text: '' };
+}
+
+/** The position of the comma after a part; null if there's none. */
+function commaAfter(text: string, part: Node): number | null {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(endOf(part));
+  scanner.scan();
+  const next = scanner.getTokenOffset();
+  return text[next] === ',' ? next : null;
+}
+
+/** As `JSON.parse` gives it: the package's objects have no prototype. */
+function valueOf(node: Node): unknown {
+  return JSON.parse(JSON.stringify(getNodeValue(node)));
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length;
+}
+
+/** A member's value is in an object together with its name. */
+function partOf(value: Node): Node {
+  return value.parent?.type === 'property' ? value.parent : value;
 }
 
 interface NewPart {
@@ -132,20 +152,20 @@ interface NewPart {
 }
 
 /** Adds a part at the end of an object or a list, after its comments. */
-function inserted(text: string, holder: JsonNode, { key, value, depth }: NewPart): string {
-  const close = holder.end - 1;
-  const last: JsonPart | undefined = (holder.members ?? holder.items)?.at(-1);
+function inserted(text: string, holder: Node, { key, value, depth }: NewPart): string {
+  const close = endOf(holder) - 1;
+  const last = holder.children?.at(-1);
+  const lastComma = last ? commaAfter(text, last) : null;
   const eol = eolOf(text);
-  const indent = last ? indentAt(text, last.start, depth) : unitOf(text).repeat(depth);
+  const indent = last ? indentAt(text, last.offset, depth) : unitOf(text).repeat(depth);
   const tail = /\s*$/.exec(text.slice(0, close))?.[0] ?? '';
   const outer = tail.includes('\n') ? tail : eol + unitOf(text).repeat(depth - 1);
   // A list that ends with a comma still does.
-  const comma = last && last.comma !== null ? ',' : '';
+  const comma = lastComma === null ? '' : ',';
   const lead = key === null ? '' : `${JSON.stringify(key)}: `;
   const part = eol + indent + lead + written(value, indent, text) + comma + outer;
   const edits = [{ start: close - tail.length, end: close, text: part }];
-  if (last && last.comma === null)
-    edits.push({ start: last.node.end, end: last.node.end, text: ',' });
+  if (last && lastComma === null) edits.push({ start: endOf(last), end: endOf(last), text: ',' });
   return applied(text, edits);
 }
 
@@ -162,17 +182,21 @@ function unitOf(text: string): string {
   return /\n([ \t]+)["/]/.exec(text)?.[1] ?? '  ';
 }
 
-function memberOf({ members }: JsonNode, key: string): JsonMember | undefined {
-  return members?.findLast((member) => member.key === key);
+/** The value of an object's member; the last of several with the name counts. */
+function memberOf({ type, children = [] }: Node, name: string): Node | undefined {
+  if (type !== 'object') return undefined;
+  return children.findLast(({ children: [key] = [] }) => key?.value === name)?.children?.[1];
 }
 
-function rootOf(text: string): JsonNode {
-  let root: JsonNode;
-  try {
-    root = scanJson(text);
-  } catch (error) {
-    throw new EntryRefused(`It isn't valid JSON: ${messageOf(error)}`);
+function rootOf(text: string): Node {
+  const errors: ParseError[] = [];
+  // Editors may begin a file with a mark, which takes the place of a space.
+  const root = parseTree(text.replace(/^\ufeff/, ' '), errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (!root || error) {
+    const line = text.slice(0, error?.offset).split('\n').length;
+    throw new EntryRefused(`It isn't valid JSON: Line ${line} isn't valid.`);
   }
-  if (root.members) return root;
+  if (root.type === 'object') return root;
   throw new EntryRefused("Its JSON isn't an object.");
 }
