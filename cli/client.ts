@@ -9,7 +9,7 @@ import { HttpCaller, lowerCased, type Target } from '../clients/typescript/call/
 import { requestOf } from '../clients/typescript/call/request.ts';
 import type { Caller, CallerOptions } from '../clients/typescript/core/caller.ts';
 import { sleep } from '../clients/typescript/core/clock.ts';
-import { PLACES } from '../clients/typescript/generated/places.ts';
+import { ENDPOINTS } from '../clients/typescript/generated/endpoints.ts';
 import { resolveConnection, type Connection } from '../clients/typescript/node/connection.ts';
 import { nodeTransport, type NodeAnswer } from '../clients/typescript/node/node-transport.ts';
 import type { Answer, Input, OperationName } from './answers.ts';
@@ -58,7 +58,7 @@ const RETRY_PAUSE_MS = 100;
 
 /** The request of an operation, for those who send it themselves. */
 export function operationRequest<N extends OperationName>(operation: N, input: Input<N>) {
-  return requestOf(PLACES[operation], input, stringifyExact);
+  return requestOf(ENDPOINTS[operation], input, stringifyExact);
 }
 
 /** Calls operations over a client's `send`. */

@@ -3,7 +3,7 @@ import type { Output } from './view/output.ts';
 import type { OperationShape } from './operation-shape.ts';
 import type { Home } from '../daemon/home.ts';
 import type { Tries } from './retry/tries.ts';
-import type { Stored } from './stored-names.ts';
+import type { CompletionSource } from './stored-names.ts';
 
 /** One `--flag`. `value` names its argument in help; without it the flag is a switch. */
 export interface OptionSpec {
@@ -20,7 +20,7 @@ export interface OptionSpec {
   /** Completion offers these, and no other value is accepted. */
   readonly choices?: readonly string[];
   /** Completion offers stored names of this kind. */
-  readonly stored?: Stored;
+  readonly stored?: CompletionSource;
   readonly repeatable?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface ArgumentSpec {
   /** Completion offers these; the command itself may accept others. */
   readonly choices?: readonly string[];
   /** Completion offers stored names of this kind. */
-  readonly stored?: Stored;
+  readonly stored?: CompletionSource;
 }
 
 /** What a command declares. Its name is its file's path below `commands/`. */
@@ -59,7 +59,7 @@ export interface Additions extends Partial<Declaration> {
   readonly moreOptions?: readonly OptionSpec[];
   readonly moreExamples?: readonly string[];
   /** Fields whose values are stored names, and of which kind. */
-  readonly stored?: Readonly<Record<string, Stored>>;
+  readonly stored?: Readonly<Record<string, CompletionSource>>;
 }
 
 /** A file below `commands/`. An operation's file declares only what differs from the operation. */

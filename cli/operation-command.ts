@@ -68,13 +68,13 @@ function paging({ fields }: OperationShape, query: PageQuery): PageQuery {
 }
 
 /** Runs an operation's command. */
-export type OperationRun<N extends OperationName> = (
+export type OperationRunner<N extends OperationName> = (
   context: CommandContext,
   shape: OperationShape<N>,
 ) => Promise<number>;
 
 /** Runs an operation that only needs its own view. */
-export function showing<N extends OperationName>(viewOf: ViewOf<N>): OperationRun<N> {
+export function showing<N extends OperationName>(viewOf: ViewOf<N>): OperationRunner<N> {
   return (context, shape) => runOperation(shape, context, viewOf);
 }
 

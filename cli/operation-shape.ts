@@ -1,4 +1,4 @@
-import type { Place } from '../clients/typescript/call/place.ts';
+import type { Endpoint } from '../clients/typescript/call/endpoint.ts';
 import type { OperationName } from './answers.ts';
 
 /** One input field of an operation, for the command line. */
@@ -34,7 +34,7 @@ export interface FieldShape {
  * What the command line needs to know about an operation. The build writes it out, so that starting loads no schema
  * library.
  */
-export interface OperationShape<N extends OperationName = OperationName> extends Place {
+export interface OperationShape<N extends OperationName = OperationName> extends Endpoint {
   /** `inbox_claim` */
   readonly name: N;
   /** `['inbox', 'claim']` */

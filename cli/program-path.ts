@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { isObject } from '../shared/lib/guards.ts';
 import { shellWord } from './view/terminal-text.ts';
 
-interface Started {
+interface ProcessInfo {
   /** The script that Node runs, as it was started. */
   readonly script: string;
   readonly env: NodeJS.ProcessEnv;
@@ -22,7 +22,7 @@ interface Started {
 const START_MS = 30_000;
 
 /** What the user types to start this program again: `svc` if it's on PATH, otherwise `npx …` or its path. */
-export function ownCommand(started: Started): string {
+export function ownCommand(started: ProcessInfo): string {
   const { script, env, cwd } = started;
   const real = realOf(script);
   if (real === null || isOnPath(real, env)) return 'svc';

@@ -9,7 +9,7 @@ export type ReadLine = Pick<CommandContext, 'args' | 'options'>;
 type Start = (command: CommandSpec, line: ReadLine) => Promise<void> | void;
 
 /** Thrown to show a help page instead of running the command. */
-export class HelpWanted extends Error {
+export class HelpRequest extends Error {
   /** The command the page is about; null if the typed words may name a page or a command. */
   readonly node: Command | null;
   readonly words: readonly string[];
@@ -36,7 +36,7 @@ export function programOf(commands: readonly CommandSpec[], start: Start): Comma
     .allowUnknownOption()
     .argument('[page...]')
     .action((page: readonly string[]) => {
-      throw new HelpWanted(
+      throw new HelpRequest(
         null,
         page.filter((word) => !word.startsWith('-')),
       );
@@ -58,7 +58,7 @@ class Part extends Command {
     const [word] = this.args;
     const namesNothing = word !== undefined && !word.startsWith('-') && namesCommands(this);
     if (namesNothing) this.error('', { code: 'commander.unknownCommand' });
-    throw new HelpWanted(this);
+    throw new HelpRequest(this);
   }
 }
 

@@ -1,5 +1,5 @@
 import { resolveHome, type Home } from '../daemon/home.ts';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 import type { Client } from './client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
@@ -10,7 +10,7 @@ import { asCliError, CliError, usageError } from './errors.ts';
 import { isDumb, TerminalOutput, wantsColor, type Sink } from './view/output.ts';
 import { typedCommands, typedProblem } from './view/typed-names.ts';
 import { ownCommand } from './program-path.ts';
-import { HelpWanted, programOf, type ReadLine } from './program.ts';
+import { HelpRequest, programOf, type ReadLine } from './program.ts';
 import { allCommands } from './tree.ts';
 
 interface Streams {
@@ -85,13 +85,13 @@ function flagsIn(argv: readonly string[]): readonly string[] {
   return end === -1 ? argv : argv.slice(0, end);
 }
 
-interface Around extends RunEnvironment {
+interface RunContext extends RunEnvironment {
   readonly jq: JqSink | null;
 }
 
 async function dispatch(
   argv: readonly string[],
-  around: Around,
+  around: RunContext,
   output: TerminalOutput,
 ): Promise<number> {
   const commands = allCommands();
@@ -106,7 +106,7 @@ async function dispatch(
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
-    if (!(error instanceof HelpWanted)) throw error;
+    if (!(error instanceof HelpRequest)) throw error;
     const { pageAbout } = await import('./view/help/help.ts');
     const page = pageAbout(error, commands, around.stdout.columns);
     if (page === null) return dispatch([...error.words, '--help'], around, output);
@@ -118,7 +118,7 @@ async function dispatch(
 async function perform(
   command: CommandSpec,
   line: ReadLine,
-  around: Around,
+  around: RunContext,
   output: TerminalOutput,
 ): Promise<number> {
   const { jq } = line.options;
@@ -141,7 +141,7 @@ async function watched(
   argv: readonly string[],
   command: CommandSpec,
   line: ReadLine,
-  around: Around,
+  around: RunContext,
 ): Promise<number> {
   const { watch } = await import('./watch.ts');
   const once = async (streams: Streams): Promise<void> => {
@@ -180,7 +180,7 @@ function trustedHome(env: NodeJS.ProcessEnv): Home {
   try {
     return resolveHome(env);
   } catch (error) {
-    throw error instanceof StartRefused ? usageError(error.message) : error;
+    throw error instanceof StartRefusal ? usageError(error.message) : error;
   }
 }
 

@@ -29,13 +29,13 @@ function eventsWith(status: 'pending' | 'claimed' | 'dead'): NamesOf {
 }
 
 /** Where completion finds an argument's values: on this machine, from the server, or (`paths`) in the file system. */
-export type Stored = 'profiles' | 'paths' | keyof typeof STORED;
+export type CompletionSource = 'profiles' | 'paths' | keyof typeof STORED;
 
 /** The kinds that `svc completion --values` lists. */
 export const STORED_NAMES: readonly string[] = ['profiles', ...Object.keys(STORED)];
 
 /** Which kind of stored name a field holds, in every operation. */
-export const STORED_BY_FIELD: Readonly<Record<string, Stored>> = {
+export const STORED_BY_FIELD: Readonly<Record<string, CompletionSource>> = {
   source: 'sources',
   match_source: 'sources',
   route_id: 'routes',

@@ -17,7 +17,7 @@ import {
 } from './view/terminal-text.ts';
 
 /** A command that runs again and again. */
-export interface Watched {
+export interface WatchedCommand {
   readonly argv: readonly string[];
   readonly options: CommandContext['options'];
   /** The process's output. */
@@ -37,7 +37,7 @@ interface Round {
 }
 
 /** `--watch`: on a terminal redraws the command's view at an interval; elsewhere prints its JSON when that changes. */
-export async function watch(watched: Watched): Promise<number> {
+export async function watch(watched: WatchedCommand): Promise<number> {
   const { options, output, signal } = watched;
   const interval = intervalOf(options);
   const screen = output.json ? new ChangePrinter(watched) : new Screen(watched);
@@ -71,7 +71,7 @@ function textOf(options: CommandContext['options']): string {
   return String(options[WATCH_OPTION.flag]);
 }
 
-async function play({ once, output, stdout }: Watched): Promise<Round> {
+async function play({ once, output, stdout }: WatchedCommand): Promise<Round> {
   const [shown, notes] = [new TextSink(stdout, !output.json), new TextSink(stdout, false)];
   let failure: CliError | null = null;
   try {
@@ -104,10 +104,10 @@ class TextSink implements Sink {
 
 /** Prints what the command printed, unless it's the same as the last time. */
 class ChangePrinter {
-  readonly #to: Watched;
+  readonly #to: WatchedCommand;
   #last: Round = { text: '', notes: '', failure: null };
 
-  constructor(to: Watched) {
+  constructor(to: WatchedCommand) {
     this.#to = to;
   }
 
@@ -126,11 +126,11 @@ class ChangePrinter {
 
 /** Redraws the view, below a line with the command, the interval and the time. */
 class Screen {
-  readonly #to: Watched;
+  readonly #to: WatchedCommand;
   #view: readonly string[] = [];
   #viewedAt = '';
 
-  constructor(to: Watched) {
+  constructor(to: WatchedCommand) {
     this.#to = to;
   }
 

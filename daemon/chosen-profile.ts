@@ -1,4 +1,4 @@
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 import { LOCAL_PROFILE, profileOf, readCredentials, type Profile } from './credentials.ts';
 import { parsedUrl } from '../shared/lib/urls.ts';
 
@@ -11,7 +11,7 @@ export interface GatewayProfile extends Profile {
 
 /**
  * The profile of the gateway's project that the daemon serves; null means local mode. `name` defaults to the current
- * profile. Throws `StartRefused` if the profile doesn't exist or its gateway has no usable address.
+ * profile. Throws `StartRefusal` if the profile doesn't exist or its gateway has no usable address.
  */
 export function chosenProfile(
   credentialsFile: string,
@@ -33,8 +33,8 @@ export function chosenProfile(
   return { ...profile, gateway, profileName: wanted };
 }
 
-function refused(message: string): StartRefused {
-  return new StartRefused(message, 'settings');
+function refused(message: string): StartRefusal {
+  return new StartRefusal(message, 'settings');
 }
 
 function isWebAddress(text: string): boolean {

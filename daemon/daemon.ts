@@ -29,7 +29,7 @@ import { isMailAddress } from '../shared/rules/mail/mail-address.ts';
 import { DEFAULT_PORT, rememberedPort, rememberPort } from './port.ts';
 import type { Remote } from './remote.ts';
 import { writeRecord, type DaemonRecord, type DaemonStatus } from './record.ts';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 import { errorCode } from '../shared/lib/guards.ts';
 import { unwritableText } from './unwritable.ts';
 
@@ -79,13 +79,13 @@ export class Daemon {
     this.#record = newRecord(options.home.socketPath);
   }
 
-  /** Resolves once the daemon answers. Throws `StartRefused` if a person must fix something first. */
+  /** Resolves once the daemon answers. Throws `StartRefusal` if a person must fix something first. */
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home } = options;
     const unwritable = unwritableText(home);
-    if (unwritable !== null) throw new StartRefused(unwritable, 'settings');
+    if (unwritable !== null) throw new StartRefusal(unwritable, 'settings');
     const lock = takeLock(home.lockFile);
-    if (!lock) throw new StartRefused(`Already running: ${await describeHolder(home)}.`, 'held');
+    if (!lock) throw new StartRefusal(`Already running: ${await describeHolder(home)}.`, 'held');
     await removeStale(home);
     const daemon = new Daemon(options, lock);
     try {
@@ -194,7 +194,7 @@ export class Daemon {
       if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
       const owner = code === 'EADDRINUSE' ? ` by ${portOwner(port) ?? 'another process'}` : '';
       const what = code === 'EADDRINUSE' ? `is taken${owner}` : "isn't allowed for this user";
-      throw new StartRefused(
+      throw new StartRefusal(
         `Port ${port} ${what}.${remembered === null ? '' : CHOSEN_BEFORE} Free it, or choose another: svc up --port 0`,
         'port',
       );
@@ -292,7 +292,7 @@ function newRecord(socket: string): DaemonRecord {
 async function removeStale(home: Home): Promise<void> {
   const other = await askStatus(home.socketPath);
   if (other) {
-    throw new StartRefused(
+    throw new StartRefusal(
       `A daemon with other data uses this socket: pid ${other.pid} at ${other.base_url}.`,
       'held',
     );

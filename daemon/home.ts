@@ -1,6 +1,6 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 import { userFolder } from '../shared/host/user-folder.ts';
 
 /** Where the CLI and the daemon keep their files: one folder in SVC_HOME, or the XDG folders. */
@@ -37,7 +37,7 @@ const OTHERS_ANYTHING = 0o077;
 const EVERYBODY_WRITES = 0o002;
 
 /**
- * This user's paths, from the environment alone; creates nothing. Throws `StartRefused` if somebody else could put a
+ * This user's paths, from the environment alone; creates nothing. Throws `StartRefusal` if somebody else could put a
  * socket or a file there: we send our key to that socket, and believe those files.
  */
 export function resolveHome(env: NodeJS.ProcessEnv): Home {
@@ -103,7 +103,7 @@ function refuseForeign(path: string, permissions: number): void {
   const owner = [link.uid, target.uid].find((one) => one !== uid && one !== 0);
   if (owner !== undefined) {
     const cure = 'Remove it, or set SVC_HOME to a folder of your own.';
-    throw new StartRefused(`${path} belongs to another user (uid ${owner}). ${cure}`, 'settings');
+    throw new StartRefusal(`${path} belongs to another user (uid ${owner}). ${cure}`, 'settings');
   }
   // Root's group is nobody else, and many systems give each user a group of their own, with the same number.
   const isOwnGroup = target.gid === 0 || (uid === gid && target.gid === gid);
@@ -111,7 +111,7 @@ function refuseForeign(path: string, permissions: number): void {
   if ((target.mode & refused) === 0) return;
   const mode = permissions === OTHERS_WRITE ? 'go-w' : 'go=';
   const cure = `Run: chmod ${mode} ${path}. Or set SVC_HOME to a folder of your own.`;
-  throw new StartRefused(
+  throw new StartRefusal(
     `Others can put files into ${path}, so svc can't trust it. ${cure}`,
     'settings',
   );

@@ -43,7 +43,7 @@ export interface LaunchOptions {
 }
 
 /** The running daemon, and how it got there. */
-export interface Launched {
+export interface LaunchResult {
   readonly status: DaemonStatus;
   readonly how: 'running' | 'started' | 'restarted';
   /** The daemon it replaced; null if it replaced nothing. */
@@ -51,7 +51,7 @@ export interface Launched {
 }
 
 /** The daemon didn't start. */
-export class LaunchFailed extends Error {
+export class LaunchError extends Error {
   /** The lines it logged, without the reason. */
   readonly log: readonly string[];
   /** Everything that prevents the start, if the daemon listed more than the reason. */
@@ -59,14 +59,14 @@ export class LaunchFailed extends Error {
 
   constructor(message: string, log: readonly string[] = [], problems: readonly string[] = []) {
     super(message);
-    this.name = 'LaunchFailed';
+    this.name = 'LaunchError';
     this.log = log;
     this.problems = problems;
   }
 }
 
 /** Returns a running daemon of this release and project; starts it, or replaces a daemon of another one. */
-export async function launchDaemon(options: LaunchOptions): Promise<Launched> {
+export async function launchDaemon(options: LaunchOptions): Promise<LaunchResult> {
   const { home } = options;
   const wanted = wantedProfile(options);
   const running = await askStatus(home.socketPath);
@@ -84,7 +84,7 @@ function wantedProfile({ home, profile }: LaunchOptions): GatewayProfile | null 
   try {
     return chosenProfile(home.credentialsFile, profile);
   } catch (error) {
-    throw new LaunchFailed(error instanceof Error ? error.message : String(error));
+    throw new LaunchError(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -100,10 +100,10 @@ async function withOwner(
 ): Promise<DaemonStatus> {
   if (owner === undefined) return status;
   if (status.mode === 'replica') {
-    throw new LaunchFailed('The project is at a gateway: change its owner there.');
+    throw new LaunchError('The project is at a gateway: change its owner there.');
   }
   if (await askOwner(home.socketPath, owner)) return (await askStatus(home.socketPath)) ?? status;
-  throw new LaunchFailed(`The daemon (pid ${status.pid}) refused to change the owner.`);
+  throw new LaunchError(`The daemon (pid ${status.pid}) refused to change the owner.`);
 }
 
 /** The program and arguments that run the daemon. */
@@ -155,14 +155,14 @@ export function daemonEnvironment(
 async function end(home: Home, running: DaemonStatus): Promise<void> {
   await askStop(home.socketPath);
   if (await waitForEnd(running.pid, END_WITHIN_MS)) return;
-  throw new LaunchFailed(`The daemon ${running.version} (pid ${running.pid}) didn't stop.`);
+  throw new LaunchError(`The daemon ${running.version} (pid ${running.pid}) didn't stop.`);
 }
 
 async function start(options: LaunchOptions): Promise<DaemonStatus> {
   const { home } = options;
   // The log may be what can't be written.
   const unwritable = unwritableText(home);
-  if (unwritable !== null) throw new LaunchFailed(unwritable);
+  if (unwritable !== null) throw new LaunchError(unwritable);
   rotateLog(home.logFile);
   const logStart = statSync(home.logFile, { throwIfNoEntry: false })?.size ?? 0;
   for (;;) {
@@ -172,7 +172,7 @@ async function start(options: LaunchOptions): Promise<DaemonStatus> {
     } catch (error) {
       // A daemon that was just shutting down had the lock, and has released it since.
       if (child.exitCode === EXIT_HELD && lockHolder(home.lockFile) === null) continue;
-      if (!(error instanceof LaunchFailed)) throw error;
+      if (!(error instanceof LaunchError)) throw error;
       throw explained(error, linesFrom(home.logFile, logStart));
     }
   }
@@ -218,11 +218,11 @@ export async function whenReady(
     const status = await askStatus(options.home.socketPath);
     if (status?.state === 'ready') return status;
     if (child?.exitCode !== undefined && !status && !anotherStarts(options.home, child)) {
-      throw new LaunchFailed(`The daemon exited right away${codeOf(child.exitCode)}.`);
+      throw new LaunchError(`The daemon exited right away${codeOf(child.exitCode)}.`);
     }
     await sleep(POLL_MS);
   }
-  throw new LaunchFailed(`The daemon didn't answer within ${READY_WITHIN_MS / 1000} s.`);
+  throw new LaunchError(`The daemon didn't answer within ${READY_WITHIN_MS / 1000} s.`);
 }
 
 function anotherStarts(home: Home, child: Child): boolean {
@@ -239,15 +239,15 @@ function linesFrom(path: string, offset: number): string[] {
 }
 
 /** Takes the reason from the log: a plain `svc: …` with indented lines, or else the last failure. */
-function explained(failure: LaunchFailed, log: readonly string[]): LaunchFailed {
+function explained(failure: LaunchError, log: readonly string[]): LaunchError {
   const at = log.findLastIndex((text) => text.startsWith(REFUSAL));
-  if (at === -1) return new LaunchFailed(failureIn(log) ?? failure.message, log);
+  if (at === -1) return new LaunchError(failureIn(log) ?? failure.message, log);
   const after = log.slice(at + 1);
   const more = after.findIndex((text) => !text.startsWith('  '));
   const problems = more === -1 ? after : after.slice(0, more);
   const rest = [...log.slice(0, at), ...after.slice(problems.length)];
   const message = (log[at] ?? '').slice(REFUSAL.length);
-  return new LaunchFailed(
+  return new LaunchError(
     message,
     rest,
     problems.map((line) => line.trim()),

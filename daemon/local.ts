@@ -11,7 +11,7 @@ import { LOCAL_PROFILE, readCredentials, storeLocalKey } from './credentials.ts'
 import type { Home } from './home.ts';
 import type { Backend } from './listener.ts';
 import type { DiskReport, MessagingStatus } from './record.ts';
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 
 export interface LocalOptions {
   readonly home: Home;
@@ -44,12 +44,12 @@ export interface Local {
   close(): Promise<void>;
 }
 
-/** Reads the settings of local mode. Throws a `StartRefused` that lists every invalid setting. */
+/** Reads the settings of local mode. Throws a `StartRefusal` that lists every invalid setting. */
 export function readLocalSettings(env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = [];
   const settings = readSettings(env, (problem) => problems.push(problem));
   if (settings) return settings;
-  throw new StartRefused('Some settings are invalid.', 'settings', problems);
+  throw new StartRefusal('Some settings are invalid.', 'settings', problems);
 }
 
 /** Opens the stores of local mode. The first start creates the project and its key. */

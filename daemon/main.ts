@@ -6,7 +6,7 @@ import { createLog } from './log/log.ts';
 import { EXIT_HELD } from './launch.ts';
 import { isMailAddress } from '../shared/rules/mail/mail-address.ts';
 import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
-import { startFailureText, StartRefused } from '../shared/host/start-refused.ts';
+import { startFailureText, StartRefusal } from '../shared/host/start-refusal.ts';
 import { startTrouble } from '../shared/host/start-trouble.ts';
 
 /** The process exits by then, even if something hangs. */
@@ -88,17 +88,17 @@ function parseOptions(): Options {
   });
   const port = values.port === undefined ? null : Number(values.port);
   if (port !== null && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
-    throw new StartRefused(`Not a port: ${values.port}`, 'port');
+    throw new StartRefusal(`Not a port: ${values.port}`, 'port');
   }
   const { owner, profile, foreground, check } = values;
   if (owner !== undefined && !isMailAddress(owner)) {
-    throw new StartRefused(`Not an email address: ${owner}`, 'settings');
+    throw new StartRefusal(`Not an email address: ${owner}`, 'settings');
   }
   return { port, owner, profile, foreground, check };
 }
 
 main().catch((error: unknown) => {
   process.stderr.write(`svc: ${startFailureText(error)}\n`);
-  const isHeld = error instanceof StartRefused && error.kind === 'held';
+  const isHeld = error instanceof StartRefusal && error.kind === 'held';
   process.exit(isHeld ? EXIT_HELD : 1);
 });

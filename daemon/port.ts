@@ -1,18 +1,18 @@
-import { StartRefused } from '../shared/host/start-refused.ts';
+import { StartRefusal } from '../shared/host/start-refusal.ts';
 import { isObject, parseObject } from '../shared/lib/guards.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
 /** The port until a user chooses another one. */
 export const DEFAULT_PORT = 4780;
 
-/** The port of an earlier start, or null. Throws `StartRefused` for an invalid file, rather than switch the port. */
+/** The port of an earlier start, or null. Throws `StartRefusal` for an invalid file, rather than switch the port. */
 export function rememberedPort(settingsFile: string): number | null {
   const text = readIfThere(settingsFile);
   if (text === null) return null;
   const stored = parseObject(text);
   const port = isObject(stored) ? stored['port'] : undefined;
   if (isPort(port)) return port;
-  throw new StartRefused(
+  throw new StartRefusal(
     `${settingsFile} has no port. Choose one: svc up --port N (default ${DEFAULT_PORT})`,
     'settings',
   );

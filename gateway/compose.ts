@@ -302,7 +302,7 @@ function openOperator(
     signUp: signUpOf(options),
     publicUrl: urls.api,
     sendsMail: core.server.mail.isKept !== true,
-    mail: (letter) => messaging.mail(letter),
+    mail: (message) => messaging.mail(message),
   });
 }
 

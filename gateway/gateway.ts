@@ -54,7 +54,7 @@ export class Gateway {
 
   async #start(): Promise<void> {
     const { coordination, disk, projects, signIn, staleMirrors } = this.#deps;
-    await disk.look();
+    await disk.refresh();
     await coordination.start(projects);
     await signIn?.start();
     await staleMirrors.start();

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { alwaysCheckCertificates } from '../shared/host/certificate-check.ts';
-import { startFailureText } from '../shared/host/start-refused.ts';
+import { startFailureText } from '../shared/host/start-refusal.ts';
 import { startTrouble } from '../shared/host/start-trouble.ts';
 import { readServerConfig } from './server/config.ts';
 import { tryDataFolder } from './lib/data-folder.ts';

@@ -14,7 +14,7 @@ import type { RequestState } from './decision.ts';
 import { untilDecided } from './follow.ts';
 import { ChannelNames } from './names.ts';
 import { confirmReceived } from './received.ts';
-import { Waiting } from './waiting.ts';
+import { PendingRequestFinder } from './pending-request-finder.ts';
 
 /** The operations that may ask a person. */
 export type AskingName = 'ask_approval' | 'ask_human' | 'email_send' | 'file_url' | 'policy_set';
@@ -42,7 +42,7 @@ export interface AskResult<N extends AskingName> {
   readonly call: OperationCall<N>;
   /** Null if the wait was interrupted. */
   readonly answer: Answer<N> | null;
-  readonly waiting: Waiting;
+  readonly waiting: PendingRequestFinder;
 }
 
 /** Asks, waits, prints the result and returns its exit code. */
@@ -53,7 +53,9 @@ export async function ask<N extends AskingName>(
   options: AskOptions<N>,
 ): Promise<number> {
   const { output, signal } = context;
-  const waiting = new Waiting(context, (record) => options.isAsked(record, call.input));
+  const waiting = new PendingRequestFinder(context, (record) =>
+    options.isAsked(record, call.input),
+  );
   try {
     const deciding = decided(context, call, { waiting, options });
     const answer = await output.spin(() => waiting.text, deciding);
@@ -75,7 +77,7 @@ export async function ask<N extends AskingName>(
 async function decided<N extends AskingName>(
   context: CommandContext,
   call: OperationCall<N>,
-  { waiting, options }: { readonly waiting: Waiting; readonly options: AskOptions<N> },
+  { waiting, options }: { readonly waiting: PendingRequestFinder; readonly options: AskOptions<N> },
 ): Promise<Answer<N> | null> {
   const { output, signal } = context;
   const isLong = keepsWaiting(context, call, options);
@@ -98,7 +100,7 @@ async function decided<N extends AskingName>(
 
 /** Someone at a terminal waits for the decision, unless they said how long. */
 export function keepsWaiting(
-  { options, output }: Typed,
+  { options, output }: AskCommand,
   { isTimed }: Pick<OperationCall, 'isTimed'>,
   { next }: { readonly next?: unknown },
 ): boolean {
@@ -108,7 +110,7 @@ export function keepsWaiting(
 }
 
 /** What was typed, and where. */
-interface Typed extends Pick<CommandContext, 'options'> {
+interface AskCommand extends Pick<CommandContext, 'options'> {
   readonly output: Pick<CommandContext['output'], 'terminal' | 'json'>;
 }
 

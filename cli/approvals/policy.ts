@@ -7,7 +7,7 @@ import {
   readCall,
   send,
   type OperationCall,
-  type OperationRun,
+  type OperationRunner,
 } from '../operation-command.ts';
 import type { OperationShape } from '../operation-shape.ts';
 import type { PolicyRule as AnsweredRule } from '../../clients/typescript/generated/types.ts';
@@ -19,7 +19,7 @@ import { warn } from '../view/warnings.ts';
 /** Runs an operation that reads a policy and changes nothing. */
 export function showingPolicy<N extends 'policy_diff' | 'policy_test'>(
   viewOf: (answer: Answer<N>) => View,
-): OperationRun<N> {
+): OperationRunner<N> {
   return async (context, shape) => {
     const answer = await send(context, await readPolicyCall(shape, context));
     context.output.answer(answer, viewOf(answer));

@@ -1,13 +1,13 @@
 import type { Answer, OperationName } from '../answers.ts';
 import { EXIT } from '../exit.ts';
-import { callOperation, type OperationRun } from '../operation-command.ts';
+import { callOperation, type OperationRunner } from '../operation-command.ts';
 import type { View } from '../view/output.ts';
 import { warn } from '../view/warnings.ts';
 
 /** Runs an operation whose answer shows a secret only once. */
 export function showingSecret<N extends OperationName>(
   viewOf: (answer: Answer<N>) => View,
-): OperationRun<N> {
+): OperationRunner<N> {
   return async (context, shape) => {
     const { options, output } = context;
     const answer = await callOperation(shape, context);

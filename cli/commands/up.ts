@@ -7,9 +7,9 @@ import {
   daemonEnvironment,
   daemonOptions,
   launchDaemon,
-  LaunchFailed,
+  LaunchError,
   whenReady,
-  type Launched,
+  type LaunchResult,
   type LaunchOptions,
 } from '../../daemon/launch.ts';
 import { readableLogLine } from '../../daemon/log/log-line.ts';
@@ -86,13 +86,13 @@ export async function ensureDaemon(context: CommandContext): Promise<void> {
 async function launch(
   context: CommandContext,
   wanted: Pick<LaunchOptions, 'port' | 'owner' | 'profile' | 'keepOther'>,
-): Promise<Launched> {
+): Promise<LaunchResult> {
   const { home, env, output, signal } = context;
   const options = { home, env, signal, ...wanted };
   try {
     return await output.spin('Starting the daemon', launchDaemon(options));
   } catch (error) {
-    throw error instanceof LaunchFailed ? explained(error, output) : error;
+    throw error instanceof LaunchError ? explained(error, output) : error;
   }
 }
 
@@ -141,7 +141,7 @@ function ownerOf(given: string | undefined): string | undefined {
 }
 
 async function remark(
-  { status, how, previous }: Launched,
+  { status, how, previous }: LaunchResult,
   port: number | null,
   context: CommandContext,
 ): Promise<void> {
@@ -171,7 +171,7 @@ function isUnread({ people }: DaemonStatus, env: NodeJS.ProcessEnv): boolean {
   return isNewMail || (Boolean(env['SVC_TELEGRAM_TOKEN']) && people?.telegram === false);
 }
 
-function explained(failure: LaunchFailed, output: Output): CliError {
+function explained(failure: LaunchError, output: Output): CliError {
   for (const line of failure.log.slice(-LOG_LINES_SHOWN)) output.note(readableLogLine(line));
   return new CliError({
     code: 'START_FAILED',
@@ -186,7 +186,7 @@ function explained(failure: LaunchFailed, output: Output): CliError {
 
 async function show(
   status: DaemonStatus,
-  how: Launched['how'],
+  how: LaunchResult['how'],
   context: CommandContext,
 ): Promise<void> {
   const { output, home } = context;

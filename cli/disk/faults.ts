@@ -93,13 +93,13 @@ export function transferBroken(direction: 'upload' | 'download', reason: string)
   });
 }
 
-interface Digested {
+interface FileDigest {
   readonly sizeBytes: number;
   readonly sha256: string | null;
 }
 
 /** The bytes aren't the expected ones. */
-export function otherBytes(message: string, expected: Digested, found: Digested): CliError {
+export function otherBytes(message: string, expected: FileDigest, found: FileDigest): CliError {
   return new CliError({
     code: 'DIGEST_MISMATCH',
     message,
@@ -109,6 +109,6 @@ export function otherBytes(message: string, expected: Digested, found: Digested)
   });
 }
 
-function toldOf({ sizeBytes, sha256 }: Digested): string {
+function toldOf({ sizeBytes, sha256 }: FileDigest): string {
   return `${pluralize(sizeBytes, 'byte')}, SHA-256 ${sha256 ?? 'unknown'}`;
 }

@@ -6,7 +6,7 @@ import {
   callOperation,
   nothingText,
   runOperation,
-  type OperationRun,
+  type OperationRunner,
 } from '../operation-command.ts';
 import { plainText } from '../view/terminal-text.ts';
 
@@ -22,7 +22,9 @@ interface ValueFields {
 }
 
 /** Runs an operation that reads a stored JSON value; with --raw it prints only that. */
-export function showingValue<N extends keyof ValueFields>(field: ValueFields[N]): OperationRun<N> {
+export function showingValue<N extends keyof ValueFields>(
+  field: ValueFields[N],
+): OperationRunner<N> {
   return async (context, shape) => {
     if (!switchOption(context, 'raw')) {
       return runOperation(shape, context, () => ({ json: [field] }));

@@ -10,13 +10,13 @@ interface Receiving {
   readonly signal: AbortSignal;
 }
 
-interface Received {
+interface DownloadResult {
   readonly sizeBytes: number;
   readonly sha256: string;
 }
 
 /** Writes a file's content in chunks; fails at the end if the content doesn't match the stored size or hash. */
-export async function receiveFile(file: FetchedFile, to: Receiving): Promise<Received> {
+export async function receiveFile(file: FetchedFile, to: Receiving): Promise<DownloadResult> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of contentOf(file, to.signal)) {

@@ -23,7 +23,7 @@ export interface Scan {
   readonly isComplete: boolean;
 }
 
-interface Found {
+interface ScanResult {
   readonly files: Map<string, number>;
   readonly skipped: Remark[];
   readonly refused: Remark[];
@@ -32,7 +32,7 @@ interface Found {
 
 /** Walks a folder without following symbolic links. */
 export async function scanFolder(root: string, signal: AbortSignal): Promise<Scan> {
-  const found: Found = { files: new Map(), skipped: [], refused: [], isComplete: true };
+  const found: ScanResult = { files: new Map(), skipped: [], refused: [], isComplete: true };
   const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     signal.throwIfAborted();
@@ -48,7 +48,11 @@ export async function scanFolder(root: string, signal: AbortSignal): Promise<Sca
   return found;
 }
 
-async function entriesOf(root: string, folder: string, found: Found): Promise<Dirent<Buffer>[]> {
+async function entriesOf(
+  root: string,
+  folder: string,
+  found: ScanResult,
+): Promise<Dirent<Buffer>[]> {
   try {
     return await readdir(join(root, folder), { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
@@ -59,7 +63,7 @@ async function entriesOf(root: string, folder: string, found: Found): Promise<Di
   }
 }
 
-async function take(root: string, file: string, entry: Dirent<Buffer>, found: Found) {
+async function take(root: string, file: string, entry: Dirent<Buffer>, found: ScanResult) {
   if (isPartName(entry.name.toString())) return;
   if (!entry.isFile()) {
     found.skipped.push({ file, reason: kindOf(entry) });

@@ -9,7 +9,7 @@ import { digestOf, type Source } from './source.ts';
 
 type Answer = Readonly<Record<string, unknown>>;
 
-interface Sending {
+interface FileUpload {
   readonly disk: RemoteDisk;
   readonly path: string;
   readonly contentType: string;
@@ -20,14 +20,14 @@ interface Sending {
   readonly tries: Pick<Tries, 'run' | 'mayBeRepeat'>;
 }
 
-interface Sent {
+interface UploadResult {
   readonly answer: Answer;
   /** The hash of the bytes as they were read. */
   readonly sha256: string;
 }
 
 /** Sends a file in one body or as an upload, then checks that the saved file matches it. */
-export async function sendFile(sending: Sending): Promise<Answer> {
+export async function sendFile(sending: FileUpload): Promise<Answer> {
   const { path, contentType, source } = sending;
   const { name, sizeBytes } = source;
   if (sizeBytes > FILE_MAX_BYTES) throw tooLarge(`"${name}"`, sizeBytes);
@@ -39,7 +39,13 @@ export async function sendFile(sending: Sending): Promise<Answer> {
   throw otherBytes(`The file saved as "${path}" doesn't match the original.`, read, there);
 }
 
-async function sendBody({ disk, path, contentType, source, meter }: Sending): Promise<Sent> {
+async function sendBody({
+  disk,
+  path,
+  contentType,
+  source,
+  meter,
+}: FileUpload): Promise<UploadResult> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of source.chunks()) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
@@ -48,7 +54,7 @@ async function sendBody({ disk, path, contentType, source, meter }: Sending): Pr
   return { answer, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-async function sendUpload(sending: Sending): Promise<Sent> {
+async function sendUpload(sending: FileUpload): Promise<UploadResult> {
   const { disk, path, contentType, source, meter, signal, tries } = sending;
   const { sizeBytes } = source;
   const { id, url, headers } = await disk.beginUpload(path, sizeBytes, contentType);

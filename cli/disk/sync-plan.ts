@@ -32,13 +32,13 @@ export interface Plan {
 }
 
 /** The stored files below a prefix, keyed by the rest of their paths. */
-export type Stored = ReadonlyMap<string, StoredFile>;
+export type StoredFiles = ReadonlyMap<string, StoredFile>;
 
 interface Sides {
   readonly root: string;
   readonly prefix: string;
   readonly scan: Scan;
-  readonly stored: Stored;
+  readonly stored: StoredFiles;
   readonly withDelete: boolean;
   readonly signal: AbortSignal;
 }
@@ -46,7 +46,7 @@ interface Sides {
 /** How many files are read or transferred at a time. */
 export const AT_A_TIME = 4;
 
-export async function storedBelow(disk: RemoteDisk, prefix: string): Promise<Stored> {
+export async function storedBelow(disk: RemoteDisk, prefix: string): Promise<StoredFiles> {
   const stored = new Map<string, StoredFile>();
   for await (const file of disk.list(prefix)) {
     if (file.path.startsWith(prefix)) stored.set(file.path.slice(prefix.length), file);

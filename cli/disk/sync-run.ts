@@ -14,7 +14,7 @@ import { sendFile } from './send.ts';
 import { openPlainFile } from './source.ts';
 import { AT_A_TIME, problemText, type Direction, type Item } from './sync-plan.ts';
 
-export interface Run {
+export interface SyncJob {
   readonly direction: Direction;
   readonly root: string;
   readonly scan: Scan;
@@ -28,7 +28,7 @@ export interface Run {
  * Carries out the plan and records each item's outcome. A failed item doesn't stop the others. Returns the error that
  * stopped everything, if any.
  */
-export async function runPlan(items: readonly Item[], run: Run): Promise<CliError | null> {
+export async function runPlan(items: readonly Item[], run: SyncJob): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
   const deletions = open.filter(({ action }) => action === 'delete');
   const transfers = open.filter(({ action }) => action !== 'delete');
@@ -46,7 +46,7 @@ export async function runPlan(items: readonly Item[], run: Run): Promise<CliErro
 }
 
 /** Runs one item; returns an error if the others can't succeed either. */
-async function finish(item: Item, run: Run): Promise<CliError | null> {
+async function finish(item: Item, run: SyncJob): Promise<CliError | null> {
   try {
     await work(item, run);
     item.outcome = 'done';
@@ -65,7 +65,7 @@ function isCut(error: unknown): error is CliError {
   return ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code) || error.exit === EXIT.signedOut;
 }
 
-async function work(item: Item, run: Run): Promise<void> {
+async function work(item: Item, run: SyncJob): Promise<void> {
   switch (item.action) {
     case 'send':
       return send(item, run);
@@ -82,7 +82,7 @@ async function work(item: Item, run: Run): Promise<void> {
 
 async function send(
   { path, file }: Item,
-  { root, disk, meter, signal, tries }: Run,
+  { root, disk, meter, signal, tries }: SyncJob,
 ): Promise<void> {
   const source = await openPlainFile(join(root, file), file);
   try {
@@ -92,7 +92,7 @@ async function send(
   }
 }
 
-async function receive({ path, file }: Item, { root, scan, disk, meter, signal }: Run) {
+async function receive({ path, file }: Item, { root, scan, disk, meter, signal }: SyncJob) {
   const stored = await disk.get(path);
   const place = await targetInside(root, file, scan.files.has(file));
   const part = await PartFile.in(dirname(place.target), file);

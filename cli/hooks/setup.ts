@@ -4,7 +4,7 @@ import { readIfThere } from '../../daemon/files.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { CommandContext } from '../command.ts';
 import { switchOption } from '../input/option-values.ts';
-import type { Place } from '../mcp/clients.ts';
+import type { SetupScope } from '../mcp/clients.ts';
 import { jsonIn, withJsonItem, withJsonMember, withoutJsonItems } from '../mcp/json-entry.ts';
 import { ownScript, pathsOf, unchanged } from '../mcp/setup.ts';
 import { lastingPath } from '../program-path.ts';
@@ -22,7 +22,7 @@ const MARGIN_SECONDS = 60;
 export interface HookSetup {
   readonly clientName: HookClientName;
   readonly client: HookClient;
-  readonly place: Place;
+  readonly scope: SetupScope;
   readonly file: string;
   readonly roots: readonly string[];
   /** The stored profile with the hook's key. */
@@ -36,17 +36,17 @@ export interface HookSetup {
 export function hookSetupOf(context: CommandContext): HookSetup {
   const clientName = chosenHookClient(context);
   const client = HOOK_CLIENTS[clientName];
-  const place: Place = switchOption(context, 'project') ? 'project' : 'user';
+  const scope: SetupScope = switchOption(context, 'project') ? 'project' : 'user';
   const paths = pathsOf(context.env);
-  const folder = place === 'project' ? paths.project : null;
+  const folder = scope === 'project' ? paths.project : null;
   const { profile, label } = hookHolder(clientName, folder);
   const waitMs = typedWait(context);
   const seconds = waitMs === undefined ? client.waitSeconds : Math.ceil(waitMs / 1000);
   return {
     clientName,
     client,
-    place,
-    file: client.file[place](paths),
+    scope,
+    file: client.file[scope](paths),
     roots: [paths.home, paths.project],
     profile,
     label,
@@ -87,7 +87,7 @@ export function editedHooks(
   }
 }
 
-/** Adds the hooks to a client's file, or takes them out; every other byte stays the same. Throws EntryRefused. */
+/** Adds the hooks to a client's file, or takes them out; every other byte stays the same. Throws EntryEditError. */
 export function editedText(text: string, setup: HookSetup, change: 'add' | 'remove'): string {
   return change === 'add' ? withHooks(text, setup) : withoutHooks(text, setup);
 }

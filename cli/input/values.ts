@@ -6,12 +6,12 @@ import type { FieldShape } from '../operation-shape.ts';
 import { flagOf } from '../operation-spec.ts';
 import { oneUnit, secondsValue, timeValue } from './times.ts';
 
-type Given = string | boolean | readonly string[];
+type OptionValue = string | boolean | readonly string[];
 
 /** Parses a typed `flag` or `<argument>` into a field's value; refuses text of the wrong type. */
 export async function fieldValue(
   field: FieldShape,
-  given: Given,
+  given: OptionValue,
   stdin: StandardInput,
   flag = flagOf(field),
 ): Promise<unknown> {
@@ -43,7 +43,7 @@ async function stringOf(
 }
 
 /** Values are separated by commas, and the flag may be repeated. */
-export function listOf(given: Given): string[] {
+export function listOf(given: OptionValue): string[] {
   const texts = typeof given === 'string' ? [given] : Array.isArray(given) ? given : [];
   return (texts as readonly string[])
     .flatMap((text) => text.split(','))
@@ -52,7 +52,7 @@ export function listOf(given: Given): string[] {
 }
 
 /** What an event waits for, such as `req_…` or `+1d12h`. */
-export function conditionsOf(given: Given): string[] {
+export function conditionsOf(given: OptionValue): string[] {
   return listOf(given).map((text) => (text.startsWith('+') ? `+${oneUnit(text.slice(1))}` : text));
 }
 

@@ -160,7 +160,7 @@ function notOurs(name: string): CliError {
   );
 }
 
-interface Made {
+interface NewAgentKey {
   readonly id: string;
   readonly stored: Pick<Profile, 'api_key' | 'client'>;
   /** The old key had to go first. */
@@ -172,8 +172,8 @@ async function create(
   body: { readonly name: string; readonly scopes: readonly string[] },
   before: StoredKey | null,
   signal: AbortSignal,
-): Promise<Made> {
-  const made = async (replaced: boolean): Promise<Made> => {
+): Promise<NewAgentKey> {
+  const made = async (replaced: boolean): Promise<NewAgentKey> => {
     const { id, api_key } = await client.call('key_create', body, { signal });
     return { id, stored: { api_key, client: body.name }, replaced };
   };

@@ -11,7 +11,7 @@ import {
 import type { Client } from '../client.ts';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
 import { confirmAnswer } from './confirm-answer.ts';
-import { Endpoint, type Waiting } from './endpoint.ts';
+import { Endpoint, type PendingCall } from './endpoint.ts';
 import { heldTool, type HeldTool } from './held-tool.ts';
 import { LINE_MAX_BYTES, LineWriter, readLines } from './lines.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type MessageId,
 } from './message.ts';
 import { markedJson } from './numbers.ts';
-import { SubscriptionRefused, Subscriptions } from './subscriptions.ts';
+import { SubscriptionError, Subscriptions } from './subscriptions.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
 
@@ -55,7 +55,7 @@ export interface BridgeOptions {
 }
 
 /** A request without its answer yet. */
-class Open implements Waiting {
+class Open implements PendingCall {
   readonly request: JSONRPCRequest;
   readonly abort = new AbortController();
   readonly ending = new AbortController();
@@ -213,7 +213,7 @@ export class McpBridge {
       await this.#subscriptions.subscribe(uri);
       await this.#stdio.send(doneLine(id));
     } catch (error) {
-      const code = error instanceof SubscriptionRefused ? error.code : SERVER_ERROR;
+      const code = error instanceof SubscriptionError ? error.code : SERVER_ERROR;
       this.#writer.write(`${errorLine(id, code, messageOf(error))}\n`);
     }
   }

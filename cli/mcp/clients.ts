@@ -15,7 +15,7 @@ export const MCP_CLIENT_NAMES = [
 export type McpClientName = (typeof MCP_CLIENT_NAMES)[number];
 
 /** Where an entry applies: everywhere for this user, or in one folder. */
-export type Place = 'user' | 'project';
+export type SetupScope = 'user' | 'project';
 
 export interface Paths {
   readonly home: string;
@@ -37,7 +37,7 @@ export interface McpClient {
   readonly format: 'json' | 'toml';
   /** The object or table that lists servers. */
   readonly servers: string;
-  readonly place: Place;
+  readonly scope: SetupScope;
   /** Its configuration; a client without `project` has one for the user only. */
   readonly file: { readonly user: PathOf; readonly project?: PathOf };
   /** The client wants `type` in an entry. */
@@ -63,13 +63,13 @@ function inFolders(folder: string): NonNullable<McpClient['skills']> {
   };
 }
 
-const JSON_CLIENT = { format: 'json', servers: 'mcpServers', place: 'user' } as const;
+const JSON_CLIENT = { format: 'json', servers: 'mcpServers', scope: 'user' } as const;
 
 export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
   'claude-code': {
     ...JSON_CLIENT,
     title: 'Claude Code',
-    place: 'project',
+    scope: 'project',
     file: {
       user: ({ home, env }) => join(env['CLAUDE_CONFIG_DIR'] || home, '.claude.json'),
       project: ({ project }) => join(project, '.mcp.json'),
@@ -98,7 +98,7 @@ export const MCP_CLIENTS: Readonly<Record<McpClientName, McpClient>> = {
     title: 'Codex',
     format: 'toml',
     servers: 'mcp_servers',
-    place: 'user',
+    scope: 'user',
     file: {
       user: ({ home, env }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
       project: ({ project }) => join(project, '.codex', 'config.toml'),

@@ -1,5 +1,5 @@
 /** svc can't change the file safely; the message says why. */
-export class EntryRefused extends Error {}
+export class EntryEditError extends Error {}
 
 /** The fields of a server's entry in a client's file. */
 export type EntryFields = Readonly<

@@ -48,7 +48,7 @@ export interface EndpointOptions {
 }
 
 /** A request that its client waits for. */
-export interface Waiting {
+export interface PendingCall {
   /** Cancels it. */
   readonly signal: AbortSignal;
   /** Set for a call that the server may hold. */
@@ -58,15 +58,15 @@ export interface Waiting {
 }
 
 /** One message to send, and how. */
-interface Sending {
+interface OutgoingMessage {
   readonly id: MessageId | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly isHeld: boolean;
 }
 
-type HeldSending = Pick<Waiting, 'signal' | 'hurry'> &
-  Pick<Sending, 'headers'> & { readonly id: MessageId };
+type HeldMessage = Pick<PendingCall, 'signal' | 'hurry'> &
+  Pick<OutgoingMessage, 'headers'> & { readonly id: MessageId };
 
 const NEVER = new AbortController().signal;
 
@@ -82,7 +82,7 @@ export class Endpoint {
   /** Answers in JSON-RPC where the server doesn't. */
   async fetch(
     init: RequestInit | undefined,
-    waitingFor: (id: MessageId) => Waiting | undefined,
+    waitingFor: (id: MessageId) => PendingCall | undefined,
   ): Promise<Response> {
     // The server offers no stream besides the answers.
     if (init?.method !== 'POST') return new Response(null, { status: 405 });
@@ -91,7 +91,7 @@ export class Endpoint {
 
   async #fetched(
     init: RequestInit,
-    waitingFor: (id: MessageId) => Waiting | undefined,
+    waitingFor: (id: MessageId) => PendingCall | undefined,
   ): Promise<Response> {
     const line = writeNumbers(typeof init.body === 'string' ? init.body : '');
     const message = parseObject(line) ?? {};
@@ -122,7 +122,7 @@ export class Endpoint {
   /**
    * The messages that answer a held call. If the connection cuts the call, it's made again for the rest of its time.
    */
-  #held(held: HeldTool, { id, headers, signal, hurry }: HeldSending): ReadableStream<Uint8Array> {
+  #held(held: HeldTool, { id, headers, signal, hurry }: HeldMessage): ReadableStream<Uint8Array> {
     const sending = { id, headers, isHeld: true };
     return new ReadableStream({
       start: async (controller) => {
@@ -153,7 +153,7 @@ export class Endpoint {
   }
 
   /** POSTs the message. If nothing takes it, starts the daemon and repeats the message with the same idempotency key. */
-  async #send(line: Buffer, sending: Sending): Promise<Received> {
+  async #send(line: Buffer, sending: OutgoingMessage): Promise<EndpointResponse> {
     const { headers, signal, isHeld } = sending;
     const backoff = new Backoff();
     for (;;) {
@@ -190,7 +190,10 @@ export class Endpoint {
     }
   }
 
-  #answer({ status, session, stream, body }: Received, { id, signal }: Sending): Response {
+  #answer(
+    { status, session, stream, body }: EndpointResponse,
+    { id, signal }: OutgoingMessage,
+  ): Response {
     const kept = { ...(session !== undefined && { 'mcp-session-id': session }) };
     if (id !== null && stream !== null) {
       const frames = ReadableStream.from(framesOf(stream, id, signal));
@@ -208,7 +211,7 @@ export class Endpoint {
 }
 
 /** An answer whose status and headers are here; a stream's events come later. */
-interface Received {
+interface EndpointResponse {
   readonly status: number;
   readonly session: string | undefined;
   readonly stream: IncomingMessage | null;
@@ -216,7 +219,10 @@ interface Received {
 }
 
 /** Throws if the connection failed: the answer broke off, or something in front of the server answered. */
-async function received(response: IncomingMessage, { id, signal }: Sending): Promise<Received> {
+async function received(
+  response: IncomingMessage,
+  { id, signal }: OutgoingMessage,
+): Promise<EndpointResponse> {
   signal.addEventListener('abort', () => response.destroy(), { once: true });
   const { statusCode: status = 0, headers } = response;
   const session = headers['mcp-session-id'];
@@ -267,7 +273,7 @@ interface Passing {
 }
 
 /** Passes on the messages that answer a held call. Throws if the last one is missing. */
-async function passOn({ stream, status, body }: Received, passing: Passing): Promise<void> {
+async function passOn({ stream, status, body }: EndpointResponse, passing: Passing): Promise<void> {
   const { id, signal, pass } = passing;
   if (stream === null) {
     const answer = answerIn(body, status, id);

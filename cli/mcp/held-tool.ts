@@ -2,8 +2,8 @@ import { parseExact, stringifyExact } from '../../shared/lib/json/exact-json.ts'
 import { isObject } from '../../shared/lib/guards.ts';
 import { leastOf } from '../../shared/lib/held-call.ts';
 import { WAIT_DEFAULT_SECONDS } from '../../shared/lib/limits.ts';
-import type { Place } from '../../clients/typescript/call/place.ts';
-import { PLACES } from '../../clients/typescript/generated/places.ts';
+import type { Endpoint } from '../../clients/typescript/call/endpoint.ts';
+import { ENDPOINTS } from '../../clients/typescript/generated/endpoints.ts';
 
 /** A tool call whose answer the server may hold. */
 export interface HeldTool {
@@ -36,8 +36,8 @@ export function heldTool(line: string): HeldTool | null {
 }
 
 function waitFieldOf(tool: unknown): string | undefined {
-  if (typeof tool !== 'string' || !Object.hasOwn(PLACES, tool)) return undefined;
-  const place: Place = PLACES[tool as keyof typeof PLACES];
+  if (typeof tool !== 'string' || !Object.hasOwn(ENDPOINTS, tool)) return undefined;
+  const place: Endpoint = ENDPOINTS[tool as keyof typeof ENDPOINTS];
   return place.seconds;
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createScanner, getNodeValue, parseTree, type Node, type ParseError } from 'jsonc-parser';
 import { isObject } from '../../shared/lib/guards.ts';
-import { applied, EntryRefused, eolOf, isKept, type Edit, type EntryFields } from './edits.ts';
+import { applied, EntryEditError, eolOf, isKept, type Edit, type EntryFields } from './edits.ts';
 
 /** The place of an entry: the object of servers, and the name in it. */
 export interface EntryPlace {
@@ -59,7 +59,7 @@ export function withJsonItem(text: string, { object, list }: ListPlace, item: un
   if (parent.type !== 'object') throw notAnObject(object);
   const before = memberOf(parent, list);
   if (!before) return inserted(text, parent, { key: list, value: [item], depth: 2 });
-  if (before.type !== 'array') throw new EntryRefused(`Its \`${object}.${list}\` isn't a list.`);
+  if (before.type !== 'array') throw new EntryEditError(`Its \`${object}.${list}\` isn't a list.`);
   return inserted(text, before, { key: null, value: item, depth: 3 });
 }
 
@@ -106,8 +106,8 @@ function withoutPart(text: string, part: Node): string {
   return applied(text, edits);
 }
 
-function notAnObject(name: string): EntryRefused {
-  return new EntryRefused(`Its \`${name}\` isn't an object.`);
+function notAnObject(name: string): EntryEditError {
+  return new EntryEditError(`Its \`${name}\` isn't an object.`);
 }
 
 /** The part with its comma and, if it's alone on its lines, those lines. */
@@ -195,8 +195,8 @@ function rootOf(text: string): Node {
   const [error] = errors;
   if (!root || error) {
     const line = text.slice(0, error?.offset).split('\n').length;
-    throw new EntryRefused(`It isn't valid JSON: Line ${line} isn't valid.`);
+    throw new EntryEditError(`It isn't valid JSON: Line ${line} isn't valid.`);
   }
   if (root.type === 'object') return root;
-  throw new EntryRefused("Its JSON isn't an object.");
+  throw new EntryEditError("Its JSON isn't an object.");
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readIfThere } from '../../daemon/files.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { userFolder } from '../../shared/host/user-folder.ts';
 import type { CommandContext, OptionSpec } from '../command.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -15,9 +15,9 @@ import {
   type McpClient,
   type McpClientName,
   type Paths,
-  type Place,
+  type SetupScope,
 } from './clients.ts';
-import { EntryRefused, type EntryFields } from './edits.ts';
+import { EntryEditError, type EntryFields } from './edits.ts';
 import { withJsonEntry, withoutJsonEntry } from './json-entry.ts';
 import { keyLabel, profileName } from './key-holder.ts';
 import { withoutTomlEntry, withTomlEntry } from './toml-entry.ts';
@@ -51,7 +51,7 @@ export interface Setup {
   readonly clientName: McpClientName;
   readonly client: McpClient;
   readonly name: string;
-  readonly place: Place;
+  readonly scope: SetupScope;
   readonly file: string;
   /** The folders of the user and of the project, which aren't the client's. */
   readonly roots: readonly string[];
@@ -72,7 +72,7 @@ function folderOf(env: CommandContext['env']): string {
   try {
     return userFolder(env);
   } catch (error) {
-    throw error instanceof StartRefused ? usageError(error.message) : error;
+    throw error instanceof StartRefusal ? usageError(error.message) : error;
   }
 }
 
@@ -82,21 +82,21 @@ export function setupOf(context: CommandContext): Setup {
   const name = textOption(context, 'name') ?? 'svc';
   if (!NAME.test(name)) throw usageError('--name takes 1 to 64 of a-z, A-Z, 0-9, _ and -.');
   const given = textOption(context, 'scope');
-  const place: Place = given === 'user' || given === 'project' ? given : client.place;
+  const scope: SetupScope = given === 'user' || given === 'project' ? given : client.scope;
   const { env } = context;
   const paths = pathsOf(env);
-  const file = client.file[place]?.(paths);
+  const file = client.file[scope]?.(paths);
   if (file === undefined) {
     throw usageError(`${client.title} has no configuration for a project.`, 'Try: --scope user');
   }
-  const skills = client.skills?.[place](paths);
-  const folder = place === 'project' ? paths.project : null;
+  const skills = client.skills?.[scope](paths);
+  const folder = scope === 'project' ? paths.project : null;
   const plain = ['mcp', clientName, ...(name === 'svc' ? [] : [name])].join('-');
   return {
     clientName,
     client,
     name,
-    place,
+    scope,
     file,
     roots: [paths.home, paths.project],
     skill: skills === undefined ? null : join(skills, 'svc', 'SKILL.md'),
@@ -171,7 +171,7 @@ export function edited(
 
 /** The error for a file that can't be changed, whose entry the command prints; any other error as it is. */
 export function unchanged(file: string, error: unknown, command: string): unknown {
-  if (!(error instanceof EntryRefused)) return error;
+  if (!(error instanceof EntryEditError)) return error;
   return new CliError({
     code: 'CONFIG_REFUSED',
     message: `svc didn't change ${file}. ${error.message}`,

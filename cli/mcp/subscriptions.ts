@@ -19,12 +19,12 @@ const INVALID_PARAMS = -32602;
 const FINAL_CODES: ReadonlySet<number> = new Set([401, -32601, -32022]);
 
 /** A subscription that the server refused, with its JSON-RPC error code. */
-export class SubscriptionRefused extends Error {
+export class SubscriptionError extends Error {
   readonly code: number;
 
   constructor({ code, message }: RpcError) {
     super(message);
-    this.name = 'SubscriptionRefused';
+    this.name = 'SubscriptionError';
     this.code = code;
   }
 }
@@ -62,12 +62,12 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Resolves once the client will hear about changes to the resource. Rejects with `SubscriptionRefused`. */
+  /** Resolves once the client will hear about changes to the resource. Rejects with `SubscriptionError`. */
   async subscribe(uri: string): Promise<void> {
     if (this.#stream?.uris.has(uri) && this.#uris.has(uri)) return;
     if (this.#uris.size >= SUBSCRIBED_RESOURCES_MAX && !this.#uris.has(uri)) {
       const message = `At most ${SUBSCRIBED_RESOURCES_MAX} resources; unsubscribe from one first.`;
-      throw new SubscriptionRefused({ code: INVALID_PARAMS, message });
+      throw new SubscriptionError({ code: INVALID_PARAMS, message });
     }
     this.#uris.add(uri);
     try {
@@ -78,7 +78,7 @@ export class Subscriptions {
       throw error;
     }
     this.unsubscribe(uri);
-    throw new SubscriptionRefused({ code: NOT_FOUND, message: 'Resource not found' });
+    throw new SubscriptionError({ code: NOT_FOUND, message: 'Resource not found' });
   }
 
   unsubscribe(uri: string): void {
@@ -177,7 +177,7 @@ export class Subscriptions {
         await this.#tellList();
         return;
       } catch (error) {
-        if (error instanceof SubscriptionRefused && FINAL_CODES.has(error.code)) {
+        if (error instanceof SubscriptionError && FINAL_CODES.has(error.code)) {
           return this.#options.note(`The client no longer hears about changes: ${error.message}`);
         }
       }
@@ -219,6 +219,6 @@ function acknowledged(event: string): ReadonlySet<string> | null {
 
 async function refusalOf(response: IncomingMessage): Promise<Error> {
   const error = errorOf(await text(response));
-  if (error) return new SubscriptionRefused(error);
+  if (error) return new SubscriptionError(error);
   return new Error(`The daemon answered ${response.statusCode ?? 0} without a message.`);
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
-import { applied, EntryRefused, eolOf, isKept, type Edit, type EntryFields } from './edits.ts';
+import { applied, EntryEditError, eolOf, isKept, type Edit, type EntryFields } from './edits.ts';
 import type { EntryPlace } from './json-entry.ts';
 import { scanToml, type TomlStatement } from './toml-scan.ts';
 
@@ -75,7 +75,7 @@ function scanned(text: string): TomlStatement[] {
   try {
     return scanToml(text);
   } catch (error) {
-    throw new EntryRefused(`It isn't valid TOML: ${messageOf(error)}`);
+    throw new EntryEditError(`It isn't valid TOML: ${messageOf(error)}`);
   }
 }
 
@@ -86,7 +86,7 @@ function refuseOtherForms(statements: readonly TomlStatement[], own: readonly st
     const dotted = kind === 'value' && startsWith(path, own) && !startsWith(table, own);
     const list = kind === 'tables' && startsWith(own, path);
     if (inline || dotted || list) {
-      throw new EntryRefused(`It doesn't define \`${own.join('.')}\` as its own table.`);
+      throw new EntryEditError(`It doesn't define \`${own.join('.')}\` as its own table.`);
     }
   }
 }

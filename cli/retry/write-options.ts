@@ -4,13 +4,16 @@ import { typedSpanMs } from '../input/times.ts';
 import { IDEMPOTENCY_KEY_MAX_CHARS } from '../../shared/lib/limits.ts';
 import { Tries, type RetryDeps } from './tries.ts';
 
-type Typed = Pick<CommandContext, 'options'>;
+type WriteCommand = Pick<CommandContext, 'options'>;
 
 /** The server forgets a key after a day. */
 const LONGEST_MS = 24 * 3_600_000;
 
 /** The tries that a write's flags ask for. */
-export function triesOf({ options }: Typed, deps: Omit<RetryDeps, 'key' | 'retryMs'>): Tries {
+export function triesOf(
+  { options }: WriteCommand,
+  deps: Omit<RetryDeps, 'key' | 'retryMs'>,
+): Tries {
   const { 'idempotency-key': key, 'retry-for': time } = options;
   return new Tries({
     ...deps,

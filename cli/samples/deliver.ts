@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts';
 import { badAnswer, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { safeJson } from '../view/terminal-text.ts';
-import { postBytes, type Sent } from '../work/http-send.ts';
+import { postBytes, type HttpResult } from '../work/http-send.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { parsedUrl } from '../../shared/lib/urls.ts';
 
@@ -42,7 +42,7 @@ async function post(
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<HttpResult> {
   try {
     return await postBytes(url, { headers, body, timeoutMs: SEND_TIMEOUT_MS, signal });
   } catch (error) {
@@ -50,7 +50,10 @@ async function post(
   }
 }
 
-function answerOf({ status, body, headers }: Sent): { status: string; event_id: string | null } {
+function answerOf({ status, body, headers }: HttpResult): {
+  status: string;
+  event_id: string | null;
+} {
   const answer = parseObject(body);
   // What some senders want to hear leaves no room in the body.
   const { 'svc-delivery': result = answer?.['status'] } = headers;

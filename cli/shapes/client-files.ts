@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { jsonSchema } from '../../shared/api/fields.ts';
 import { openApiDocument } from '../../shared/api/openapi/document.ts';
 import { pascal } from '../../shared/api/openapi/schemas.ts';
@@ -6,7 +6,7 @@ import type { Operation } from '../../shared/kernel/operation.ts';
 import { atOnce } from './at-once.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { operations } from '../../shared/operations/index.ts';
-import { placeOf } from './shape-of.ts';
+import { endpointOf } from './shape-of.ts';
 
 /** A JSON Schema, as far as the clients' types need it. */
 export interface Schema {
@@ -26,11 +26,11 @@ export interface Schema {
 }
 
 export interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-interface Described {
+interface OpenApiOperation {
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
   >;
@@ -48,17 +48,20 @@ const FOLDER = 'clients/typescript/generated';
 const HEAD = '// Written by the build, and by `npm run generate`, from the operations.\n\n';
 const SERVER = { version: VERSION, urls: { api: '', mcp: '', hooks: '' } };
 
-/** Writes the types, places and methods of the TypeScript client, which the tree doesn't have. */
+/** Writes the types, endpoints and methods of the TypeScript client, which the tree doesn't have. */
 export function writeClientFiles(): void {
   mkdirSync(FOLDER, { recursive: true });
-  for (const [name, text] of clientFiles()) writeFileSync(`${FOLDER}/${name}.ts`, text);
+  const files = new Map(clientFiles().map(([name, text]) => [`${name}.ts`, text]));
+  // An earlier release may have written files under other names.
+  for (const file of readdirSync(FOLDER)) if (!files.has(file)) rmSync(`${FOLDER}/${file}`);
+  for (const [file, text] of files) writeFileSync(`${FOLDER}/${file}`, text);
 }
 
 function clientFiles(): [name: string, text: string][] {
   const document = documentOf();
   return [
     ['types', typesText(document)],
-    ['places', placesText()],
+    ['endpoints', endpointsText()],
     ['methods', methodsText(document)],
   ];
 }
@@ -101,12 +104,12 @@ function answerType(document: Document, operation: Operation): string {
 }
 
 /** Where each operation is called. */
-function placesText(): string {
-  const table = operations.map((one) => `${one.name}: ${JSON.stringify(placeOf(one))},`);
-  return `${HEAD}import type { Place } from '../call/place.ts';
+function endpointsText(): string {
+  const table = operations.map((one) => `${one.name}: ${JSON.stringify(endpointOf(one))},`);
+  return `${HEAD}import type { Endpoint } from '../call/endpoint.ts';
 
 /** Where each operation is called. */
-export const PLACES = {\n${table.join('\n')}\n} satisfies Record<string, Place>;
+export const ENDPOINTS = {\n${table.join('\n')}\n} satisfies Record<string, Endpoint>;
 `;
 }
 
@@ -122,9 +125,9 @@ function methodsText(document: Document): string {
       ? own.map((one) => `${method(document, one, one.name, ' = ')};`).join('\n\n')
       : `readonly ${noun} = {\n${own.map((one) => `${method(document, one, verbOf(one), ': ')},`).join('\n')}\n};`,
   );
-  return `${HEAD}import type { CallOptions, RunOperation } from '../call/place.ts';
+  return `${HEAD}import type { CallOptions, RunOperation } from '../call/endpoint.ts';
 import { List } from '../call/list.ts';
-import { PLACES } from './places.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import type * as T from './types.ts';
 
 /** A method for each operation. */
@@ -151,11 +154,11 @@ function method(
   const answer = `T.${answerType(document, operation)}`;
   const isOptional = !(jsonSchema(input, 'input')['required'] as unknown[] | undefined)?.length;
   const given = `input: T.${type}Input${isOptional ? ' = {}' : ''}, options?: CallOptions`;
-  const call = `this.#run(PLACES.${operation.name}, input, options)`;
+  const call = `this.#run(ENDPOINTS.${operation.name}, input, options)`;
   const isField = sign === ' = ' ? 'readonly ' : '';
   if (isList(operation)) {
     const list = `List<${answer}['items'][number], ${answer}>`;
-    return `/** ${summary} */\n${isField}${name}${sign}(${given}): ${list} => new List((cursor) => this.#run(PLACES.${operation.name}, { ...input, ...cursor }, options))`;
+    return `/** ${summary} */\n${isField}${name}${sign}(${given}): ${list} => new List((cursor) => this.#run(ENDPOINTS.${operation.name}, { ...input, ...cursor }, options))`;
   }
   return `/** ${summary} */\n${isField}${name}${sign}(${given}): Promise<${answer}> => ${call}`;
 }

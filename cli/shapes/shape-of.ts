@@ -1,5 +1,5 @@
 import { jsonSchema } from '../../shared/api/fields.ts';
-import type { Place } from '../../clients/typescript/call/place.ts';
+import type { Endpoint } from '../../clients/typescript/call/endpoint.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { isFormless } from '../../shared/lib/text.ts';
 import type { OperationName } from '../answers.ts';
@@ -56,7 +56,7 @@ export function shapeOf(operation: Operation): OperationShape {
     positional,
     summary: typedText(summary, typed),
     description: typedText(description, typed),
-    ...placeOf(operation),
+    ...endpointOf(operation),
     effect,
     fields: Object.entries(properties).map(([field, it]) => {
       // A field's own name in its description means an answer's field to copy from, so it stays.
@@ -72,7 +72,7 @@ export function shapeOf(operation: Operation): OperationShape {
 }
 
 /** Where an operation's fields go. Only what differs from the usual is written. */
-export function placeOf({ rest, effect, input }: Operation): Place {
+export function endpointOf({ rest, effect, input }: Operation): Endpoint {
   const { method, path, params, body } = rest;
   const seconds = ['timeout_seconds', 'wait_seconds'].find((field) =>
     Object.hasOwn(input.shape, field),

@@ -33,7 +33,7 @@ export interface BegunLogin {
 }
 
 /** A sign-in's state: not confirmed yet, or confirmed with the account's projects. */
-export type Polled =
+export type PollResult =
   | { readonly status: 'waiting'; readonly waitSeconds: number }
   | { readonly status: 'confirmed'; readonly projects: readonly ProjectRef[] };
 
@@ -45,7 +45,7 @@ export interface LoginUse {
   readonly idempotency_key: string;
 }
 
-export interface Granted {
+export interface ProjectGrant {
   readonly project: ProjectRef;
   readonly apiKey: string;
 }
@@ -101,7 +101,7 @@ export class SignInCalls {
   }
 
   /** Throws errors that end a sign-in: LOGIN_EXPIRED, LOGIN_CONSUMED, NOT_FOUND. */
-  async poll(loginId: string, intervalSeconds: number): Promise<Polled> {
+  async poll(loginId: string, intervalSeconds: number): Promise<PollResult> {
     try {
       const body = { login_id: loginId };
       const { projects } = await this.#post<AuthPollAnswer>('/v1/auth/poll', body);
@@ -118,7 +118,7 @@ export class SignInCalls {
   }
 
   /** Creates a project, or a key for an existing one. */
-  async use({ path, body, idempotency_key }: LoginUse): Promise<Granted> {
+  async use({ path, body, idempotency_key }: LoginUse): Promise<ProjectGrant> {
     const headers = { 'idempotency-key': idempotency_key };
     type Answer = AuthKeyCreateAnswer | ProjectCreateAnswer;
     const { project, api_key: apiKey } = await this.#post<Answer>(path, body, headers);

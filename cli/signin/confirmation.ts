@@ -4,7 +4,7 @@ import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
 import type { Output } from '../view/output.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
-import type { Polled, ProjectRef, SignInCalls } from './calls.ts';
+import type { PollResult, ProjectRef, SignInCalls } from './calls.ts';
 import type { PendingLogin } from './pending-logins.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';
@@ -26,14 +26,14 @@ interface Confirming {
 /** Waits for the link to be confirmed, through network trouble. Returns the account's projects. */
 export async function confirmedProjects(
   login: PendingLogin,
-  first: Polled,
+  first: PollResult,
   { calls, output, signal }: Confirming,
 ): Promise<readonly ProjectRef[]> {
   const late = deadline(Math.max(0, login.until - Date.now()) + GRACE_MS);
   const until = AbortSignal.any([signal, late]);
   const steady = new RetryingCalls({ signal: until, trouble: (text) => output.note(text) });
   const wait = async (): Promise<readonly ProjectRef[] | null> => {
-    for (let polled: Polled | null = first; polled;) {
+    for (let polled: PollResult | null = first; polled;) {
       if (polled.status === 'confirmed') return polled.projects;
       await sleep(polled.waitSeconds * 1000, until);
       polled = await steady.answer(() => calls.poll(login.login_id, login.interval_seconds));

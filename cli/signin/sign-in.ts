@@ -4,7 +4,13 @@ import type { CommandContext } from '../command.ts';
 import { CallError, CliError, usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
 import { askerOf, type Asker } from '../input/asker.ts';
-import { machineName, SignInCalls, type Granted, type LoginUse, type Polled } from './calls.ts';
+import {
+  machineName,
+  SignInCalls,
+  type ProjectGrant,
+  type LoginUse,
+  type PollResult,
+} from './calls.ts';
 import { chooseProject, type Choice, type Wish } from './choose-project.ts';
 import { confirmedProjects, endOf, isEnd, minutesLeft, tellCode } from './confirmation.ts';
 import { addressText } from './gateway-address.ts';
@@ -42,7 +48,7 @@ export async function signIn(
   }
 }
 
-interface Wanted {
+interface SignInRequest {
   readonly gateway: URL;
   readonly wish: Wish;
   readonly asker: Asker | null;
@@ -51,7 +57,7 @@ interface Wanted {
 
 class SignIn {
   readonly #context: CommandContext;
-  readonly #wanted: Wanted;
+  readonly #wanted: SignInRequest;
   readonly #gateway: string;
   readonly #profileName: string | null;
   readonly #calls: SignInCalls;
@@ -60,7 +66,7 @@ class SignIn {
   /** The sign-in that the same command would continue. */
   #pending: PendingLogin | null = null;
 
-  constructor(context: CommandContext, wanted: Wanted) {
+  constructor(context: CommandContext, wanted: SignInRequest) {
     const { home, signal } = context;
     this.#context = context;
     this.#wanted = wanted;
@@ -118,7 +124,7 @@ class SignIn {
   }
 
   /** Continues the earlier sign-in if it's still valid; otherwise starts a new one. */
-  async #granted(): Promise<Granted> {
+  async #granted(): Promise<ProjectGrant> {
     const isNew = switchOption(this.#context, 'resend');
     const before = isNew ? null : this.#logins.find(this.#gateway, this.#email);
     if (before) {
@@ -172,7 +178,7 @@ class SignIn {
   }
 
   /** Continues an earlier sign-in. Throws the gateway's own error if it can't be used any more. */
-  async #resume({ use, wish, ...login }: PendingLogin): Promise<Granted> {
+  async #resume({ use, wish, ...login }: PendingLogin): Promise<ProjectGrant> {
     this.#pending = login;
     if (use && wish === this.#wishText()) return this.#use(login, use);
     this.#context.output.note(
@@ -183,7 +189,7 @@ class SignIn {
     return this.#ended(this.#finish(login, polled));
   }
 
-  async #finish(login: PendingLogin, polled: Polled): Promise<Granted> {
+  async #finish(login: PendingLogin, polled: PollResult): Promise<ProjectGrant> {
     const { output, signal } = this.#context;
     const { wish, asker } = this.#wanted;
     const confirming = { calls: this.#calls, output, signal };
@@ -195,7 +201,7 @@ class SignIn {
   }
 
   /** Stored before sending, so that the same command can ask for a lost answer. */
-  async #use(login: PendingLogin, use: LoginUse): Promise<Granted> {
+  async #use(login: PendingLogin, use: LoginUse): Promise<ProjectGrant> {
     this.#keep({ ...login, use, wish: this.#wishText() });
     try {
       return await this.#context.output.spin('Getting a key', this.#calls.use(use));
@@ -217,7 +223,7 @@ class SignIn {
     }
   }
 
-  #store(granted: Granted): SignedIn {
+  #store(granted: ProjectGrant): SignedIn {
     const email = this.#pending?.email_masked ?? '';
     const signedIn = storeSignedIn(this.#context, { ...granted, gateway: this.#gateway, email });
     this.#forget();

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';
 import type { Asker } from '../input/asker.ts';
-import type { Granted, ProjectRef } from './calls.ts';
+import type { ProjectGrant, ProjectRef } from './calls.ts';
 import { gatewayAddress } from './gateway-address.ts';
 import { storedProfiles, storeProfile } from './profiles.ts';
 
@@ -40,7 +40,7 @@ export async function gatewayOf(
 /** Stores a key as the current profile, named by `--name` or after its project. */
 export function storeSignedIn(
   context: CommandContext,
-  { gateway, project, apiKey, email }: Granted & Pick<SignedIn, 'gateway' | 'email'>,
+  { gateway, project, apiKey, email }: ProjectGrant & Pick<SignedIn, 'gateway' | 'email'>,
 ): SignedIn {
   const { home, env, output } = context;
   const caFile = gateway.startsWith('https:') ? env['NODE_EXTRA_CA_CERTS'] : undefined;

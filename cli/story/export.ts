@@ -11,7 +11,7 @@ import { FORMAT, readLedgerFile, type FileFault, type LedgerFile } from './ledge
 type Head = LedgerFile['head'];
 
 /** The result of an export. */
-export interface Exported {
+export interface ExportResult {
   readonly file: string;
   readonly added: number;
   readonly head: Head;
@@ -21,7 +21,7 @@ export interface Exported {
  * Adds the ledger's newer entries to a file. Checks and keeps what the file already has, so an interrupted export
  * continues and yesterday's gets today's entries.
  */
-export async function exportLedger(context: CommandContext, path: string): Promise<Exported> {
+export async function exportLedger(context: CommandContext, path: string): Promise<ExportResult> {
   const { client, signal } = context;
   const { id: project } = (await client().call('whoami', {}, { signal })).project;
   let head = await onFile(path, 'written', keptHead(path, project));

@@ -41,7 +41,7 @@ export interface LedgerFile {
 }
 
 /** What the caller knows about the ledger and wants from the file. */
-export interface Wanted {
+export interface LedgerFileOptions {
   /** The head seen earlier; the file's entry at that position must be the same. */
   readonly remembered?: ((project: string) => { seq: number; hash: string } | null) | undefined;
   /** The hash of an entry that the file must contain. */
@@ -67,7 +67,7 @@ class Faulty extends Error {
  */
 export async function readLedgerFile(
   path: string,
-  wanted: Wanted = {},
+  wanted: LedgerFileOptions = {},
 ): Promise<{ ok: true; file: LedgerFile } | { ok: false; fault: FileFault }> {
   const reader = new Reader(wanted);
   let line = 0;
@@ -85,7 +85,7 @@ export async function readLedgerFile(
 }
 
 class Reader {
-  readonly #wanted: Wanted;
+  readonly #wanted: LedgerFileOptions;
   readonly #digests = new Map<number, string>();
   readonly #entries: LedgerEntry[] = [];
   readonly #openings: Opening[] = [];
@@ -95,7 +95,7 @@ class Reader {
   #hasExpected = false;
   #remembered: { seq: number; hash: string } | null = null;
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: LedgerFileOptions) {
     this.#wanted = wanted;
   }
 

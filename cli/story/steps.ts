@@ -85,7 +85,7 @@ function requestOf({ requests }: Facts, subject: string | null): Fields | undefi
   return requests.find((one) => one['request_id'] === subject);
 }
 
-interface Known {
+interface StepContext {
   readonly event: Fields | null;
   readonly known: Fields | undefined;
   readonly repeats: boolean;
@@ -99,7 +99,7 @@ interface Words {
   readonly values?: unknown;
 }
 
-function wordsOf(entry: LedgerEntry, { event, known, repeats, names, cause }: Known): Words {
+function wordsOf(entry: LedgerEntry, { event, known, repeats, names, cause }: StepContext): Words {
   const { op, outcome, code } = entry;
   const who = whoOf(entry, names);
   if (outcome === 'error') return { text: `${who} was refused: ${op}, ${code}` };
@@ -150,7 +150,10 @@ const PLAIN: ReadonlyMap<string, (who: string, how: Circumstances) => string> = 
 );
 
 /** Entries from before actors were recorded name keys only. */
-function whoOf({ actor = null, agent, key_id: key }: LedgerEntry, names: Known['names']): string {
+function whoOf(
+  { actor = null, agent, key_id: key }: LedgerEntry,
+  names: StepContext['names'],
+): string {
   const id = actor ?? key;
   if (id === null) return 'Somebody (not recorded)';
   const words = actorWords(id) ?? names[id];

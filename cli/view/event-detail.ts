@@ -20,7 +20,7 @@ const APART: ReadonlySet<string> = new Set([
   'attachments_blocked',
 ]);
 
-interface Shown {
+interface EventDetailOptions {
   /** Whether the headers were asked for. */
   readonly headers: boolean;
   /** The event with its whole payload, if the answer left that out. */
@@ -28,7 +28,7 @@ interface Shown {
 }
 
 /** One event: what it's about, its fields, its payload, and what to do next. */
-export function eventDetail(event: InboxEvent, { headers, whole }: Shown): View {
+export function eventDetail(event: InboxEvent, { headers, whole }: EventDetailOptions): View {
   const full = { ...event, ...(whole && { payload: whole.payload }) };
   return {
     lines: (look) => [

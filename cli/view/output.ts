@@ -52,11 +52,11 @@ export interface Output {
   /**
    * On a terminal, prints `kept` permanently and `live` below it, which the next call replaces. All lines must be safe.
    */
-  redraw(draw: (look: Look) => Drawn): void;
+  redraw(draw: (look: Look) => ScreenLines): void;
 }
 
 /** The lines of a redraw. */
-export interface Drawn {
+export interface ScreenLines {
   readonly kept: readonly string[];
   /** What the screen has no room for is cut off at the end. */
   readonly live: readonly string[];
@@ -209,7 +209,7 @@ export class TerminalOutput implements Output {
     this.#options.stderr.write(`${safeText(stack)}\n`);
   }
 
-  redraw(draw: (look: Look) => Drawn): void {
+  redraw(draw: (look: Look) => ScreenLines): void {
     const look = this.#look();
     const { kept, live } = draw(look);
     if (!this.#isAnimated) return this.#append([...kept, ...live]);

@@ -4,7 +4,7 @@ import { CallError, type CliError } from '../errors.ts';
 import { usageOf } from '../input/refusals.ts';
 import { operationShapes } from '../shapes/operations.ts';
 
-type Typed = Pick<CommandSpec, 'args' | 'options'>;
+type CommandNames = Pick<CommandSpec, 'args' | 'options'>;
 
 /** An API name, unless it's part of an answer, such as `details.retry_after`. */
 const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
@@ -13,7 +13,7 @@ const NAME = /(?<![\w.])[a-z]+(?:_[a-z]+)+(?!\w)/g;
 const ROUTE = /\b(?:GET|POST|PUT|DELETE) \/v1\/[\w{}/-]*[\w}]/g;
 
 /** A problem with a field, with fields named as this command line names them. */
-export function typedProblem(path: string, message: string, command: Typed): string {
+export function typedProblem(path: string, message: string, command: CommandNames): string {
   const [name = ''] = /^\w+/.exec(path) ?? [];
   if (path === 'Idempotency-Key') return `--idempotency-key: ${message}`;
   const typed = (typedName(name, command) ?? name) + path.slice(name.length);
@@ -85,7 +85,7 @@ function commandOf(name: string): string | null {
 }
 
 /** `--lease-seconds` for `lease_seconds`, `<event_id>` for `event_id`; null if the command doesn't have it. */
-function typedName(name: string, { args, options }: Typed): string | null {
+function typedName(name: string, { args, options }: CommandNames): string | null {
   const argument = args.find((one) => one.name === name);
   if (argument) return usageOf(argument);
   const flag = name.replaceAll('_', '-');

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../command.ts';
 
-interface Warned {
+interface AnswerWarnings {
   readonly warnings?: readonly (string | { readonly message: string })[];
 }
 
@@ -10,7 +10,7 @@ export function warn(
   answer: object | null,
 ): void {
   if (options['json'] === true) return;
-  const { warnings = [] }: Warned = answer ?? {};
+  const { warnings = [] }: AnswerWarnings = answer ?? {};
   for (const warning of warnings) {
     output.note(`Warning: ${typeof warning === 'string' ? warning : warning.message}`);
   }

@@ -4,7 +4,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
 import { isSendable } from '../header.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
-import { getBytes, postBytes, type Sent } from './http-send.ts';
+import { getBytes, postBytes, type HttpResult } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { signWebhook } from '../../shared/rules/payload/signature.ts';
 import type { Verification } from '../../shared/senders/registry.ts';
@@ -57,7 +57,7 @@ export async function forwardEvent(
   event: FeedEvent,
   signing: Signing | null,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<HttpResult> {
   const body = await bodyOf(event);
   const headers = forwardedHeaders(event);
   headers['svc-event-id'] = event.id;

@@ -8,7 +8,7 @@ import { deadline } from '../../shared/lib/deadline.ts';
 
 const ANSWER_MAX_BYTES = 64 * 1024;
 
-export interface Sent {
+export interface HttpResult {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The start of the answer's body. */
@@ -25,7 +25,7 @@ export function postBytes(
     readonly timeoutMs: number;
     readonly signal?: AbortSignal;
   },
-): Promise<Sent> {
+): Promise<HttpResult> {
   const started = performance.now();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   // One deadline for the whole exchange, so that a trickling answer can't hold up the next event.

@@ -2,7 +2,7 @@ import { runChild, type ChildResult } from './child.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { EXIT } from '../exit.ts';
 import { eventEnv } from './event-env.ts';
-import type { Closed, Lease, Verdict } from '../../clients/typescript/core/lease.ts';
+import type { CloseResult, Lease, Verdict } from '../../clients/typescript/core/lease.ts';
 import { ACK_RESULT_MAX_BYTES, NACK_REASON_MAX_BYTES } from '../../shared/lib/limits.ts';
 import { parseExact, stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { cutUtf8 } from '../../shared/lib/text.ts';
@@ -13,7 +13,7 @@ const EXIT_BAD_DATA = 65;
 const KILLED_REASON = 'The worker was stopped.';
 
 /** The result of working on an event. */
-export interface Finished extends Closed {
+export interface WorkResult extends CloseResult {
   readonly event_id: string;
   readonly type: string;
   readonly source: string;
@@ -39,7 +39,7 @@ export async function workEvent(
   options: WorkOptions,
   event: FeedEvent,
   lease: Lease,
-): Promise<Finished> {
+): Promise<WorkResult> {
   const started = performance.now();
   const child = await runChild(options.command, {
     env: { ...options.env, ...eventEnv(event) },

@@ -2,7 +2,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import type { Output } from '../view/output.ts';
 import { plainText, safeJson } from '../view/terminal-text.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
-import type { Finished } from './work-event.ts';
+import type { WorkResult } from './work-event.ts';
 
 const INDENT = '  ';
 
@@ -25,18 +25,18 @@ export class WorkView {
     this.#output.line((INDENT + line).trimEnd());
   }
 
-  finished(event: Finished): void {
+  finished(event: WorkResult): void {
     this.#shown = null;
     this.#output.line(this.#output.json ? safeJson(event, 0) : readable(event));
   }
 }
 
-function readable(event: Finished): string {
+function readable(event: WorkResult): string {
   const { event_id, type, duration_ms } = event;
   return `${clock()}  ${event_id}  ${type}  ${outcomeText(event)}  ${duration_ms} ms`;
 }
 
-function outcomeText({ outcome, exit_code, signal, waiting_for }: Finished): string {
+function outcomeText({ outcome, exit_code, signal, waiting_for }: WorkResult): string {
   const how = signal ?? (exit_code === null ? 'not started' : `exit ${exit_code}`);
   switch (outcome) {
     case 'acked':

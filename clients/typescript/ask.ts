@@ -1,12 +1,12 @@
-import type { CallOptions, Place, RunOperation } from './call/place.ts';
+import type { CallOptions, Endpoint, RunOperation } from './call/endpoint.ts';
 import type { Clock } from './core/clock.ts';
 import { mayHaveArrived } from './core/errors.ts';
 import { RetryingCalls } from './core/retrying-calls.ts';
-import { PLACES } from './generated/places.ts';
+import { ENDPOINTS } from './generated/endpoints.ts';
 import type { AskApprovalInput, AskAnswer, AskHumanInput } from './generated/types.ts';
 
 /** What every answer has, whatever became of the question. */
-interface Answered {
+interface AnswerBase {
   readonly request_id: string;
   readonly comment: string | null;
   /** What to do about it. */
@@ -18,24 +18,24 @@ interface Answered {
 }
 
 /** Nobody said yes and nobody will: time ran out, or the question was withdrawn. */
-export interface Expired extends Answered {
+export interface Expired extends AnswerBase {
   readonly status: 'expired';
   readonly decision: null;
 }
 
 /** Somebody wants to know more: ask again with details that answer the comment. */
-export interface NeedsContext extends Answered {
+export interface NeedsContext extends AnswerBase {
   readonly status: 'needs_context';
   readonly decision: null;
 }
 
 /** Nobody has decided within `wait`, or yet. This isn't a denial. */
-export interface Pending extends Answered {
+export interface Pending extends AnswerBase {
   readonly status: 'pending';
   readonly decision: null;
 }
 
-interface Yes extends Answered {
+interface Yes extends AnswerBase {
   readonly approved: true;
   /** The values that the approval is good for, if the question had any. */
   readonly bind?: unknown;
@@ -52,13 +52,13 @@ export interface Modified extends Yes {
   readonly decision: string;
 }
 
-export interface Denied extends Answered {
+export interface Denied extends AnswerBase {
   readonly status: 'denied';
   readonly decision: null;
 }
 
 /** The answer to a question, in `decision`. */
-export interface HumanAnswer extends Answered {
+export interface HumanAnswer extends AnswerBase {
   readonly status: 'answered';
   readonly decision: string;
 }
@@ -91,7 +91,10 @@ export class NotAnswered extends Error {
   }
 }
 
-function textOf(what: string, { status, comment }: Answered & { readonly status: string }): string {
+function textOf(
+  what: string,
+  { status, comment }: AnswerBase & { readonly status: string },
+): string {
   return comment === null ? `${what}: ${status}.` : `${what}: ${status}. ${comment}`;
 }
 
@@ -102,7 +105,7 @@ export type ApprovalFields = Omit<AskApprovalInput, Own | 'action' | 'summary'>;
 /** How to ask a question; see the API's `ask_human`. */
 export type HumanFields = Omit<AskHumanInput, Own | 'question'>;
 
-interface Waiting extends CallOptions {
+interface WaitOptions extends CallOptions {
   /**
    * How long to wait for the decision, in milliseconds; until there is one by default. When the time is up, the answer
    * of what is thrown is `pending`. With 0 it only asks.
@@ -110,8 +113,8 @@ interface Waiting extends CallOptions {
   readonly wait?: number | undefined;
 }
 
-export type ApprovalOptions = Omit<ApprovalFields, 'state'> & Waiting;
-export type HumanOptions = Omit<HumanFields, 'state'> & Waiting;
+export type ApprovalOptions = Omit<ApprovalFields, 'state'> & WaitOptions;
+export type HumanOptions = Omit<HumanFields, 'state'> & WaitOptions;
 
 /** Asks people, outside a worker. In a handler, `ctx.ask` parks the event in place of waiting. */
 export interface Ask {
@@ -155,7 +158,7 @@ async function asked(
   const input = { ...words, ...fields };
   const ask = (): Promise<AskAnswer> => {
     const wait_seconds = Math.min(HELD_SECONDS, Math.max(0, Math.ceil(leftMs() / 1000)));
-    return run<AskAnswer>(PLACES[name], { ...input, wait_seconds }, options);
+    return run<AskAnswer>(ENDPOINTS[name], { ...input, wait_seconds }, options);
   };
   const answer = await ask().catch((error: unknown) => {
     // It may have been asked, so somebody may be about to answer.
@@ -173,7 +176,7 @@ async function asked(
 /** An operation that may ask people: once its answer is here, the event that tells of their decision is done. */
 export async function confirmed<T>(
   deps: AskDeps,
-  place: Place,
+  place: Endpoint,
   input: object,
   options: CallOptions = {},
 ): Promise<T> {
@@ -198,7 +201,7 @@ async function confirmReceived(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const options = { signal, maxRetries: 0, timeout: CONFIRM_MS };
-  await run(PLACES.request_received, { request_id }, options).catch(() => undefined);
+  await run(ENDPOINTS.request_received, { request_id }, options).catch(() => undefined);
 }
 
 /** Looks until somebody has decided. The request stays open whatever happens here, so trouble is sat out. */
@@ -215,7 +218,7 @@ async function follow(
     await clock.sleep(Math.min(LOOK_EVERY_MS, leftMs()), signal);
     signal.throwIfAborted();
     answer = await calls.answer(() =>
-      run<AskAnswer>(PLACES.request_status, input, { signal, maxRetries: 0 }),
+      run<AskAnswer>(ENDPOINTS.request_status, input, { signal, maxRetries: 0 }),
     );
   }
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
-import type { CallOptions, RunOperation } from './call/place.ts';
+import type { CallOptions, RunOperation } from './call/endpoint.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './generated/places.ts';
+import { ENDPOINTS } from './generated/endpoints.ts';
 import type { FileGetAnswer, FilePutAnswer } from './generated/types.ts';
 
 /** Larger files go to an upload address of their own. */
@@ -25,7 +25,7 @@ export async function fileOrNull(
   options?: CallOptions,
 ): Promise<FileGetAnswer | null> {
   try {
-    return await run<FileGetAnswer>(PLACES.file_get, input, options);
+    return await run<FileGetAnswer>(ENDPOINTS.file_get, input, options);
   } catch (error) {
     if (answeredCode(error) === 'NOT_FOUND') return null;
     throw error;
@@ -77,10 +77,10 @@ export async function writeFile(
   const condition = { path, ...(if_version !== undefined && { if_version }) };
   if (bytes.byteLength <= INLINE_MAX_BYTES) {
     const input = { ...condition, content_base64: base64Of(bytes), content_type };
-    return run(PLACES.file_put, input, options);
+    return run(ENDPOINTS.file_put, input, options);
   }
   const upload = { size: bytes.byteLength, ...(content_type !== undefined && { content_type }) };
-  const opened: FilePutAnswer = await run(PLACES.file_put, { path, upload }, options);
+  const opened: FilePutAnswer = await run(ENDPOINTS.file_put, { path, upload }, options);
   const { upload_url: url = '', upload_headers: headers = {}, upload_id: complete } = opened;
   const response = await fetch(url, {
     method: 'PUT',
@@ -90,7 +90,7 @@ export async function writeFile(
   });
   if (!response.ok) throw broken(path, 'upload', response.status);
   const { idempotencyKey: _ofTheOpening, ...others } = options;
-  return run(PLACES.file_put, { ...condition, complete }, others);
+  return run(ENDPOINTS.file_put, { ...condition, complete }, others);
 }
 
 const PIECE_BYTES = 32_768;

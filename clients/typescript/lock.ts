@@ -1,7 +1,7 @@
-import type { CallOptions, RunOperation } from './call/place.ts';
+import type { CallOptions, RunOperation } from './call/endpoint.ts';
 import type { Clock } from './core/clock.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './generated/places.ts';
+import { ENDPOINTS } from './generated/endpoints.ts';
 import type { KvSetAnswer } from './generated/types.ts';
 
 const LOOK_EVERY_MS = 1000;
@@ -42,11 +42,11 @@ export async function whileLocked<T>(
     const version = await keeping;
     const free = { key: lock.key, if_version: version };
     // If it's gone or somebody else's, there's nothing to free; otherwise it ends by itself.
-    if (!lost.signal.aborted) await deps.run(PLACES.kv_delete, free).catch(() => undefined);
+    if (!lost.signal.aborted) await deps.run(ENDPOINTS.kv_delete, free).catch(() => undefined);
   }
 }
 
-interface Held {
+interface LockGrant {
   readonly version: number;
   /** When it was asked for. */
   readonly sentAt: number;
@@ -62,7 +62,7 @@ async function take(
   lock: Lock,
   wait: number,
   signal = new AbortController().signal,
-): Promise<Held> {
+): Promise<LockGrant> {
   const dueAt = deps.clock.now() + wait;
   for (;;) {
     try {
@@ -82,10 +82,10 @@ async function set(
   { key, ttlSeconds }: Lock,
   if_version: number,
   options: CallOptions,
-): Promise<Held> {
+): Promise<LockGrant> {
   const sentAt = clock.now();
   const input = { key, value: { locked: true }, ttl_seconds: ttlSeconds, if_version };
-  const { version }: KvSetAnswer = await run(PLACES.kv_set, input, options);
+  const { version }: KvSetAnswer = await run(ENDPOINTS.kv_set, input, options);
   return { version, sentAt };
 }
 
@@ -93,7 +93,7 @@ async function set(
 async function keep(
   deps: Deps,
   lock: Lock,
-  first: Held,
+  first: LockGrant,
   { ended, lost }: { readonly ended: AbortSignal; readonly lost: AbortController },
 ): Promise<number> {
   let held = first;

@@ -15,7 +15,7 @@ export {
   ServerError,
   ValidationError,
 } from './errors.ts';
-export type { CallOptions } from './call/place.ts';
+export type { CallOptions } from './call/endpoint.ts';
 export type { List } from './call/list.ts';
 export type { EventFilter } from './core/event-feed.ts';
 export type { SaveOptions } from './files.ts';

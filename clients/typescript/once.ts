@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { CallOptions, RunOperation } from './call/place.ts';
+import type { CallOptions, RunOperation } from './call/endpoint.ts';
 import { answeredCode, SvcError } from './core/errors.ts';
-import { PLACES } from './generated/places.ts';
+import { ENDPOINTS } from './generated/endpoints.ts';
 import type { KvGetAnswer } from './generated/types.ts';
 
 /** 30 days, as long as an event's payload is kept. */
@@ -26,7 +26,7 @@ export async function keptOnce<T>(
   const input = { key, value: { text: textOf(result) }, ttl_seconds: KEPT_SECONDS, if_version: 0 };
   try {
     // The step is done: an outage is sat out, or the step would run again.
-    await run(PLACES.kv_set, input, { ...options, maxRetries: Infinity });
+    await run(ENDPOINTS.kv_set, input, { ...options, maxRetries: Infinity });
   } catch (error) {
     if (answeredCode(error) !== 'PRECONDITION_FAILED') throw error;
     return ((await read(run, key, options)) ?? { result }).result as T;
@@ -40,7 +40,7 @@ async function read(
   options: CallOptions,
 ): Promise<{ readonly result: unknown } | null> {
   const found: KvGetAnswer = await run(
-    PLACES.kv_get,
+    ENDPOINTS.kv_get,
     { key },
     { ...options, idempotencyKey: undefined },
   );

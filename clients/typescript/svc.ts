@@ -1,6 +1,6 @@
 import { askWith, confirmed, type Ask } from './ask.ts';
 import { HttpCaller, type Target } from './call/http-caller.ts';
-import type { CallOptions, RunOperation } from './call/place.ts';
+import type { CallOptions, RunOperation } from './call/endpoint.ts';
 import { operationRunner } from './call/run.ts';
 import { gatewayTransport } from './call/transport.ts';
 import type { Caller } from './core/caller.ts';
@@ -12,7 +12,7 @@ import { whileLocked, type LockOptions } from './lock.ts';
 import { Methods } from './generated/methods.ts';
 import { keptOnce } from './once.ts';
 import { noteToConsole } from './note.ts';
-import { PLACES } from './generated/places.ts';
+import { ENDPOINTS } from './generated/endpoints.ts';
 import type {
   EmailSendInput,
   FileGetInput,
@@ -50,7 +50,7 @@ export interface SvcOptions {
 
 const WAIT_KEYS = ['source', 'type', 'mine', 'since', 'after', 'timeout'];
 
-type Found = NonNullable<InboxWaitAnswer['event']>;
+type WaitedEvent = NonNullable<InboxWaitAnswer['event']>;
 
 /** Which event to wait for, and for how long, in milliseconds (default: until there is one). */
 export type WaitInput = Omit<InboxWaitInput, 'timeout_seconds'> & { readonly timeout?: number };
@@ -60,7 +60,7 @@ export class Svc extends Methods {
   readonly ask: Ask;
   declare readonly inbox: Methods['inbox'] & {
     /** Waits for the first pending event, through outages. Null when the time is up; nothing is lost then. */
-    wait(input?: WaitInput, options?: Pick<CallOptions, 'signal'>): Promise<Found | null>;
+    wait(input?: WaitInput, options?: Pick<CallOptions, 'signal'>): Promise<WaitedEvent | null>;
   };
   declare readonly file: Methods['file'] & {
     /** The record of a file, with its bytes or a link to them; null if there's none. */
@@ -92,11 +92,11 @@ export class Svc extends Methods {
     });
     Object.assign(this.policy, {
       set: (input: PolicySetInput, call?: CallOptions) =>
-        confirmed(this.#deps, PLACES.policy_set, input, call),
+        confirmed(this.#deps, ENDPOINTS.policy_set, input, call),
     });
     Object.assign(this.email, {
       send: (input: EmailSendInput, call?: CallOptions) =>
-        confirmed(this.#deps, PLACES.email_send, input, call),
+        confirmed(this.#deps, ENDPOINTS.email_send, input, call),
     });
     Object.assign(this.file, {
       get: (input: FileGetInput, call?: CallOptions) => fileOrNull(run, input, call),
@@ -144,7 +144,7 @@ export class Svc extends Methods {
   async #wait(
     input: WaitInput = {},
     { signal = new AbortController().signal }: CallOptions = {},
-  ): Promise<Found | null> {
+  ): Promise<WaitedEvent | null> {
     refuseUnknown(input, WAIT_KEYS);
     const { timeout = Infinity, ...filter } = input;
     const { caller, clock, note } = this.#deps;
@@ -156,7 +156,7 @@ export class Svc extends Methods {
       const seconds = Math.min(60, Math.max(1, Math.ceil(leftMs / 1000)));
       const waited = await feed.next({ ...filter, seconds });
       signal.throwIfAborted();
-      if (waited?.event) return waited.event as unknown as Found;
+      if (waited?.event) return waited.event as unknown as WaitedEvent;
     }
   }
 }

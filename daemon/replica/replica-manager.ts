@@ -23,7 +23,7 @@ export interface ReplicaManagerDeps {
   readonly copy: LocalCopy;
   readonly positionWaiters: PositionWaiters;
   readonly freshness: FreshnessJudge;
-  readonly witness: HistoryVerifier;
+  readonly verifier: HistoryVerifier;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -157,11 +157,11 @@ export class ReplicaManager {
     onProgress: Progress,
     signal: AbortSignal,
   ): Promise<void> {
-    const { source, folder, copy, positionWaiters, witness, freshness, log } = this.#deps;
+    const { source, folder, copy, positionWaiters, verifier, freshness, log } = this.#deps;
     log.info({ reason, epoch: gateway.epoch }, 'replica: copying the database');
     await this.erase();
     positionWaiters.restart(gateway.position);
-    witness.restart();
+    verifier.restart();
     await copyDatabase(source, folder, gateway.epoch, onProgress, signal);
     await copy.open();
     const { position } = await copy.position();

@@ -28,7 +28,7 @@ import { StatusBoard } from './status-board.ts';
 import { SyncRelay } from './sync/sync-relay.ts';
 import { TIMING, type ReplicaTiming } from './sync/timing.ts';
 import { HistoryVerifier } from './verify/history-verifier.ts';
-import { Written } from './serve/written.ts';
+import { OwnWrites } from './serve/own-writes.ts';
 
 export interface ReplicaOptions {
   /** The folder of this project's replica; created if it's missing. */
@@ -73,7 +73,7 @@ export class Replica {
   readonly #freshness: FreshnessJudge;
   readonly #positionWaiters: PositionWaiters;
   readonly #verifier: HistoryVerifier;
-  readonly #written: Written;
+  readonly #ownWrites: OwnWrites;
   readonly #pauses: Pauses;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -102,7 +102,7 @@ export class Replica {
     const folder = new ReplicaFolder(options.folder);
     this.#source = new ReplicaSource(gateway, apiKey, this.#timing.silenceMs);
     this.#relay = new SyncRelay(this.#source, new FrameNumbers(folder), (ended) =>
-      this.#copy.noteFold(ended),
+      this.#copy.noteCheckpoint(ended),
     );
     this.#copy = new LocalCopy({
       folder,
@@ -126,13 +126,13 @@ export class Replica {
       copy: this.#copy,
       positionWaiters: this.#positionWaiters,
       freshness: this.#freshness,
-      witness: this.#verifier,
+      verifier: this.#verifier,
       clock: this.#clock,
       log,
     });
     this.contact = new Contact({
       ask: async (signal) => ({
-        lost: this.#written.lost,
+        lost: this.#ownWrites.lost,
         gateway: await this.#source.position(signal),
       }),
       freshness: this.#freshness,
@@ -140,10 +140,10 @@ export class Replica {
       pauses: this.#pauses,
       isFollowing: () => this.#catchUp !== null,
       renew: () => this.#renew(),
-      onPosition: (position) => this.#aim(position),
+      onPosition: (position) => this.#setTarget(position),
       onReturn: () => options.onReturn?.(),
     });
-    this.#written = new Written(this.#positionWaiters, () => this.contact.reach());
+    this.#ownWrites = new OwnWrites(this.#positionWaiters, () => this.contact.reach());
   }
 
   /** Returns at once, and never throws because of the network. */
@@ -199,19 +199,19 @@ export class Replica {
 
   /** True as soon as the replica reaches this position; false after `withinMs`. */
   reached(position: number, withinMs: number): Promise<boolean> {
-    this.#aim(position);
+    this.#setTarget(position);
     return this.#positionWaiters.reached(position, withinMs);
   }
 
   /** Notes this daemon's own write: its position, or null if the answer was lost. */
   noteWritten(position: number | null): void {
-    this.#written.note(position);
+    this.#ownWrites.note(position);
     this.#catchUp?.wake();
   }
 
   /** True as soon as the replica has all noted writes; false after `withinMs` at most. Ask before each read. */
   settled(withinMs: number): Promise<boolean> {
-    return this.#written.settled(withinMs);
+    return this.#ownWrites.settled(withinMs);
   }
 
   /** Accepts the present history as the base for later comparisons, and checks all of it. */
@@ -266,7 +266,7 @@ export class Replica {
       this.#board.enter('unsupported', message);
     }
     // If the process was killed, it saw more than it noted, and the gateway may have gone back since.
-    if (this.store) this.#verifier.look(this.store);
+    if (this.store) this.#verifier.refresh(this.store);
   }
 
   /** Follows the gateway until its change stream ends or something fails. */
@@ -277,13 +277,13 @@ export class Replica {
     this.#session = session;
     this.#isRenewed = false;
     const { gateway, lost } = await this.contact.reach(signal);
-    this.#meet(gateway, lost);
+    this.#onConnected(gateway, lost);
     await this.#source.renew();
     const link = await this.#relay.link(gateway.epoch);
     const [copy, positionWaiters, { log }] = [this.#copy, this.#positionWaiters, this.#options];
     try {
       await this.#manager.ensure(gateway, (done, total) => this.#board.copied(done, total), signal);
-      positionWaiters.tell({ position: gateway.position, changes: [], all: true });
+      positionWaiters.announce({ position: gateway.position, changes: [], all: true });
       const onPosition = (position: CopyPosition): void => this.#take(position);
       const onTrouble = (message: string): void =>
         this.#board.enter('catching-up', `svc can't fetch new data: ${message}`);
@@ -302,13 +302,13 @@ export class Replica {
   }
 
   /** The gateway answered; `lost` is the number of lost write answers when we asked. */
-  #meet(gateway: GatewayPosition, lost: number): void {
+  #onConnected(gateway: GatewayPosition, lost: number): void {
     const { project, server, schemaVersion } = gateway;
     this.#info = { project, server, schemaVersion };
     this.#aheadMs = gateway.time - this.#clock.now();
     this.#freshness.reachable(true);
     const isOtherHistory = this.#manager.record?.epoch !== gateway.epoch;
-    this.#written.met({ position: gateway.position, isOtherHistory, lost });
+    this.#ownWrites.onConnected({ position: gateway.position, isOtherHistory, lost });
     if (schemaVersion !== this.#schemaVersion) {
       throw new UnsupportedError(schemaVersion, this.#schemaVersion);
     }
@@ -327,13 +327,13 @@ export class Replica {
     this.contact.heard();
     this.#aheadMs = message.time - this.#clock.now();
     this.#freshness.contacted(message.position);
-    if (message.kind === 'change') this.#positionWaiters.tell(message);
-    this.#aim(message.position);
+    if (message.kind === 'change') this.#positionWaiters.announce(message);
+    this.#setTarget(message.position);
     this.#manager.saveSoon(message.kind === 'time');
     this.#judgeState();
   }
 
-  #aim(position: number): void {
+  #setTarget(position: number): void {
     this.#positionWaiters.learn(position);
     this.#catchUp?.wake();
   }
@@ -357,7 +357,7 @@ export class Replica {
 
   #lookAtLedger(): void {
     const { store } = this;
-    if (store && this.#positionWaiters.behind === 0) this.#verifier.look(store);
+    if (store && this.#positionWaiters.behind === 0) this.#verifier.refresh(store);
   }
 
   #judgeState(): void {

@@ -4,13 +4,13 @@ import type { ReplicaState, ReplicaStatus } from './status.ts';
 /** The minimum time between reports of a download. */
 const TELL_MS = 100;
 
-type Shown = Pick<ReplicaStatus, 'state' | 'detail' | 'code' | 'copied' | 'offlineSince'>;
+type BoardState = Pick<ReplicaStatus, 'state' | 'detail' | 'code' | 'copied' | 'offlineSince'>;
 
 /** The replica's state and its listeners. */
 export class StatusBoard {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
-  #shown: Shown = {
+  #shown: BoardState = {
     state: 'connecting',
     detail: null,
     code: null,
@@ -23,7 +23,7 @@ export class StatusBoard {
     this.#clock = clock;
   }
 
-  get shown(): Shown {
+  get shown(): BoardState {
     return this.#shown;
   }
 

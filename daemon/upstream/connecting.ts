@@ -6,22 +6,22 @@ const CONNECT_MS = 5_000;
 const LOOKUP_MS = 500;
 
 /** As `dns.lookup` gives it to its callback. */
-interface Found {
+interface LookupResult {
   readonly address: string | LookupAddress[];
   readonly family: number | undefined;
 }
 
-type Done = (
+type LookupCallback = (
   error: NodeJS.ErrnoException | null,
-  address?: Found['address'],
+  address?: LookupResult['address'],
   family?: number,
 ) => void;
-type LookUp = (hostname: string, options: LookupOptions, done: Done) => void;
+type LookUp = (hostname: string, options: LookupOptions, done: LookupCallback) => void;
 
 interface Name {
   /** The question that's open. */
-  asking: Promise<Found> | null;
-  last: Found | null;
+  asking: Promise<LookupResult> | null;
+  last: LookupResult | null;
 }
 
 /**
@@ -37,17 +37,17 @@ export class Names {
     this.#lookUp = lookUp;
   }
 
-  lookUp(hostname: string, options: LookupOptions, done: Done): void {
+  lookUp(hostname: string, options: LookupOptions, done: LookupCallback): void {
     void this.#tell(hostname, options, done);
   }
 
-  async #tell(hostname: string, options: LookupOptions, done: Done): Promise<void> {
+  async #tell(hostname: string, options: LookupOptions, done: LookupCallback): Promise<void> {
     const found = await this.#find(hostname, options).catch((error: unknown) => ({ error }));
     if ('error' in found) done(found.error as NodeJS.ErrnoException);
     else done(null, found.address, found.family);
   }
 
-  async #find(hostname: string, options: LookupOptions): Promise<Found> {
+  async #find(hostname: string, options: LookupOptions): Promise<LookupResult> {
     const key = JSON.stringify([hostname, options]);
     const name = this.#names.get(key) ?? { asking: null, last: null };
     this.#names.set(key, name);
@@ -61,7 +61,7 @@ export class Names {
     });
   }
 
-  #ask(hostname: string, options: LookupOptions): Promise<Found> {
+  #ask(hostname: string, options: LookupOptions): Promise<LookupResult> {
     return new Promise((resolve, reject) => {
       this.#lookUp(hostname, options, (error, address, family) => {
         if (error || address === undefined) reject(error ?? new Error('Nothing was found.'));
@@ -72,9 +72,9 @@ export class Names {
 }
 
 /** What is found within `LOOKUP_MS`, else what was found last. */
-async function soon(found: Promise<Found>, last: Found): Promise<Found> {
+async function soon(found: Promise<LookupResult>, last: LookupResult): Promise<LookupResult> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Found>((resolve) => {
+  const late = new Promise<LookupResult>((resolve) => {
     timer = setTimeout(resolve, LOOKUP_MS, last);
   });
   // It may fail after everyone has stopped waiting for it.
@@ -91,6 +91,6 @@ const names = new Names();
 /** How the daemon connects to its gateway. */
 export const CONNECT = {
   timeout: CONNECT_MS,
-  lookup: (hostname: string, options: LookupOptions, done: Done): void =>
+  lookup: (hostname: string, options: LookupOptions, done: LookupCallback): void =>
     names.lookUp(hostname, options, done),
 };

@@ -15,7 +15,7 @@ const RELAYED_HEADERS = new Map([
 ]);
 
 /** An answer other than a success. */
-interface Refused {
+interface GatewayRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -27,7 +27,7 @@ export function relayedAnswer(value: unknown): unknown {
 }
 
 /** The gateway's API error; null for any other answer, such as a proxy's. */
-export function relayedError({ status, headers, text }: Refused): ServiceError | null {
+export function relayedError({ status, headers, text }: GatewayRefusal): ServiceError | null {
   // Other statuses aren't errors, and some can't carry a body.
   if (status < 400 || status > 599) return null;
   const error = parseObject(text)?.['error'];
@@ -46,7 +46,7 @@ export function relayedError({ status, headers, text }: Refused): ServiceError |
   });
 }
 
-function relayedHeaders(headers: Refused['headers']): Record<string, string> {
+function relayedHeaders(headers: GatewayRefusal['headers']): Record<string, string> {
   return Object.fromEntries(
     [...RELAYED_HEADERS].flatMap(([name, written]) => {
       const value = headers[name];
@@ -55,7 +55,7 @@ function relayedHeaders(headers: Refused['headers']): Record<string, string> {
   );
 }
 
-function idOf(headers: Refused['headers']): string {
+function idOf(headers: GatewayRefusal['headers']): string {
   const id = headers['x-request-id'];
   return typeof id === 'string' ? id : 'without an id';
 }

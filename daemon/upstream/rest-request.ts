@@ -17,7 +17,7 @@ export interface RestRequest {
 }
 
 type Fields = Record<string, unknown>;
-type Carried = Pick<RestRequest, 'headers' | 'body'> & {
+type RequestContent = Pick<RestRequest, 'headers' | 'body'> & {
   /** The fields that don't fit into the body. */
   readonly left: Fields;
 };
@@ -57,7 +57,7 @@ function takeCondition(operation: Operation, fields: Fields): Record<string, str
   return { [header.toLowerCase()]: version === 0 ? '*' : `"${version}"` };
 }
 
-function bodyOf(raw: RawBody | undefined, fields: Fields): Carried {
+function bodyOf(raw: RawBody | undefined, fields: Fields): RequestContent {
   if (!raw) return { headers: JSON_TYPE, body: stringifyExact(fields), left: {} };
   const { [raw.field]: whole, ...left } = fields;
   if (raw.as === 'json') {

@@ -9,7 +9,7 @@ import type { Upstream } from './upstream.ts';
 const BELIEVED_MS = 5_000;
 const KEPT_MAX = 200;
 
-type Known = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'diskPrefixes' | 'agent'>;
+type KnownKey = Pick<Caller, 'projectId' | 'keyId' | 'scopes' | 'diskPrefixes' | 'agent'>;
 
 /** Asks the gateway who a caller is, for keys that the replica lacks. Remembers accepted keys only. */
 export class UpstreamKeys {
@@ -17,7 +17,10 @@ export class UpstreamKeys {
   /** Monotonic milliseconds. */
   readonly #now: () => number;
   /** Includes pending questions, so that simultaneous callers ask once. */
-  readonly #known = new Map<string, { readonly until: number; readonly caller: Promise<Known> }>();
+  readonly #known = new Map<
+    string,
+    { readonly until: number; readonly caller: Promise<KnownKey> }
+  >();
 
   constructor(upstream: Pick<Upstream, 'call'>, now = () => performance.now()) {
     this.#upstream = upstream;
@@ -40,7 +43,7 @@ export class UpstreamKeys {
     this.#known.clear();
   }
 
-  #remembered(name: string, credentials: Credentials): Promise<Known> {
+  #remembered(name: string, credentials: Credentials): Promise<KnownKey> {
     if (this.#known.size >= KEPT_MAX) this.#known.clear();
     const caller = this.#ask(credentials);
     const known = { until: this.#now() + BELIEVED_MS, caller };
@@ -51,7 +54,7 @@ export class UpstreamKeys {
     return caller;
   }
 
-  async #ask(credentials: Credentials): Promise<Known> {
+  async #ask(credentials: Credentials): Promise<KnownKey> {
     const agent = identifyAgent(credentials, null);
     const { value } = await this.#upstream.call({
       operation: whoami,
@@ -61,7 +64,7 @@ export class UpstreamKeys {
       // Nobody's leaving ends it: others may wait for the same answer.
       signal: new AbortController().signal,
     });
-    if (!isTold(value)) throw new Error("The gateway didn't say whose key this is.");
+    if (!isWhoamiAnswer(value)) throw new Error("The gateway didn't say whose key this is.");
     const { project, key, scopes, agent: seen } = value;
     // Gateways of earlier releases have no limited keys.
     const diskPrefixes = key.disk_prefixes ?? null;
@@ -69,7 +72,7 @@ export class UpstreamKeys {
   }
 }
 
-interface Told {
+interface WhoamiAnswer {
   readonly project: { readonly id: string };
   readonly key: { readonly id: string; readonly disk_prefixes?: Caller['diskPrefixes'] };
   readonly scopes: Caller['scopes'];
@@ -77,7 +80,7 @@ interface Told {
 }
 
 /** Checks only the fields we use: the whoami of a later gateway may have more. */
-function isTold(value: unknown): value is Told {
+function isWhoamiAnswer(value: unknown): value is WhoamiAnswer {
   if (!isObject(value)) return false;
   const { project, key, scopes, agent } = value;
   return (

@@ -14,7 +14,7 @@ import { isObject } from '../../shared/lib/guards.ts';
 import { heldCall, leastOf } from '../../shared/lib/held-call.ts';
 import { CONNECT } from './connecting.ts';
 import { relayedAnswer, relayedError } from './relayed.ts';
-import { isBroken, isUnsent, reasonOf, UpstreamFailed } from './upstream-failed.ts';
+import { isBroken, isUnsent, reasonOf, UpstreamError } from './upstream-error.ts';
 
 /** Clients wait 30 s for the daemon: so they hear why their gateway is silent. */
 const ANSWER_MS = 28_000;
@@ -68,7 +68,7 @@ interface UpstreamOptions {
   readonly line?: () => KnownLine | null;
 }
 
-interface Received {
+interface UpstreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -99,7 +99,7 @@ export class Upstream {
   }
 
   /**
-   * The gateway's answer. Throws the gateway's own error, or `UpstreamFailed` if there was no answer. Retries once
+   * The gateway's answer. Throws the gateway's own error, or `UpstreamError` if there was no answer. Retries once
    * after a broken connection, and sends again beside a silent one; the Idempotency-Key makes that safe for writes. A
    * wait that something in between cuts is asked again for the rest of its time.
    */
@@ -127,7 +127,7 @@ export class Upstream {
       });
     } catch (error) {
       // What was cut may have arrived, whatever became of its repeats.
-      throw error instanceof UpstreamFailed ? (cut ?? error) : error;
+      throw error instanceof UpstreamError ? (cut ?? error) : error;
     }
   }
 
@@ -169,9 +169,9 @@ export class Upstream {
     return new Pool(origin, { ...CONNECTION, connections: CONNECTIONS_MAX });
   }
 
-  async #answered(call: UpstreamCall, request: RestRequest): Promise<Received> {
+  async #answered(call: UpstreamCall, request: RestRequest): Promise<UpstreamResponse> {
     let isRepeated = false;
-    const send = async (isAgain: boolean, signal: AbortSignal): Promise<Received> => {
+    const send = async (isAgain: boolean, signal: AbortSignal): Promise<UpstreamResponse> => {
       isRepeated ||= isAgain;
       const received = isAgain ? null : await this.#tried(call, request, signal);
       // What was sent later may have overtaken it.
@@ -207,7 +207,11 @@ export class Upstream {
     });
   }
 
-  async #tried(call: UpstreamCall, request: RestRequest, over: AbortSignal): Promise<Received> {
+  async #tried(
+    call: UpstreamCall,
+    request: RestRequest,
+    over: AbortSignal,
+  ): Promise<UpstreamResponse> {
     try {
       return await this.#send(call, request, over, this.#pool);
     } catch (error) {
@@ -219,7 +223,11 @@ export class Upstream {
   }
 
   /** Sends it beside others, of which one may still be running at the gateway. Only an answer to the call itself counts. */
-  async #afresh(call: UpstreamCall, request: RestRequest, over: AbortSignal): Promise<Received> {
+  async #afresh(
+    call: UpstreamCall,
+    request: RestRequest,
+    over: AbortSignal,
+  ): Promise<UpstreamResponse> {
     let received = await this.#again(call, request, over, true);
     while (isBusy(received) && waitSeconds(call) > 0) {
       await sleep(ATTEND_MS, undefined, { signal: over });
@@ -236,7 +244,7 @@ export class Upstream {
     request: RestRequest,
     over: AbortSignal,
     wasSent: boolean,
-  ): Promise<Received> {
+  ): Promise<UpstreamResponse> {
     const connection = new Client(this.#base.origin, CONNECTION);
     try {
       for (const pauseMs of BUSY_PAUSES_MS) {
@@ -258,7 +266,7 @@ export class Upstream {
     { method, target, headers, body }: RestRequest,
     over: AbortSignal,
     dispatcher: Dispatcher,
-  ): Promise<Received> {
+  ): Promise<UpstreamResponse> {
     const timeoutMs = silenceMs(call);
     const late = new AbortController();
     const endAfter = (ms: number, error: Error): NodeJS.Timeout =>
@@ -289,7 +297,7 @@ export class Upstream {
     }
   }
 
-  #refusal(received: Received, call: UpstreamCall): ServiceError {
+  #refusal(received: UpstreamResponse, call: UpstreamCall): ServiceError {
     const error = relayedError(received);
     if (error) return error;
     const reason = `something in front of it answered ${received.status}`;
@@ -300,9 +308,9 @@ export class Upstream {
     return this.#failure(reasonOf(error), call, mayHaveArrived);
   }
 
-  #failure(reason: string, call: UpstreamCall, mayHaveArrived: boolean): UpstreamFailed {
+  #failure(reason: string, call: UpstreamCall, mayHaveArrived: boolean): UpstreamError {
     const advice = adviceFor(call, mayHaveArrived);
-    return new UpstreamFailed({ gateway: this.origin, reason, mayHaveArrived, advice });
+    return new UpstreamError({ gateway: this.origin, reason, mayHaveArrived, advice });
   }
 }
 
@@ -351,7 +359,7 @@ function waitSeconds({ operation, input }: UpstreamCall): number {
 }
 
 function isUncertain(error: unknown): boolean {
-  return error instanceof UpstreamFailed && error.mayHaveArrived;
+  return error instanceof UpstreamError && error.mayHaveArrived;
 }
 
 /** Undefined for invalid JSON. */
@@ -363,6 +371,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function isBusy({ status, text }: Received): boolean {
+function isBusy({ status, text }: UpstreamResponse): boolean {
   return status === 409 && text.includes('"IDEMPOTENCY_IN_PROGRESS"');
 }

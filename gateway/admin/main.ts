@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { startFailureText } from '../../shared/host/start-refused.ts';
+import { startFailureText } from '../../shared/host/start-refusal.ts';
 import { DamageRegister } from '../../shared/store/sums/damage.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { refuseHalfRekeyed } from '../lib/rekey-mark.ts';
@@ -13,7 +13,7 @@ import type { DatabaseFinding } from './check/check-database.ts';
 import { damageIn, type DamagedFile, type Manifest, type ProjectEntry } from './backup/manifest.ts';
 import { runExport, runImport, type AdminCall } from './move/move-commands.ts';
 import { progressOn } from './progress.ts';
-import { RekeyInterrupted } from './rekey/rekey.ts';
+import { InterruptedRekeyError } from './rekey/rekey.ts';
 import { runRekey } from './rekey/rekey-command.ts';
 import { runRepair } from './repair/repair-command.ts';
 import { restore } from './backup/restore.ts';
@@ -250,7 +250,7 @@ main().catch((error: unknown) => {
     process.exit(EXIT_INTERRUPTED);
   }
   process.stderr.write(`svc: ${textOf(error)}\n`);
-  process.exit(error instanceof RekeyInterrupted ? EXIT_INTERRUPTED : 1);
+  process.exit(error instanceof InterruptedRekeyError ? EXIT_INTERRUPTED : 1);
 });
 
 /** Shows a stack only for unexpected errors. */

@@ -9,15 +9,15 @@ const SILENCE_MS = 60_000;
 const NOBODY: readonly string[] = ['ENOENT', 'ECONNREFUSED'];
 
 /** The gateway refused an order, so nothing changed. */
-export class OrderRefused extends AdminError {
+export class OrderError extends AdminError {
   constructor(message: string) {
     super(message);
-    this.name = 'OrderRefused';
+    this.name = 'OrderError';
   }
 }
 
 /**
- * Sends an order to the gateway that uses a data folder. Throws an `OrderRefused` if it refuses, and an `AdminError` if
+ * Sends an order to the gateway that uses a data folder. Throws an `OrderError` if it refuses, and an `AdminError` if
  * nobody answers; then the order may have been carried out, unless nobody listens on the socket.
  */
 export async function order(dataFolder: string, path: string, body: unknown = {}): Promise<void> {
@@ -31,7 +31,7 @@ export async function order(dataFolder: string, path: string, body: unknown = {}
   const error = parseObject(told)?.['error'];
   const { message, hint } = isObject(error) ? error : {};
   const said = [message, hint].filter((part) => typeof part === 'string');
-  throw new OrderRefused(`The gateway refused it (${status}). ${said.join(' ')}`.trim());
+  throw new OrderError(`The gateway refused it (${status}). ${said.join(' ')}`.trim());
 }
 
 async function send(socketPath: string, path: string, body: string) {

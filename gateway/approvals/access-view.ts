@@ -16,12 +16,12 @@ export async function accessViewFor(
   return { project: { name, slug }, id, ...what, maker, at: Date.parse(at) };
 }
 
-type Found = Pick<AccessView, 'kind' | 'name' | 'what'> & {
+type AccessRecord = Pick<AccessView, 'kind' | 'name' | 'what'> & {
   readonly by: string | null;
   readonly at: string;
 };
 
-async function read(store: Repositories, id: string): Promise<Found | null> {
+async function read(store: Repositories, id: string): Promise<AccessRecord | null> {
   if (id.startsWith('mbr_')) {
     const member = await store.members.find(id);
     if (!member) return null;

@@ -79,7 +79,7 @@ export interface RequestView {
 }
 
 /** A request seen through the link or button of one channel. */
-export interface Opened {
+export interface OpenedRequest {
   readonly request: RequestView;
   readonly channel: { readonly id: string; readonly label: string };
   /** Whether a person decided through this very channel. */
@@ -93,12 +93,12 @@ export interface Opened {
 }
 
 /** `taken`: the choice now stands. `counted`: the approval counts, and more people must approve. `late`: another decision or the deadline came first; `opened` shows which. */
-export type Decided =
-  | { readonly outcome: 'taken'; readonly opened: Opened }
-  | { readonly outcome: 'counted'; readonly opened: Opened }
-  | { readonly outcome: 'late'; readonly opened: Opened }
+export type DecisionOutcome =
+  | { readonly outcome: 'taken'; readonly opened: OpenedRequest }
+  | { readonly outcome: 'counted'; readonly opened: OpenedRequest }
+  | { readonly outcome: 'late'; readonly opened: OpenedRequest }
   /** The choice doesn't fit the request, for example a missing option; `problem` says so in one sentence. */
-  | { readonly outcome: 'refused'; readonly opened: Opened; readonly problem: string };
+  | { readonly outcome: 'refused'; readonly opened: OpenedRequest; readonly problem: string };
 
 /** An email channel whose owner confirms the address. */
 export interface ChannelView {
@@ -114,13 +114,13 @@ export interface ChannelView {
  * null. Opening never decides.
  */
 export interface ApprovalService {
-  open(token: string): Promise<Opened | null>;
+  open(token: string): Promise<OpenedRequest | null>;
   /** `place`: where the person pressed the button (default: on the page behind the link). */
-  decide(token: string, choice: Choice, place?: PersonPlace): Promise<Decided | null>;
+  decide(token: string, choice: Choice, place?: PersonPlace): Promise<DecisionOutcome | null>;
   /** Mutes the request's key for this channel, for an hour from now, or ends that. */
-  mute(token: string, isOn: boolean): Promise<Opened | null>;
+  mute(token: string, isOn: boolean): Promise<OpenedRequest | null>;
   /** An answer that holds for others in its thread holds for its own request alone from now on. */
-  endLasting(token: string, place?: PersonPlace): Promise<Opened | null>;
+  endLasting(token: string, place?: PersonPlace): Promise<OpenedRequest | null>;
   openChannel(token: string): Promise<ChannelView | null>;
   /** Confirms the address of an email channel. */
   verifyEmail(token: string): Promise<ChannelView | null>;
@@ -135,7 +135,7 @@ export interface ApprovalService {
 /** A request in a digest. `tell` only informs: a policy decided it, or its outcome is known. */
 export interface DigestItem {
   readonly kind: 'ask' | 'tell';
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   /** Opens the request; null where nothing is to decide. */
   readonly token: string | null;
 }
@@ -170,7 +170,7 @@ export type Notification =
   /** Asks a person: `token` opens the request and decides it. */
   | {
       readonly kind: 'ask';
-      readonly opened: Opened;
+      readonly opened: OpenedRequest;
       readonly token: string;
       /** The message that asked the same person before. */
       readonly remindsOf?: string;
@@ -178,20 +178,20 @@ export type Notification =
       readonly follows?: string;
     }
   /** Tells a person that a policy rule approved something. No buttons. */
-  | { readonly kind: 'tell'; readonly opened: Opened }
+  | { readonly kind: 'tell'; readonly opened: OpenedRequest }
   /** An earlier request has ended: its message loses its buttons and shows the result. */
-  | { readonly kind: 'over'; readonly opened: Opened; readonly messageId: string }
+  | { readonly kind: 'over'; readonly opened: OpenedRequest; readonly messageId: string }
   /** Somebody approved, and more people must: the message that asked says so, and keeps its buttons. */
   | {
       readonly kind: 'voted';
-      readonly opened: Opened;
+      readonly opened: OpenedRequest;
       readonly messageId: string;
       readonly token: string;
     }
   /** A reply to the mail that asked: what became of the decision. */
   | {
       readonly kind: 'outcome';
-      readonly opened: Opened;
+      readonly opened: OpenedRequest;
       readonly outcome: EndedOutcome;
       readonly messageId: string;
       readonly token: string;
@@ -200,7 +200,7 @@ export type Notification =
   | {
       readonly kind: 'digest';
       readonly project: RequestView['project'];
-      readonly channel: Opened['channel'];
+      readonly channel: OpenedRequest['channel'];
       readonly keyName: string;
       /** Oldest first, at least one. */
       readonly items: readonly DigestItem[];

@@ -11,7 +11,7 @@ import { SendQueue, type SendingProject } from '../projects/send-queue.ts';
 import type { DeliveryResult } from '../commit/commands/people/notifications.ts';
 import type { InputOf } from '../commit/commands.ts';
 import type { ProjectWrites } from '../commit/thread/writers.ts';
-import type { Carrier, DigestItem, LimitedView, Notification, Opened } from './approvals.ts';
+import type { Carrier, DigestItem, LimitedView, Notification, OpenedRequest } from './approvals.ts';
 import { accessViewFor } from './access-view.ts';
 import { channelViewFor, invitationViewFor, openedFor } from './view.ts';
 
@@ -33,7 +33,7 @@ export interface NotificationQueueDeps {
 }
 
 /** The notification that a row asks for, or why we can't send it, now or ever. */
-type Made =
+type NotificationDraft =
   | {
       readonly notification: Notification;
       readonly to: string;
@@ -150,7 +150,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     return { result, ...(told && { told }) };
   }
 
-  async #make(store: Repositories, notice: NoticeRow): Promise<Made> {
+  async #make(store: Repositories, notice: NoticeRow): Promise<NotificationDraft> {
     if (notice.kind === 'invite') return this.#invitation(store, notice);
     const channel = await store.channels.find(notice.channel_id);
     if (!channel?.address) return { void: 'The channel was removed.' };
@@ -186,14 +186,14 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     return access ? { kind: 'access', access } : { void: 'It has ended.' };
   }
 
-  async #invitation(store: Repositories, notice: NoticeRow): Promise<Made> {
+  async #invitation(store: Repositories, notice: NoticeRow): Promise<NotificationDraft> {
     const member = await store.members.find(notice.channel_id);
     const carrier = this.#deps.carriers.email;
     if (member?.status !== 'invited' || !member.address) return TAKEN_BACK;
     if (!carrier) return { later: 'There is no way to send mail.' };
     const { info } = this.#project;
-    const place = memberAad(info.id, member.id);
-    const to = Buffer.from(this.#deps.vault.open(place, member.address)).toString('utf8');
+    const aad = memberAad(info.id, member.id);
+    const to = Buffer.from(this.#deps.vault.open(aad, member.address)).toString('utf8');
     const invitation = await invitationViewFor(store, member, info);
     return {
       notification: { kind: 'invite', invitation, token: this.#tokenOf(notice) },
@@ -267,7 +267,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     return { kind: 'limited', limited: { source, kind, limit, project: this.#project.info } };
   }
 
-  async #ask(store: Repositories, opened: Opened, notice: NoticeRow): Promise<Notification> {
+  async #ask(store: Repositories, opened: OpenedRequest, notice: NoticeRow): Promise<Notification> {
     const earlier = (await asksTo(store, opened)).find(({ message_id }) => message_id !== null);
     const remindsOf = earlier?.message_id;
     const follows = await firstOfThread(store, opened);
@@ -282,7 +282,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   async #over(
     store: Repositories,
-    opened: Opened,
+    opened: OpenedRequest,
     { about }: NoticeRow,
   ): Promise<Notification | Void> {
     const asks = await asksTo(store, opened);
@@ -293,7 +293,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   async #voted(
     store: Repositories,
-    opened: Opened,
+    opened: OpenedRequest,
     { about }: NoticeRow,
   ): Promise<Notification | Void> {
     const asked = (await asksTo(store, opened)).find(({ id }) => id === about);
@@ -302,7 +302,7 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
     return { kind: 'voted', opened, messageId, token: this.#tokenOf(asked) };
   }
 
-  async #outcome(store: Repositories, opened: Opened): Promise<Notification | Void> {
+  async #outcome(store: Repositories, opened: OpenedRequest): Promise<Notification | Void> {
     const { outcome } = opened.request;
     if (outcome === null || outcome.kind === 'idle') return { void: 'The event is open again.' };
     // The newest link is the one that works.
@@ -316,22 +316,25 @@ export class NotificationQueue extends SendQueue<NoticeRow> {
 
   #tokenOf({ id, token }: NoticeRow): string {
     if (!token) throw new Error(`The notification ${id} has no link.`);
-    const place = noticeAad(this.#project.info.id, id);
-    return Buffer.from(this.#deps.vault.open(place, token)).toString('utf8');
+    const aad = noticeAad(this.#project.info.id, id);
+    return Buffer.from(this.#deps.vault.open(aad, token)).toString('utf8');
   }
 
   /** Returns the email address or the chat id. */
   #addressOf(channel: ChannelRow): string {
-    const place = channelAad(this.#project.info.id, channel.id);
+    const aad = channelAad(this.#project.info.id, channel.id);
     const sealed = channel.address ?? new Uint8Array();
-    const text = Buffer.from(this.#deps.vault.open(place, sealed)).toString('utf8');
+    const text = Buffer.from(this.#deps.vault.open(aad, sealed)).toString('utf8');
     if (channel.kind === 'email') return text;
     return String((JSON.parse(text) as { chatId: number }).chatId);
   }
 }
 
 /** The notices that asked about a request through its channel, oldest first. */
-async function asksTo(store: Repositories, { request, channel }: Opened): Promise<ChannelNotice[]> {
+async function asksTo(
+  store: Repositories,
+  { request, channel }: OpenedRequest,
+): Promise<ChannelNotice[]> {
   const notices = await store.notices.ofRequest(request.id);
   return notices.filter(({ kind, channel_id }) => kind === 'ask' && channel_id === channel.id);
 }
@@ -339,7 +342,7 @@ async function asksTo(store: Repositories, { request, channel }: Opened): Promis
 /** The channel's first message about the request's thread; null if there's none. */
 async function firstOfThread(
   { threads }: Repositories,
-  { request, channel }: Opened,
+  { request, channel }: OpenedRequest,
 ): Promise<string | null> {
   const { thread, keyId } = request;
   return thread && threads.firstMessage(channel.id, { keyId, thread: thread.name });

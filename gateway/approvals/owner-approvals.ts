@@ -7,7 +7,7 @@ import { mayDecide } from '../../shared/rules/roles.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/tables/people/requests.ts';
 import type { Project } from '../projects/project.ts';
-import type { Opened } from './approvals.ts';
+import type { OpenedRequest } from './approvals.ts';
 import { openedFor } from './view.ts';
 
 interface OwnerApprovalsDeps {
@@ -18,7 +18,7 @@ interface OwnerApprovalsDeps {
 /** A request as a person sees it who opened it without its link. */
 export interface Overseen {
   /** `channel` lists everyone who was asked. */
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   /** Decides as the visitor's channel; null if that channel wasn't asked. The token never leaves this process. */
   readonly token: string | null;
 }
@@ -42,7 +42,7 @@ export class OwnerApprovals {
   }
 
   /** Null if the project has no such request. `channelId`: the visitor's; null if they have none. */
-  look(project: Project, requestId: string, channelId: string | null): Promise<Overseen | null> {
+  find(project: Project, requestId: string, channelId: string | null): Promise<Overseen | null> {
     const now = this.#deps.clock.now();
     return project.store.read(async (store) => {
       const row = await store.requests.find(requestId);
@@ -99,8 +99,8 @@ export class OwnerApprovals {
         kind === 'ask' && channel_id === channel.id && token !== null,
     );
     if (!asking?.token) return null;
-    const place = noticeAad(projectId, asking.id);
-    return Buffer.from(this.#deps.vault.open(place, asking.token)).toString('utf8');
+    const aad = noticeAad(projectId, asking.id);
+    return Buffer.from(this.#deps.vault.open(aad, asking.token)).toString('utf8');
   }
 }
 

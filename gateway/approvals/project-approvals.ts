@@ -12,7 +12,13 @@ import type { NoticeRow } from '../../shared/store/tables/people/notices.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { ChannelView, Choice, Decided, ApprovalService, Opened } from './approvals.ts';
+import type {
+  ChannelView,
+  Choice,
+  DecisionOutcome,
+  ApprovalService,
+  OpenedRequest,
+} from './approvals.ts';
 import type { TelegramChat } from '../commit/commands/people/channels.ts';
 import type { ChatDirectory } from './chat-directory.ts';
 import { channelViewFor, openedFor } from './view.ts';
@@ -25,7 +31,7 @@ interface ProjectApprovalsDeps {
 }
 
 /** A notification of a request, found by its link's token, and the channel that received it. */
-interface Held {
+interface LinkedNotice {
   readonly project: Project;
   readonly notice: NoticeRow;
   readonly channel: ChannelRow;
@@ -39,7 +45,7 @@ export class ProjectApprovals implements ApprovalService {
     this.#deps = deps;
   }
 
-  async open(token: string): Promise<Opened | null> {
+  async open(token: string): Promise<OpenedRequest | null> {
     const held = await this.#hold(token);
     return held && this.#opened(held);
   }
@@ -48,7 +54,7 @@ export class ProjectApprovals implements ApprovalService {
     token: string,
     choice: Choice,
     place: PersonPlace = 'link',
-  ): Promise<Decided | null> {
+  ): Promise<DecisionOutcome | null> {
     const held = await this.#hold(token);
     if (!held) return null;
     const now = this.#deps.clock.now();
@@ -62,7 +68,7 @@ export class ProjectApprovals implements ApprovalService {
       : { outcome: done.outcome, opened };
   }
 
-  async mute(token: string, isOn: boolean): Promise<Opened | null> {
+  async mute(token: string, isOn: boolean): Promise<OpenedRequest | null> {
     const held = await this.#hold(token);
     const opened = held && (await this.#opened(held));
     if (!held || !opened) return null;
@@ -73,7 +79,7 @@ export class ProjectApprovals implements ApprovalService {
     return this.#opened(held);
   }
 
-  async endLasting(token: string, place: PersonPlace = 'link'): Promise<Opened | null> {
+  async endLasting(token: string, place: PersonPlace = 'link'): Promise<OpenedRequest | null> {
     const held = await this.#hold(token);
     if (!held) return null;
     const end = { tokenHash: hash('sha256', token), place, now: this.#deps.clock.now() };
@@ -124,8 +130,8 @@ export class ProjectApprovals implements ApprovalService {
         if (this.#chatOf(project, channel)?.chatId !== chatId) continue;
         const notice = await store.notices.findByMessage(channel.id, messageId);
         if (!notice?.token) continue;
-        const place = noticeAad(project.info.id, notice.id);
-        return Buffer.from(vault.open(place, notice.token)).toString('utf8');
+        const aad = noticeAad(project.info.id, notice.id);
+        return Buffer.from(vault.open(aad, notice.token)).toString('utf8');
       }
       return null;
     });
@@ -136,7 +142,7 @@ export class ProjectApprovals implements ApprovalService {
     return parsed && this.#deps.projects.find(parsed.projectId);
   }
 
-  async #hold(token: string): Promise<Held | null> {
+  async #hold(token: string): Promise<LinkedNotice | null> {
     const project = await this.#projectOf(token);
     if (!project) return null;
     return project.store.read(async (store) => {
@@ -147,7 +153,7 @@ export class ProjectApprovals implements ApprovalService {
     });
   }
 
-  #opened({ project, notice, channel }: Held): Promise<Opened | null> {
+  #opened({ project, notice, channel }: LinkedNotice): Promise<OpenedRequest | null> {
     const { clock, vault } = this.#deps;
     const now = clock.now();
     return project.store.read(async (store) => {

@@ -26,7 +26,7 @@ import type { MemberRow } from '../../shared/store/tables/access/members.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { RequestRow } from '../../shared/store/tables/people/requests.ts';
 import type { VoteRow } from '../../shared/store/tables/people/votes.ts';
-import type { ChannelView, InvitationView, Opened, RequestView } from './approvals.ts';
+import type { ChannelView, InvitationView, OpenedRequest, RequestView } from './approvals.ts';
 
 const FINGERPRINT_CHARS = 12;
 const TOO_LATE =
@@ -45,7 +45,7 @@ export async function openedFor(
     readonly voterId?: string | undefined;
     readonly now: number;
   },
-): Promise<Opened> {
+): Promise<OpenedRequest> {
   const { row, channel, now, vault, voterId = channel.id } = seen;
   const votes = row.approvals > 1 ? await store.votes.ofRequest(row.id) : [];
   const request = await requestView(store, project, { row, votes, now, vault });

@@ -29,7 +29,7 @@ export class Authenticator {
 
   /** UNAUTHENTICATED or KEY_REVOKED, see `callerWith`. */
   async check(credentials: Credentials): Promise<Caller> {
-    const known = await this.look(credentials);
+    const known = await this.identify(credentials);
     this.note(known);
     return known.caller;
   }
@@ -38,7 +38,7 @@ export class Authenticator {
    * Like `check`, but doesn't record the use of the key. For callers that check after every commit, because a record
    * is a commit too.
    */
-  async look(credentials: Credentials): Promise<KnownCaller> {
+  async identify(credentials: Credentials): Promise<KnownCaller> {
     const { projectId, hash } = presentedKey(credentials);
     const project = await this.#projects.find(projectId);
     if (!project) throw new ServiceError('UNAUTHENTICATED');

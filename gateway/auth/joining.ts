@@ -24,7 +24,7 @@ interface JoiningDeps {
 }
 
 /** Who joined, by the address of their account, and where; or that the mailbox has an account under another spelling. */
-type Accepted =
+type AcceptResult =
   | {
       readonly outcome: 'joined';
       readonly project: ProjectInfo;
@@ -51,7 +51,7 @@ export class Joining {
   }
 
   /** Uses the link. The steps can be repeated, because only the last one takes effect. */
-  async accept(token: string): Promise<Accepted | null> {
+  async accept(token: string): Promise<AcceptResult | null> {
     const { accounts, clock, directory, signUp, vault } = this.#deps;
     const found = await this.#find(token);
     if (!found?.member.address) return null;

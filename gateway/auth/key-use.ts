@@ -4,21 +4,21 @@ import type { Project } from '../projects/project.ts';
 const FLUSH_MS = 10_000;
 
 /** Deliveries that a source rejected since the last report. */
-interface Rejected {
+interface RejectionCount {
   readonly source: string;
   readonly count: number;
   /** The reason of the last rejection. */
   readonly reason: string;
 }
 
-interface Noted {
+interface ProjectUse {
   readonly keys: Map<string, number>;
-  readonly rejected: Map<string, Rejected>;
+  readonly rejected: Map<string, RejectionCount>;
   readonly repeated: Map<string, number>;
 }
 
 interface Listener {
-  onRejected(projectId: string, rejected: Rejected): void;
+  onRejected(projectId: string, rejected: RejectionCount): void;
   onError(error: unknown): void;
 }
 
@@ -28,7 +28,7 @@ interface Listener {
  * at the same pace. Without anything to write, no timer runs.
  */
 export class KeyUse {
-  readonly #noted = new Map<Project, Noted>();
+  readonly #noted = new Map<Project, ProjectUse>();
   readonly #clock: Clock;
   readonly #listener: Listener;
   #timer: NodeJS.Timeout | null = null;
@@ -75,7 +75,7 @@ export class KeyUse {
     }
   }
 
-  #of(project: Project): Noted {
+  #of(project: Project): ProjectUse {
     let noted = this.#noted.get(project);
     if (!noted) {
       noted = { keys: new Map(), rejected: new Map(), repeated: new Map() };

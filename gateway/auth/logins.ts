@@ -283,12 +283,12 @@ export function loginRateText(address: string): string {
   return `login|rate|1|${likelyMailbox(address)}`;
 }
 
-type Viewed = Pick<
+type LoginColumns = Pick<
   LoginRow,
   'state' | 'user_code' | 'masked' | 'client' | 'created_at' | 'expires_at' | 'wrong_codes'
 >;
 
-function viewOf(login: Viewed, now: number): LoginView {
+function viewOf(login: LoginColumns, now: number): LoginView {
   return {
     state: effectiveLoginState(login, now),
     userCode: login.user_code,

@@ -1,13 +1,13 @@
 import { LOGIN_KEPT_MS } from '../../shared/lib/limits.ts';
 import type { OutgoingMail } from '../mail/mailer.ts';
 import type { SendResult } from '../lib/send-result.ts';
-import { Founding, type FoundingDeps } from './founding.ts';
+import { ProjectSetup, type ProjectSetupDeps } from './project-setup.ts';
 import { Joining } from './joining.ts';
 import { accountAad, Logins } from './logins.ts';
 import type { MemberDirectory } from './member-directory.ts';
 import { mailboxHashText, type SignUpRule } from './sign-up.ts';
 
-interface SignInDeps extends FoundingDeps {
+interface SignInDeps extends ProjectSetupDeps {
   readonly directory: MemberDirectory;
   readonly signUp: SignUpRule;
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
@@ -18,14 +18,14 @@ interface SignInDeps extends FoundingDeps {
 /** Sign-in by email address, which creates projects and their first keys on a hosted gateway. */
 export class SignIn {
   readonly logins: Logins;
-  readonly founding: Founding;
+  readonly projectSetup: ProjectSetup;
   readonly joining: Joining;
   readonly #deps: SignInDeps;
 
   constructor(deps: SignInDeps) {
     const { control, clock, vault, server, signUp, mail, onTrouble } = deps;
     this.#deps = deps;
-    this.founding = new Founding(deps);
+    this.projectSetup = new ProjectSetup(deps);
     this.joining = new Joining({ ...deps, accounts: control.accounts });
     this.logins = new Logins({
       store: control.logins,
@@ -37,7 +37,7 @@ export class SignIn {
       mailDomain: server.mail.domain,
       keepsMail: server.mail.isKept === true,
       mail,
-      projectsOf: (accountId) => this.founding.projectsOf(accountId),
+      projectsOf: (accountId) => this.projectSetup.projectsOf(accountId),
       onTrouble,
     });
   }
@@ -45,7 +45,7 @@ export class SignIn {
   /** Finishes what earlier runs and releases left undone, and deletes old sign-ins. */
   async start(): Promise<void> {
     const { clock, control } = this.#deps;
-    await this.founding.finish();
+    await this.projectSetup.finish();
     await this.#fillMailboxes();
     const now = clock.now();
     await control.logins.tidy(now - LOGIN_KEPT_MS, now);

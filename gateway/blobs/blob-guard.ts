@@ -91,10 +91,10 @@ export class BlobGuard {
   readonly #checked = new Set<string>();
   readonly #checking = new Map<string, Promise<void>>();
 
-  /** `placeOf` gives a blob's path or address. */
-  constructor(watch: BlobWatch, placeOf: (digest: string) => string) {
+  /** `pathOf` gives a blob's path or address. */
+  constructor(watch: BlobWatch, pathOf: (digest: string) => string) {
     this.#watch = watch;
-    this.#fileOf = (digest) => watch.register.nameOf(placeOf(digest));
+    this.#fileOf = (digest) => watch.register.nameOf(pathOf(digest));
   }
 
   check(digest: string): DigestCheck {

@@ -55,10 +55,10 @@ export function readBlobsConfig(env: Readonly<Record<string, string | undefined>
   if (text.startsWith('file:')) return readFolder(text.slice('file:'.length), env);
   const problems: string[] = [];
   const complain: Complain = (problem) => problems.push(problem);
-  const place = readPlace(text, complain);
+  const bucket = readBucket(text, complain);
   const credentials = text.startsWith('s3:') ? readCredentials(env, complain) : null;
-  if (!place || !credentials || problems.length > 0) throw new BlobsConfigError(problems);
-  return { ...place, credentials };
+  if (!bucket || !credentials || problems.length > 0) throw new BlobsConfigError(problems);
+  return { ...bucket, credentials };
 }
 
 /** A path as written, not a URL: nothing is decoded, and it has no host. */
@@ -78,7 +78,7 @@ function readFolder(
   return { kind: 'file', folder: resolve(folder) };
 }
 
-function readPlace(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
+function readBucket(text: string, complain: Complain): Omit<S3Config, 'credentials'> | null {
   const url = text.startsWith('s3://') ? parsedUrl(text) : null;
   if (!url) {
     complain(

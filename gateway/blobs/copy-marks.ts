@@ -18,7 +18,7 @@ interface Mark {
 }
 
 /** Where a project's marks are. */
-interface MarkPlace {
+interface MarkStore {
   list(): Promise<Mark[]>;
   /** Creates a mark or renews it. */
   touch(name: string): Promise<void>;
@@ -43,22 +43,22 @@ export interface CopyMark {
  * A process that dies leaves a mark that lapses, and the gateway removes it.
  */
 export class CopyMarks {
-  readonly #place: MarkPlace;
+  readonly #store: MarkStore;
   /** When each mark was last seen to change, in milliseconds of a monotonic clock. */
   readonly #seen = new Map<string, { readonly changedAt: number; readonly at: number }>();
   #last: { readonly at: number; readonly isCopying: boolean } | null = null;
 
-  constructor(place: MarkPlace) {
-    this.#place = place;
+  constructor(store: MarkStore) {
+    this.#store = store;
   }
 
   /** Whether a process is copying the blobs. */
   async isCopying(): Promise<boolean> {
     const at = performance.now();
-    if (this.#last && at - this.#last.at < this.#place.freshMs) return this.#last.isCopying;
-    const marks = await this.#place.list();
+    if (this.#last && at - this.#last.at < this.#store.freshMs) return this.#last.isCopying;
+    const marks = await this.#store.list();
     const lapsed = marks.filter((mark) => this.#hasLapsed(mark, at));
-    for (const { name } of lapsed) await this.#place.remove(name);
+    for (const { name } of lapsed) await this.#store.remove(name);
     const names = new Set(marks.map(({ name }) => name));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
     this.#last = { at, isCopying: lapsed.length < marks.length };
@@ -68,20 +68,20 @@ export class CopyMarks {
   /** Announces a copy. Once this resolves, no blob is erased that a row names from now on. */
   async announce(): Promise<CopyMark> {
     const name = randomUUID();
-    await this.#place.touch(name);
+    await this.#store.touch(name);
     let renewal = Promise.resolve();
     const timer = setInterval(() => {
       // If it fails, the copy may miss a blob, and is made again.
-      renewal = this.#place.touch(name).catch(() => undefined);
+      renewal = this.#store.touch(name).catch(() => undefined);
     }, RENEW_MS);
-    const { freshMs } = this.#place;
+    const { freshMs } = this.#store;
     // A gateway may still use an answer from before.
     if (freshMs > 0) await sleep(2 * freshMs);
     return {
       end: async () => {
         clearInterval(timer);
         await renewal;
-        await this.#place.remove(name);
+        await this.#store.remove(name);
       },
     };
   }

@@ -20,28 +20,29 @@ interface Settings {
  */
 export async function formerFilesWarning(
   { dataFolder, blobs }: Settings,
-  control: Pick<ControlStore, 'noteBlobsPlace' | 'projects'>,
+  control: Pick<ControlStore, 'noteBlobsLocation' | 'projects'>,
 ): Promise<string | null> {
-  const place = placeOf(blobs);
-  const before = (await control.noteBlobsPlace(place)) ?? place;
-  if (place === DATA_FOLDER && before === place) return null;
+  const location = locationOf(blobs);
+  const before = (await control.noteBlobsLocation(location)) ?? location;
+  if (location === DATA_FOLDER && before === location) return null;
   const ids = idsOf(await control.projects());
-  if (place !== DATA_FOLDER && (await hasFiles(dataFolder, ids))) return text(DATA_FOLDER, 'has');
-  if (before === place || before === DATA_FOLDER || ids.length === 0) return null;
+  if (location !== DATA_FOLDER && (await hasFiles(dataFolder, ids)))
+    return text(DATA_FOLDER, 'has');
+  if (before === location || before === DATA_FOLDER || ids.length === 0) return null;
   if (!before.startsWith('file:')) return text(before, 'may have');
   return (await hasFiles(before.slice('file:'.length), ids)) ? text(before, 'has') : null;
 }
 
 /** The value of SVC_BLOBS, without the parts that don't affect the location. */
-function placeOf(blobs: BlobsConfig | undefined): string {
+function locationOf(blobs: BlobsConfig | undefined): string {
   if (blobs?.kind === 's3') return `s3://${blobs.bucket}?endpoint=${blobs.endpoint.origin}`;
   return blobs?.folder === undefined ? DATA_FOLDER : `file:${blobs.folder}`;
 }
 
 function text(former: string, has: 'has' | 'may have'): string {
-  const place = former === DATA_FOLDER ? 'the data folder' : former;
+  const location = former === DATA_FOLDER ? 'the data folder' : former;
   return (
-    `SVC_BLOBS has changed: ${place} ${has} files, and this gateway doesn't look there any more. ` +
+    `SVC_BLOBS has changed: ${location} ${has} files, and this gateway doesn't look there any more. ` +
     `Set SVC_BLOBS back to ${former}. To keep files elsewhere, move the projects to a second gateway: docs/outgrow.md.`
   );
 }

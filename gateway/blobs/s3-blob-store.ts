@@ -23,7 +23,7 @@ const UPLOAD_ID = /^upl_[0-9a-z]+$/;
 type Folder = 'blobs' | 'incoming' | 'uploads';
 
 /** A URL to send bytes to, and the headers that must be sent with them unchanged. */
-export interface PresignedPut {
+export interface PresignedUpload {
   readonly url: string;
   readonly headers: Record<string, string>;
 }
@@ -166,7 +166,7 @@ export class S3BlobStore implements BlobStore {
       readonly contentType: string;
       readonly expiresInSeconds: number;
     },
-  ): Promise<PresignedPut> {
+  ): Promise<PresignedUpload> {
     // Blanks at its ends get lost on the way, which would break the signature.
     const contentType = upload.contentType.trim();
     const headers = { 'Content-Type': contentType, 'Content-Length': String(upload.size) };

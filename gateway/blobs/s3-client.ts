@@ -39,34 +39,34 @@ export interface OpenObject {
   readonly etag: string;
 }
 
-interface Sent {
+interface RequestBody {
   /** The SHA-256 of the body in hex, or UNSIGNED. */
   readonly payload: string;
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | null;
 }
 
-const NOTHING: Sent = { payload: NO_BODY, body: null };
+const NOTHING: RequestBody = { payload: NO_BODY, body: null };
 
 /**
  * The few S3 calls that blobs need. A missing object is ENOENT; every fault of the bucket is UNAVAILABLE with its cause.
  * Temporary failures (no answer, 429, 5xx) are retried, except for a body in chunks, which are gone by then.
  */
 export class S3Client {
-  readonly #place: S3Config;
+  readonly #config: S3Config;
   readonly #signer: S3Signer;
   readonly #timeouts: S3Timeouts;
   readonly #agent: HttpAgent;
 
-  constructor(place: S3Config, timeouts: Partial<S3Timeouts> = {}) {
-    this.#place = place;
-    this.#signer = new S3Signer(place);
+  constructor(config: S3Config, timeouts: Partial<S3Timeouts> = {}) {
+    this.#config = config;
+    this.#signer = new S3Signer(config);
     this.#timeouts = { ...PATIENCE, ...timeouts };
-    const Agent = place.endpoint.protocol === 'https:' ? HttpsAgent : HttpAgent;
+    const Agent = config.endpoint.protocol === 'https:' ? HttpsAgent : HttpAgent;
     this.#agent = new Agent({ keepAlive: true });
   }
 
   get bucket(): string {
-    return this.#place.bucket;
+    return this.#config.bucket;
   }
 
   /** The size of an object; null if it doesn't exist. */
@@ -136,7 +136,7 @@ export class S3Client {
     const headers = {
       'Content-Type': CONTENT_TYPE,
       'Content-Length': '0',
-      'x-amz-copy-source': `/${this.#place.bucket}/${from}`,
+      'x-amz-copy-source': `/${this.#config.bucket}/${from}`,
       'x-amz-metadata-directive': 'REPLACE',
       ...(etag !== undefined && { 'x-amz-copy-source-if-match': etag }),
     };
@@ -204,7 +204,11 @@ export class S3Client {
     return { body, sizeBytes, etag: response.headers.etag ?? '' };
   }
 
-  async #text(call: S3Call, sent: Sent, silenceMs = this.#timeouts.silenceMs): Promise<string> {
+  async #text(
+    call: S3Call,
+    sent: RequestBody,
+    silenceMs = this.#timeouts.silenceMs,
+  ): Promise<string> {
     return this.#goodText(call, await this.#send(call, sent, silenceMs), silenceMs);
   }
 
@@ -217,7 +221,7 @@ export class S3Client {
 
   async #send(
     call: S3Call,
-    { payload, body }: Sent,
+    { payload, body }: RequestBody,
     silenceMs = this.#timeouts.silenceMs,
   ): Promise<IncomingMessage> {
     const signed = await this.#signer.sign(call, payload);

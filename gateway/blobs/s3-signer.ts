@@ -23,12 +23,12 @@ export interface S3Call {
 
 /** Signs for one bucket, with the machine's time, which the other side compares with its own. */
 export class S3Signer {
-  readonly #place: S3Config;
+  readonly #config: S3Config;
   /** The signing key of a day, derived once. */
   readonly #keys = new Map<string, ArrayBuffer>();
 
-  constructor(place: S3Config) {
-    this.#place = place;
+  constructor(config: S3Config) {
+    this.#config = config;
   }
 
   /** The headers to send. `payload` is the SHA-256 of the body in hex, which the bucket checks, or UNSIGNED. */
@@ -60,7 +60,7 @@ export class S3Signer {
   }
 
   #parts({ method, key, query = {} }: S3Call): ConstructorParameters<typeof AwsV4Signer>[0] {
-    const { bucket, endpoint, region, pathStyle, credentials } = this.#place;
+    const { bucket, endpoint, region, pathStyle, credentials } = this.#config;
     const origin = pathStyle
       ? `${endpoint.origin}/${bucket}`
       : `${endpoint.protocol}//${bucket}.${endpoint.host}`;

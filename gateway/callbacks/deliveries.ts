@@ -17,7 +17,7 @@ import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { ProjectWrites } from '../commit/thread/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
-import { DestinationQueue, type Attempted, type Page } from './destination-queue.ts';
+import { DestinationQueue, type AttemptResult, type Page } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 
@@ -56,7 +56,7 @@ export interface DeliveriesDeps {
 }
 
 /** A delivery with its event. */
-interface Loaded {
+interface LoadedDelivery {
   readonly id: string;
   readonly weight: number;
   readonly delivery: DeliveryRow;
@@ -76,7 +76,7 @@ export class Deliveries {
   readonly #semaphore: Semaphore;
   readonly #secrets: SigningSecrets;
   readonly #log: AttemptLog;
-  readonly #queues = new Map<string, DestinationQueue<Loaded>>();
+  readonly #queues = new Map<string, DestinationQueue<LoadedDelivery>>();
   readonly #attempts = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -139,8 +139,8 @@ export class Deliveries {
     this.#host.onClosed(this);
   }
 
-  #queueTo(destination: string): DestinationQueue<Loaded> {
-    const queue = new DestinationQueue<Loaded>(this.#semaphore, {
+  #queueTo(destination: string): DestinationQueue<LoadedDelivery> {
+    const queue = new DestinationQueue<LoadedDelivery>(this.#semaphore, {
       load: (limit, known) => this.#load(destination, limit, known),
       attempt: (loaded) => this.#attempt(loaded),
       onError: (error) => this.#fail(error),
@@ -151,7 +151,7 @@ export class Deliveries {
   }
 
   /** Remembers a destination's pace as long as it's slower than an unknown one. */
-  #forgetIdle(destination: string, queue: DestinationQueue<Loaded>): void {
+  #forgetIdle(destination: string, queue: DestinationQueue<LoadedDelivery>): void {
     if (this.#queues.get(destination) !== queue) return;
     const isFull = this.#queues.size > SLOWED_MAX;
     if (isFull || !queue.isSlowed) this.#queues.delete(destination);
@@ -164,7 +164,7 @@ export class Deliveries {
   }
 
   /** Another look finds what was loaded but not tried. While closing, `close` handles them. */
-  #giveBack(forgotten: readonly Loaded[]): void {
+  #giveBack(forgotten: readonly LoadedDelivery[]): void {
     if (this.#isClosed) return;
     const given = this.#project.dueDeliveries.giveBack(forgotten.map(({ id }) => id));
     if (!given) return;
@@ -175,14 +175,18 @@ export class Deliveries {
     this.#attempts.add(giving);
   }
 
-  #load(destination: string, limit: number, known: ReadonlySet<string>): Promise<Page<Loaded>> {
+  #load(
+    destination: string,
+    limit: number,
+    known: ReadonlySet<string>,
+  ): Promise<Page<LoadedDelivery>> {
     const now = this.#host.clock.now();
     const options = { now, limit, known, load: loadAll };
     return this.#project.dueDeliveries.page(destination, options);
   }
 
-  #attempt(loaded: Loaded): Promise<Attempted> {
-    const attempt = this.#make(loaded).catch((error: unknown): Attempted => {
+  #attempt(loaded: LoadedDelivery): Promise<AttemptResult> {
+    const attempt = this.#make(loaded).catch((error: unknown): AttemptResult => {
       this.#fail(error);
       return { kind: 'skipped' };
     });
@@ -190,7 +194,7 @@ export class Deliveries {
     return attempt.finally(() => this.#attempts.delete(attempt));
   }
 
-  async #make(loaded: Loaded): Promise<Attempted> {
+  async #make(loaded: LoadedDelivery): Promise<AttemptResult> {
     const { clock } = this.#host;
     const { delivery } = loaded;
     const startedAt = clock.now();
@@ -217,7 +221,7 @@ export class Deliveries {
 
   /** A delivery that we can't send counts as a failed attempt too, so that it doesn't block those after it. */
   async #send(
-    { delivery, event }: Loaded,
+    { delivery, event }: LoadedDelivery,
     secrets: readonly string[],
     now: number,
   ): Promise<AttemptOutcome> {
@@ -250,8 +254,8 @@ async function loadAll(
   store: Repositories,
   ids: readonly string[],
   { now, until }: { readonly now: number; readonly until: number },
-): Promise<Loaded[]> {
-  const loaded: Loaded[] = [];
+): Promise<LoadedDelivery[]> {
+  const loaded: LoadedDelivery[] = [];
   let bytes = 0;
   for (const id of ids) {
     if (bytes > PAGE_MAX_BYTES) break;

@@ -1,9 +1,9 @@
 import type { Semaphore } from '../lib/semaphore.ts';
 
 /** How many posts to one destination run at once: at the start, if all succeed, and if all fail. */
-const PLACES_FIRST = 4;
-const PLACES_MAX = 16;
-const PLACES_MIN = 2;
+const SLOTS_FIRST = 4;
+const SLOTS_MAX = 16;
+const SLOTS_MIN = 2;
 /** After this many failures in a row, each slot pauses this long, so refused connections cost others nothing. */
 const PATIENCE = 5;
 const PAUSE_MS = 50;
@@ -11,14 +11,14 @@ const PAUSE_MS = 50;
 const PAGE = 128;
 const PAGE_LOW = 32;
 
-interface Waiting {
+interface QueueItem {
   readonly id: string;
   /** How many slots it takes. */
   readonly weight: number;
 }
 
 /** `skipped`: it isn't to be sent after all, and other loaded deliveries may be out of date too. */
-export type Attempted =
+export type AttemptResult =
   | { readonly kind: 'made'; readonly well: boolean; readonly recorded: Promise<void> }
   | { readonly kind: 'skipped' };
 
@@ -31,10 +31,10 @@ export interface Page<D> {
   readonly passedOver: boolean;
 }
 
-interface Work<D extends Waiting> {
+interface Work<D extends QueueItem> {
   readonly load: (limit: number, known: ReadonlySet<string>) => Promise<Page<D>>;
   /** Never rejects. */
-  readonly attempt: (delivery: D) => Promise<Attempted>;
+  readonly attempt: (delivery: D) => Promise<AttemptResult>;
   readonly onError: (error: unknown) => void;
   /** These won't be tried now; the next load may find them again. */
   readonly onForgotten: (deliveries: readonly D[]) => void;
@@ -47,14 +47,14 @@ interface Work<D extends Waiting> {
  * many the destination can take: one more after each success, half as many after a failure. It runs no timer while
  * there's nothing to do.
  */
-export class DestinationQueue<D extends Waiting> {
+export class DestinationQueue<D extends QueueItem> {
   readonly #semaphore: Semaphore;
   readonly #work: Work<D>;
   /** Loaded, under way, or done but not recorded yet: everything that the rows still show as due. */
   readonly #known = new Set<string>();
   readonly #pumpAgain = (): void => this.#pump();
   #atHand: D[] = [];
-  #places = PLACES_FIRST;
+  #slots = SLOTS_FIRST;
   #used = 0;
   #failures = 0;
   #mayHaveMore = false;
@@ -69,7 +69,7 @@ export class DestinationQueue<D extends Waiting> {
 
   /** Whether it runs fewer posts at once than a new destination, which is worth remembering while nothing is due. */
   get isSlowed(): boolean {
-    return this.#places < PLACES_FIRST;
+    return this.#slots < SLOTS_FIRST;
   }
 
   /** Whether nothing is loaded or under way. */
@@ -90,7 +90,7 @@ export class DestinationQueue<D extends Waiting> {
   }
 
   #pump(): void {
-    while (!this.#isClosed && this.#used < this.#places) {
+    while (!this.#isClosed && this.#used < this.#slots) {
       const [next] = this.#atHand;
       if (!next || !this.#semaphore.take(next.weight, this.#pumpAgain)) break;
       this.#atHand.shift();
@@ -129,11 +129,11 @@ export class DestinationQueue<D extends Waiting> {
     const attempted = await this.#work.attempt(delivery);
     if (attempted.kind === 'made') {
       this.#learn(attempted.well);
-      void this.#leave();
+      void this.#release();
       await attempted.recorded;
     } else {
       this.#rest(delivery);
-      void this.#leave();
+      void this.#release();
     }
     this.#known.delete(delivery.id);
     // Somebody may have asked for another attempt since this one ended.
@@ -145,7 +145,7 @@ export class DestinationQueue<D extends Waiting> {
   }
 
   /** Frees a slot for the next one; after many failures in a row, only after a pause. */
-  async #leave(): Promise<void> {
+  async #release(): Promise<void> {
     if (this.#failures >= PATIENCE) await pause();
     this.#used -= 1;
     this.#pump();
@@ -154,10 +154,10 @@ export class DestinationQueue<D extends Waiting> {
   #learn(well: boolean): void {
     if (well) {
       this.#failures = 0;
-      this.#places = Math.min(this.#places + 1, PLACES_MAX);
+      this.#slots = Math.min(this.#slots + 1, SLOTS_MAX);
     } else {
       this.#failures += 1;
-      this.#places = Math.max(Math.floor(this.#places / 2), PLACES_MIN);
+      this.#slots = Math.max(Math.floor(this.#slots / 2), SLOTS_MIN);
     }
   }
 

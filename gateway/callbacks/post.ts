@@ -41,7 +41,7 @@ export interface CallbackPost {
   readonly deadlineMs?: number;
 }
 
-interface Answered {
+interface PostAnswer {
   readonly kind: 'answered';
   /** The status as received; redirects aren't followed, so it may be 3xx. */
   readonly status: number;
@@ -50,7 +50,7 @@ interface Answered {
   readonly response: string;
 }
 
-interface Failed {
+interface PostFailure {
   readonly kind: 'failed';
   /** A sentence for the callback's owner. It reveals nothing about this network. */
   readonly reason: string;
@@ -59,7 +59,7 @@ interface Failed {
 }
 
 /** The result of one attempt. Once a status has come, that's the answer, even if the rest was cut off. */
-export type PostResult = (Answered | Failed) & { readonly durationMs: number };
+export type PostResult = (PostAnswer | PostFailure) & { readonly durationMs: number };
 
 export interface SenderOptions {
   readonly allow?: CallbackAllow;
@@ -84,7 +84,7 @@ export class CallbackSender {
   readonly #ca: string | undefined;
   readonly #secure: HttpsAgent;
   readonly #plain: HttpAgent;
-  readonly #turns: Turns;
+  readonly #limiter: HostLimiter;
   readonly #running = new Set<Cutoff>();
   #isClosed = false;
 
@@ -94,7 +94,7 @@ export class CallbackSender {
     this.#clock = options.clock ?? systemClock();
     this.#ca = options.ca;
     const maxFreeSockets = options.socketsPerDestination ?? SOCKETS_PER_DESTINATION;
-    this.#turns = new Turns(maxFreeSockets);
+    this.#limiter = new HostLimiter(maxFreeSockets);
     const kept = { keepAlive: true, maxFreeSockets, timeout: options.idleMs ?? IDLE_MS };
     this.#secure = new HttpsAgent(kept);
     this.#plain = new HttpAgent(kept);
@@ -122,12 +122,12 @@ export class CallbackSender {
     this.#plain.destroy();
   }
 
-  async #post(call: CallbackPost, cutoff: Cutoff): Promise<Answered | Failed> {
+  async #post(call: CallbackPost, cutoff: Cutoff): Promise<PostAnswer | PostFailure> {
     if (this.#isClosed) return failed(STOPPED);
     const target = readTarget(call.url, this.#allow);
     if ('kind' in target) return target;
-    const leave = await this.#turns.enter(target.destination, cutoff);
-    if (leave === null) return failed(this.#isClosed ? STOPPED : CROWDED);
+    const release = await this.#limiter.enter(target.destination, cutoff);
+    if (release === null) return failed(this.#isClosed ? STOPPED : CROWDED);
     try {
       // The post would reach the receiver but be cut off before the answer.
       if (cutoff.isNear) return failed(CROWDED);
@@ -135,7 +135,7 @@ export class CallbackSender {
       const last = first === 'stale' ? await this.#exchange(target, call, cutoff, true) : first;
       return last === 'stale' ? failed(CLOSED) : last;
     } finally {
-      leave();
+      release();
     }
   }
 
@@ -200,7 +200,7 @@ export class CallbackSender {
   }
 }
 
-type Outcome = Answered | Failed | 'stale';
+type Outcome = PostAnswer | PostFailure | 'stale';
 type AddressOptions = Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'>;
 
 const CLOSED = 'The connection closed before an answer came.';
@@ -249,9 +249,9 @@ class Cutoff {
  * Limits the posts to one destination; the others wait in order. Node's agents have such a queue too, but open a
  * connection for each post that leaves it.
  */
-class Turns {
+class HostLimiter {
   readonly #max: number;
-  readonly #places = new Map<string, { running: number; readonly waiting: Set<() => void> }>();
+  readonly #hosts = new Map<string, { running: number; readonly waiting: Set<() => void> }>();
 
   constructor(max: number) {
     this.#max = max;
@@ -259,36 +259,36 @@ class Turns {
 
   /** Resolves with the function to call at the end; null if its turn didn't come before the cutoff. */
   enter(destination: string, cutoff: Cutoff): Promise<(() => void) | null> {
-    const place = this.#places.get(destination) ?? { running: 0, waiting: new Set() };
-    this.#places.set(destination, place);
-    const leave = (): void => {
-      const [next] = place.waiting;
+    const host = this.#hosts.get(destination) ?? { running: 0, waiting: new Set() };
+    this.#hosts.set(destination, host);
+    const release = (): void => {
+      const [next] = host.waiting;
       next?.();
-      if (next === undefined) place.running -= 1;
-      if (place.running === 0) this.#places.delete(destination);
+      if (next === undefined) host.running -= 1;
+      if (host.running === 0) this.#hosts.delete(destination);
     };
-    if (place.running < this.#max) {
-      place.running += 1;
-      return Promise.resolve(leave);
+    if (host.running < this.#max) {
+      host.running += 1;
+      return Promise.resolve(release);
     }
     return new Promise((resolve) => {
       const begin = (): void => {
-        place.waiting.delete(begin);
-        resolve(leave);
+        host.waiting.delete(begin);
+        resolve(release);
       };
-      place.waiting.add(begin);
+      host.waiting.add(begin);
       cutoff.onCut(() => {
-        if (place.waiting.delete(begin)) resolve(null);
+        if (host.waiting.delete(begin)) resolve(null);
       });
     });
   }
 }
 
-function failed(reason: string, guard = false): Failed {
+function failed(reason: string, guard = false): PostFailure {
   return { kind: 'failed', reason, guard };
 }
 
-function readTarget(text: string, allow: CallbackAllow): CallbackUrl | Failed {
+function readTarget(text: string, allow: CallbackAllow): CallbackUrl | PostFailure {
   try {
     return parseCallbackUrl(text, allow);
   } catch (error) {
@@ -332,7 +332,7 @@ class Answer {
     return this.#cameBytes <= RESPONSE_MAX_BYTES;
   }
 
-  outcome(nowMs: number): Answered {
+  outcome(nowMs: number): PostAnswer {
     const { statusCode = 0, headers } = this.#response;
     return {
       kind: 'answered',

@@ -44,7 +44,7 @@ interface Moment {
   readonly wall: number;
 }
 
-interface Seen {
+interface Heartbeat {
   beat: number;
   /** When this heartbeat was first seen, in milliseconds of a monotonic clock. */
   at: number;
@@ -59,7 +59,7 @@ export class Cluster {
   readonly #heartbeatMs: number;
   readonly #deadAfterMs: number;
   readonly #unsureAfterMs: number;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Heartbeat>();
   readonly #tasks: BackgroundTask[] = [];
   readonly #running = new Set<BackgroundTask>();
   readonly #comeback: Comeback;

@@ -8,7 +8,7 @@ import { findAnswer } from '../commit/context/idempotency.ts';
 import type { Project } from '../projects/project.ts';
 import { fromPlain } from '../commit/thread/plain-error.ts';
 import type { InputOf } from '../commit/commands.ts';
-import type { Committed } from '../commit/commands/operation.ts';
+import type { CommitResult } from '../commit/commands/operation.ts';
 
 interface Write {
   readonly operation: Executable;
@@ -59,7 +59,7 @@ function withoutWait(operation: Executable, brief: unknown): unknown {
  * Returns what the call commits now, or committed earlier under the same Idempotency-Key. After the commit a repeat
  * is allowed even while the first call waits, because its client may have lost the connection long ago.
  */
-async function commitOnce(write: Write, releases: (() => void)[]): Promise<Committed> {
+async function commitOnce(write: Write, releases: (() => void)[]): Promise<CommitResult> {
   const { base, project } = write;
   const { idempotencyKey, keyId } = base.caller;
   if (idempotencyKey === null) return prepareAndCommit(write, releases);
@@ -86,7 +86,7 @@ function storedResponse(
   return project.store.read((store) => findAnswer({ store, project: project.info, vault }, keyed));
 }
 
-async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<Committed> {
+async function prepareAndCommit(write: Write, releases: (() => void)[]): Promise<CommitResult> {
   const { handler, input, base, project } = write;
   if (handler.seek) {
     const long = write.long();
@@ -131,7 +131,11 @@ function toCall(
 }
 
 /** `mayBeRepeat`: see `OperationCall`. */
-async function commit(write: Write, prepared: unknown, mayBeRepeat: boolean): Promise<Committed> {
+async function commit(
+  write: Write,
+  prepared: unknown,
+  mayBeRepeat: boolean,
+): Promise<CommitResult> {
   const call = toCall(write, prepared, mayBeRepeat);
   const outcome = await write.project.writes.run('operation', call);
   if ('refused' in outcome) throw fromPlain(outcome.refused);
@@ -175,7 +179,7 @@ async function commitNow(
   write: Write,
   long: LongContext,
   mayBeRepeat: boolean,
-): Promise<Committed> {
+): Promise<CommitResult> {
   await long.breathe();
   const now = (await timeNow(long)) ?? write.base.now;
   return commit({ ...write, base: { ...write.base, now } }, undefined, mayBeRepeat);
@@ -187,6 +191,6 @@ function timeNow(long: LongContext): Promise<number | null> {
     counted: false,
     timeoutSeconds: 0,
     concerns: () => false,
-    look: async (_store, now) => now,
+    check: async (_store, now) => now,
   });
 }

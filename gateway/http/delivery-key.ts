@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { headersOf } from '../../shared/senders/proof.ts';
 import { readingOf } from '../../shared/senders/places.ts';
 import { SENDERS, senderOf, type Verification } from '../../shared/senders/registry.ts';
-import type { HeaderRecord, Reading, Sender } from '../../shared/senders/sender.ts';
+import type { HeaderRecord, FieldLookup, Sender } from '../../shared/senders/sender.ts';
 import { saidBy } from '../../shared/rules/payload/payload.ts';
 
 // The gateway replaces an id that is longer or not printable ASCII by its hash, because a truncated id could equal
@@ -13,7 +13,7 @@ const PLAIN_ID = /^[\x20-\x7e]{1,255}$/;
  * Where any sender may name a delivery: the specification's headers, then those that senders use. They count for sources
  * whose sender isn't known.
  */
-const ANY_SENDER: Reading = [
+const ANY_SENDER: FieldLookup = [
   'header:webhook-id',
   'header:svix-id',
   'header:idempotency-key',

@@ -19,7 +19,7 @@ import { stampOf, type DeliveryAnswer } from '../commit/commands/inbox/delivery.
 import type { Repositories } from '../../shared/store/repositories.ts';
 import { deliveryReply, NOTHING, type SenderReply } from './handshake.ts';
 import type { SenderCertificates } from './sender-certificates.ts';
-import { Webhooks, type Found } from './webhooks.ts';
+import { Webhooks, type SourceMatch } from './webhooks.ts';
 
 /** The result of a mail. A report about one of our mails creates no event. */
 type MailAnswer = DeliveryAnswer | { readonly status: 'accepted'; readonly event_id: null };
@@ -90,7 +90,7 @@ export class Ingress {
     return this.#webhooks.take(token, { rawHeaders, target: '', body });
   }
 
-  async #enter(token: string, arrival: Arrival): Promise<Found> {
+  async #enter(token: string, arrival: Arrival): Promise<SourceMatch> {
     const found = await this.#find(token);
     const door = found.source.row.type === 'email' ? 'mail' : 'webhook';
     admittedOf(arrival).proved(door, found.project.info.id);
@@ -129,13 +129,13 @@ export class Ingress {
   }
 
   /** `isExact`: as it is at all gateways. An unknown source is always looked for everywhere. */
-  async #find(token: string, isExact = false): Promise<Found> {
+  async #find(token: string, isExact = false): Promise<SourceMatch> {
     const parsed = parseToken(token);
     const project = parsed && (await this.#deps.projects.find(parsed.projectId));
     if (!project) throw new ServiceError('NOT_FOUND');
     const { coordination, sourceCache } = project;
     const mayBeOutdated = (): boolean => !isExact && coordination.mayBeBehind;
-    const found = (source: OpenSource): Found => {
+    const found = (source: OpenSource): SourceMatch => {
       const stamp = () => (coordination.writesAlone ? null : stampOf(source.row));
       return { project, source, mayBeOutdated, stamp };
     };

@@ -68,12 +68,12 @@ async function metadata({ server }: Deps, c: Ctx): Promise<Response> {
   });
 }
 
-interface Received {
+interface OAuthRequest {
   readonly oauth: OAuth;
   readonly body: string;
 }
 
-async function received({ oauth: open, clock }: Deps, c: Ctx): Promise<Received> {
+async function received({ oauth: open, clock }: Deps, c: Ctx): Promise<OAuthRequest> {
   if (c.req.method !== 'POST') throw methodNotAllowed(['POST']);
   const oauth = await open();
   oauth.limiter.take(networkOf(clientAddress(c)), clock.now());

@@ -58,7 +58,7 @@ export function replicaRoutes(deps: ReplicaDeps): Hono<HttpEnv> {
   const route = (path: string, method: 'GET' | 'POST', answer: Answer): void => {
     app.all(`/v1/replica${path}`, (c) => respond(deps, c, method, answer));
   };
-  route('', 'GET', (c, known) => place(deps, c, known));
+  route('', 'GET', (c, known) => replicationState(deps, c, known));
   route('/changes', 'GET', (c, known) => changes(deps, c, known));
   route('/:epoch/info', 'GET', async (c, { project }) => {
     const generation = await source.generation(project, epochOf(c));
@@ -84,7 +84,7 @@ async function respond(
 ): Promise<Response> {
   try {
     if (c.req.method !== method) throw methodNotAllowed([method]);
-    const known = await authenticator.look(readerOf(c));
+    const known = await authenticator.identify(readerOf(c));
     requireScopes(known);
     admittedOf(c.env).proved('api', known.project.info.id);
     return await answer(c, known);
@@ -115,7 +115,7 @@ function json(c: Context<HttpEnv>, value: unknown, status = 200): Response {
   return reply(c, JSON.stringify(value), status, headers);
 }
 
-async function place(
+async function replicationState(
   { authenticator, clock, server, source }: ReplicaDeps,
   c: Context<HttpEnv>,
   known: KnownCaller,
@@ -123,7 +123,7 @@ async function place(
   const { project } = known;
   authenticator.note(known);
   const schemaVersion = await project.store.read((store) => store.meta.schemaVersion());
-  const { epoch, generation, position } = await source.place(project);
+  const { epoch, generation, position } = await source.position(project);
   const { version, urls, channels, telegramBot, mail } = server;
   return json(c, {
     epoch,
@@ -190,7 +190,7 @@ async function changes(
 ): Promise<Response> {
   const { project, expiresAt } = known;
   deps.authenticator.note(known);
-  await deps.source.place(project);
+  await deps.source.position(project);
   const headers = commonHeaders(c, {
     'Content-Type': 'text/event-stream',
     'X-Accel-Buffering': 'no',
@@ -217,12 +217,12 @@ function refusalOf(
   let notedAt = clock.now();
   return async () => {
     try {
-      const known = await authenticator.look(credentials);
+      const known = await authenticator.identify(credentials);
       requireScopes(known);
       if (clock.now() - notedAt < USE_MS) return null;
       notedAt = clock.now();
       authenticator.note(known);
-      await source.place(known.project);
+      await source.position(known.project);
       return null;
     } catch (error) {
       return error instanceof ServiceError ? error.code : 'UNAVAILABLE';

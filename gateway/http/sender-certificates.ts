@@ -10,14 +10,14 @@ const FAILED_MS = 60_000;
 const KEPT_MAX = 50;
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 
-interface Kept {
+interface CachedCertificate {
   readonly pem: Promise<string | null>;
   until: number;
 }
 
 /** The certificates with which senders sign, from the sender's own host. */
 export class SenderCertificates {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedCertificate>();
   readonly #clock: Clock;
   readonly #fetch: (address: string) => Promise<string | null>;
 
@@ -43,7 +43,10 @@ export class SenderCertificates {
     for (const [name, { until }] of this.#kept) if (until <= now) this.#kept.delete(name);
     // This many names must be made up. The ones we know keep working.
     if (this.#kept.size >= KEPT_MAX) return Promise.resolve(null);
-    const kept: Kept = { pem: this.#fetch(address).catch(() => null), until: now + FAILED_MS };
+    const kept: CachedCertificate = {
+      pem: this.#fetch(address).catch(() => null),
+      until: now + FAILED_MS,
+    };
     this.#kept.set(address, kept);
     return kept.pem.then((pem) => {
       if (pem !== null) kept.until = now + KEPT_MS;

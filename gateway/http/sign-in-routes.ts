@@ -29,7 +29,7 @@ type Respond = (fields: unknown, c: Ctx) => Promise<Answer>;
 
 /** The sign-in routes, which need no key. */
 export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<HttpEnv> {
-  const { logins, founding } = signIn;
+  const { logins, projectSetup } = signIn;
   const routes: Readonly<Record<string, Respond>> = {
     '/v1/auth/start': async (fields, c) => {
       const value = await logins.start(parseFields(startInput, fields), {
@@ -43,11 +43,11 @@ export function signInRoutes(signIn: SignIn, onInternal: OnInternalError): Hono<
     },
     '/v1/auth/keys': async (fields, c) => {
       const input = parseFields(keyInput, fields);
-      return { status: 201, ...(await founding.createKey(input, idempotencyKey(c))) };
+      return { status: 201, ...(await projectSetup.createKey(input, idempotencyKey(c))) };
     },
     '/v1/projects': async (fields, c) => {
       const input = parseFields(projectInput, fields);
-      return { status: 201, ...(await founding.createProject(input, idempotencyKey(c))) };
+      return { status: 201, ...(await projectSetup.createProject(input, idempotencyKey(c))) };
     },
   };
   const app = new Hono<HttpEnv>();

@@ -29,7 +29,7 @@ import {
 import { headerRecord, storedHeaders } from './stored-headers.ts';
 
 /** The source of a token, and its project. */
-export interface Found {
+export interface SourceMatch {
   readonly project: Project;
   readonly source: OpenSource;
   /** The source may have changed since it was read. */
@@ -39,7 +39,7 @@ export interface Found {
 }
 
 /** A delivery as it arrived. */
-interface Arrived {
+interface WebhookRequest {
   readonly rawHeaders: readonly string[];
   /** The path and query of the request, whose host nobody vouches for. */
   readonly target: string;
@@ -47,7 +47,7 @@ interface Arrived {
 }
 
 /** A delivery that can be checked. */
-interface Received {
+interface ParsedDelivery {
   readonly rawHeaders: readonly string[];
   readonly headers: HeaderRecord;
   /** The address as the sender was given it, with its own query. */
@@ -60,7 +60,7 @@ interface Received {
 type Payload = ReturnType<typeof parsePayload>;
 
 /** What the sender hears, and the event that the delivery became or repeats. */
-interface Taken {
+interface WebhookResult {
   readonly reply: SenderReply;
   readonly event_id: string | null;
 }
@@ -74,7 +74,7 @@ interface WebhookDeps {
   /** The base of the addresses that senders were given. */
   readonly hooksUrl: string;
   /** Finds the source of a token; `isExact`: as it is now. */
-  find(token: string, isExact: boolean): Promise<Found>;
+  find(token: string, isExact: boolean): Promise<SourceMatch>;
 }
 
 /** Webhooks: verifies the raw bytes, parses them, deduplicates and inserts in one transaction, and answers after it. */
@@ -86,7 +86,11 @@ export class Webhooks {
   }
 
   /** The answer to a question that its sender asks unsigned before it sends; null if the request asks none. */
-  async hello(found: Found, token: string, request: IncomingMessage): Promise<SenderReply | null> {
+  async hello(
+    found: SourceMatch,
+    token: string,
+    request: IncomingMessage,
+  ): Promise<SenderReply | null> {
     const { source } = found;
     const { handshake } = senderOf(source.row.verification);
     if (!handshake || isSignedHandshake(handshake)) return null;
@@ -99,7 +103,7 @@ export class Webhooks {
     return challengeReply(handshake, challenge, []);
   }
 
-  async take(token: string, arrived: Arrived): Promise<Taken> {
+  async take(token: string, arrived: WebhookRequest): Promise<WebhookResult> {
     const { rawHeaders, target, body } = arrived;
     const headers = headerRecord(rawHeaders);
     const payload = once(() => parsePayload(kindTypeOf(headers), body));
@@ -116,7 +120,7 @@ export class Webhooks {
   }
 
   /** Null if the source may have changed since it was read, so that it has to be read again. */
-  async #takeFrom(found: Found, received: Received): Promise<Taken | null> {
+  async #takeFrom(found: SourceMatch, received: ParsedDelivery): Promise<WebhookResult | null> {
     const { project, source } = found;
     const { row } = source;
     const sender = senderOf(row.verification);
@@ -154,7 +158,7 @@ export class Webhooks {
   }
 
   /** Keeps the secret that the sender chose, if the source has none yet. Another one is refused. */
-  async #learn(found: Found, secret: string): Promise<void> {
+  async #learn(found: SourceMatch, secret: string): Promise<void> {
     const { project, source } = found;
     const { vault, clock } = this.#deps;
     const now = clock.now();
@@ -165,7 +169,7 @@ export class Webhooks {
     if (!isKept) this.#refuse(found, 'it brought another secret than the one that the source has');
   }
 
-  #refuse({ project, source }: Found, problem: string): never {
+  #refuse({ project, source }: SourceMatch, problem: string): never {
     this.#deps.keyUse.noteRejected(project, source.row, problem);
     throw new ServiceError('INGRESS_SIGNATURE_INVALID');
   }
@@ -189,7 +193,7 @@ function kindTypeOf(headers: HeaderRecord): string | undefined {
 /** Why the delivery isn't its sender's; null if it is. */
 function problemOf(
   { verification, signature_header: signatureHeader }: SourceRow,
-  { headers, url, body, payload, certificate }: Received,
+  { headers, url, body, payload, certificate }: ParsedDelivery,
   { secrets, now }: { readonly secrets: readonly string[]; readonly now: number },
 ): string | null {
   const problem = deliveryProblem({
@@ -206,7 +210,10 @@ function problemOf(
   return problem && problemText(problem);
 }
 
-function signedQuestion({ handshake }: Sender, { headers, url, payload }: Received): string | null {
+function signedQuestion(
+  { handshake }: Sender,
+  { headers, url, payload }: ParsedDelivery,
+): string | null {
   if (!isSignedHandshake(handshake)) return null;
   return challengeIn(handshake, { method: 'POST', headers, url, payload: () => payload().value });
 }
@@ -225,7 +232,7 @@ async function keep(project: Project, delivery: Delivery, body: Buffer) {
 function understand(
   ledgerWriter: LedgerWriter,
   source: SourceRow,
-  received: Received,
+  received: ParsedDelivery,
   now: number,
 ): Omit<Delivery, 'sourceStamp'> {
   const { rawHeaders, headers, body } = received;

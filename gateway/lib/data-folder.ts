@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../shared/host/make-folder.ts';
 import { lockHolder } from '../../shared/host/processes.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { isOfSqlite, troubleOf } from '../../shared/host/start-trouble.ts';
 import {
   dataPlaces,
@@ -18,7 +18,7 @@ import { claimMode } from './data-mode.ts';
 export const RESTORE_STAGE = 'restoring';
 
 /**
- * Locks the data folder of a gateway for this process. Throws a `StartRefused` if the process can't create or write
+ * Locks the data folder of a gateway for this process. Throws a `StartRefusal` if the process can't create or write
  * the folder, if another process has it, if a restore didn't finish there, if it belongs to a local daemon, or if its
  * master key is missing.
  */
@@ -36,7 +36,7 @@ export function claimDataFolder(folder: string, masterKeyFile: string | null): L
 }
 
 /**
- * Locks an existing data folder, whether a gateway or a local daemon owns it. Throws a `StartRefused` if another
+ * Locks an existing data folder, whether a gateway or a local daemon owns it. Throws a `StartRefusal` if another
  * process has it, or if a restore didn't finish there.
  */
 export function claimAnyMode(folder: string): Lock {
@@ -50,7 +50,7 @@ export function claimAnyMode(folder: string): Lock {
   }
 }
 
-/** Throws a `StartRefused` if the process can't create or write the folder. Removes the folders that it made. */
+/** Throws a `StartRefusal` if the process can't create or write the folder. Removes the folders that it made. */
 export function tryDataFolder(folder: string): void {
   try {
     const made = makeFolder(folder);
@@ -61,20 +61,20 @@ export function tryDataFolder(folder: string): void {
   }
 }
 
-function unwritable(folder: string, error: unknown): StartRefused {
+function unwritable(folder: string, error: unknown): StartRefusal {
   const trouble =
     unwritableAt([folder], folder) ??
     troubleOf(error) ??
     (isOfSqlite(error) ? namesTrouble(folder) : null);
   if (trouble) return refusedFor(trouble);
-  return new StartRefused(
+  return new StartRefusal(
     `SVC_DATA: ${folder} cannot be written (${errorCode(error) ?? String(error)}). Name a folder that can.`,
     'settings',
   );
 }
 
-function refusedFor({ text, cure }: WriteTrouble): StartRefused {
-  return new StartRefused(`SVC_DATA: ${text}. ${cure}`, 'settings');
+function refusedFor({ text, cure }: WriteTrouble): StartRefusal {
+  return new StartRefusal(`SVC_DATA: ${text}. ${cure}`, 'settings');
 }
 
 function lockFolder(folder: string): Lock {
@@ -88,7 +88,7 @@ function lockFolder(folder: string): Lock {
     throw unwritable(folder, error);
   }
   const pid = lockHolder(file);
-  throw new StartRefused(
+  throw new StartRefusal(
     `Another process${pid === null ? '' : ` (pid ${pid})`} has the data in ${folder}. End it, or set SVC_DATA to another folder.`,
     'held',
   );
@@ -98,7 +98,7 @@ function lockFolder(folder: string): Lock {
 function refuseHalfRestored(folder: string): void {
   const stage = join(folder, RESTORE_STAGE);
   if (!existsSync(stage)) return;
-  throw new StartRefused(
+  throw new StartRefusal(
     `A restore did not finish in ${folder}. Repeat it with \`svc gateway restore\`, or remove ${stage} to begin without it.`,
     'settings',
   );
@@ -107,7 +107,7 @@ function refuseHalfRestored(folder: string): void {
 /** A new key couldn't open the stored secrets, and all of them would be lost without an error. */
 function refuseWithoutKey(folder: string, keyFile: string): void {
   if (existsSync(keyFile) || !existsSync(join(folder, 'control.db'))) return;
-  throw new StartRefused(
+  throw new StartRefusal(
     `The key ${keyFile} is missing, and the data in ${folder} were sealed with it. Put it back, or name it by SVC_MASTER_KEY_FILE.`,
     'settings',
   );

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 
 /** The owner of a data folder: the daemon of one machine, or a gateway with many clients. */
@@ -12,7 +12,7 @@ const OWNERS: Readonly<Record<DataMode, string>> = {
 };
 
 /**
- * Records the folder's owner. Throws a `StartRefused` if the other kind owns it, because a daemon and a gateway give
+ * Records the folder's owner. Throws a `StartRefusal` if the other kind owns it, because a daemon and a gateway give
  * their projects to different people. Takes over a folder without a record.
  */
 export function claimMode(folder: string, mode: DataMode): void {
@@ -20,7 +20,7 @@ export function claimMode(folder: string, mode: DataMode): void {
   const found = modeOf(folder);
   if (found === mode) return;
   if (found !== null) {
-    throw new StartRefused(
+    throw new StartRefusal(
       `The data in ${folder} belong to ${OWNERS[found]}. Choose another folder.`,
       'settings',
     );

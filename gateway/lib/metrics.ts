@@ -6,7 +6,7 @@ import type { SendResult } from './send-result.ts';
 export type MailOutcome = 'delivered' | 'duplicate' | 'unknown_recipient';
 
 /** The result of an attempt to send a mail; `void` if nobody wants it any more. */
-type MailSending = 'sent' | 'void' | 'later' | 'failed';
+type MailAttemptResult = 'sent' | 'void' | 'later' | 'failed';
 
 /** Counts events of the gateway. The gateway calls it often, so it must be quick and never throw. */
 export interface Metrics {
@@ -19,7 +19,7 @@ export interface Metrics {
   /** A mail was taken from the mailbox. */
   mailTaken(outcome: MailOutcome): void;
   /** An attempt to send a mail of an agent has ended. */
-  mailSent(outcome: MailSending): void;
+  mailSent(outcome: MailAttemptResult): void;
 }
 
 /** The gateway's current counts. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { errorCode, parseObject } from '../../shared/lib/guards.ts';
 import { syncFile, writeThenMove } from './durable-files.ts';
 
@@ -30,7 +30,7 @@ export function readRekeyMark(dataFolder: string): RekeyMark | null {
   if (typeof from === 'string' && typeof to === 'string' && typeof newKeyFile === 'string') {
     return { from, to, newKeyFile };
   }
-  throw new StartRefused(`${path} is damaged: it was written by svc gateway rekey.`, 'settings');
+  throw new StartRefusal(`${path} is damaged: it was written by svc gateway rekey.`, 'settings');
 }
 
 /** Durable when it resolves. */
@@ -52,11 +52,11 @@ export async function removeRekeyMark(dataFolder: string): Promise<void> {
   await syncFile(dataFolder);
 }
 
-/** Throws a `StartRefused` if only some of the secrets have the new key, because then neither key opens them all. */
+/** Throws a `StartRefusal` if only some of the secrets have the new key, because then neither key opens them all. */
 export function refuseHalfRekeyed(dataFolder: string): void {
   const mark = readRekeyMark(dataFolder);
   if (!mark) return;
-  throw new StartRefused(
+  throw new StartRefusal(
     `A change of the master key did not finish in ${dataFolder}. Run it again, with the settings it had: svc gateway rekey --data ${dataFolder} --new-key ${mark.newKeyFile}`,
     'settings',
   );

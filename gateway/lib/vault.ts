@@ -17,9 +17,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { OTHER_MASTER_KEY } from '../../shared/host/start-refused.ts';
+import { OTHER_MASTER_KEY } from '../../shared/host/start-refusal.ts';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 
 const FORMAT = 1;
@@ -115,7 +115,7 @@ function openNew(temporary: string, path: string, setting: string): number {
   } catch (error) {
     const problem = PLACE_PROBLEMS[errorCode(error) ?? ''];
     if (problem === undefined) throw error;
-    throw new StartRefused(
+    throw new StartRefusal(
       `${setting}: no key can be made at ${path}, because ${dirname(path)} ${problem}. Make that folder for this user, or name another file.`,
       'settings',
     );
@@ -141,5 +141,5 @@ export function keyText(masterKey: Uint8Array): string {
 function decodeKey(text: string, path: string): Uint8Array {
   const key = Buffer.from(text.trim(), 'base64');
   if (key.length === 32) return key;
-  throw new StartRefused(`${path} does not hold a 32-byte key in base64.`, 'settings');
+  throw new StartRefusal(`${path} does not hold a 32-byte key in base64.`, 'settings');
 }

@@ -41,7 +41,7 @@ export interface OutgoingFile {
 }
 
 /** The result of sending a mail. It can have arrived only after `sent` or `unknown`. */
-export type MailSent =
+export type MailResult =
   | SendResult
   /** All of it went out, but the server neither accepted nor refused it. */
   | { readonly outcome: 'unknown'; readonly reason: string };
@@ -49,7 +49,7 @@ export type MailSent =
 /** Sends mail to a mail server, or writes it to a folder. */
 export interface Mailer {
   /** Sends a mail. Never rejects: the result says what happened. Its `messageId` is the mail's Message-ID. */
-  send(mail: OutgoingMail): Promise<MailSent>;
+  send(mail: OutgoingMail): Promise<MailResult>;
   /** Takes no more mail, and waits briefly for mail that is being sent. */
   close(): Promise<void>;
 }
@@ -65,6 +65,6 @@ export function heldBack(): SendResult {
 }
 
 /** For our notifications: one that may have arrived is sent again, with the same Message-ID. */
-export function orAgain(sent: MailSent): SendResult {
+export function orAgain(sent: MailResult): SendResult {
   return sent.outcome === 'unknown' ? later(sent.reason) : sent;
 }

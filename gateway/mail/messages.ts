@@ -8,7 +8,7 @@ import type {
   ChannelView,
   InvitationView,
   LimitedView,
-  Opened,
+  OpenedRequest,
   RequestKind,
   RequestStatus,
   RequestView,
@@ -50,7 +50,7 @@ const ASKS: Readonly<Record<RequestKind, readonly [subject: string, line: string
 
 /** Asks a person. Nothing in the mail decides; its only link opens the page that does. */
 export function askMessage(
-  { request, channel }: Opened,
+  { request, channel }: OpenedRequest,
   url: string,
   { isReminder = false, isReply = false } = {},
 ): MessageText {
@@ -114,7 +114,7 @@ const QUESTION_WORDS = {
 };
 
 /** Tells a person what a policy rule approved. It asks nothing, so it has no link. */
-export function tellMessage({ request, channel }: Opened): MessageText {
+export function tellMessage({ request, channel }: OpenedRequest): MessageText {
   const { decidedBy, decidedAt, createdAt } = request;
   return {
     subject: subjectOf(request.project, `approved by policy: ${request.summary}`),
@@ -144,7 +144,7 @@ const YOU_DID: Readonly<Partial<Record<RequestStatus, string>>> = {
 
 /** A reply to the mail that asked: the agent has finished what the person agreed to, or given up. */
 export function outcomeMessage(
-  { request, votedAt, now }: Opened,
+  { request, votedAt, now }: OpenedRequest,
   { kind, at, words }: EndedOutcome,
   url: string,
 ): MessageText {

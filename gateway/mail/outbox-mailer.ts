@@ -6,7 +6,7 @@ import { makeFolder } from '../../shared/host/make-folder.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { listing, syncFile } from '../lib/durable-files.ts';
 import { composeMail } from './compose.ts';
-import { heldBack, later, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
+import { heldBack, later, type Mailer, type MailResult, type OutgoingMail } from './mailer.ts';
 
 const FILES_MAX = 1000;
 const MAIL = '.eml';
@@ -38,7 +38,7 @@ export class OutboxMailer implements Mailer {
     this.#filesMax = filesMax;
   }
 
-  async send(mail: OutgoingMail): Promise<MailSent> {
+  async send(mail: OutgoingMail): Promise<MailResult> {
     if (this.#isClosed) return later('The service is stopping.');
     const turn = this.#last.then(() => this.#keep(mail));
     this.#last = turn;
@@ -50,7 +50,7 @@ export class OutboxMailer implements Mailer {
     await this.#last;
   }
 
-  async #keep(mail: OutgoingMail): Promise<MailSent> {
+  async #keep(mail: OutgoingMail): Promise<MailResult> {
     try {
       const composed = await composeMail(mail, this.#clock.now());
       await this.#prepare();

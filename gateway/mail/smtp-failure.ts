@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/lib/guards.ts';
 import type { SendResult, SmtpReply } from '../lib/send-result.ts';
 import type { SmtpConfig } from './mail-config.ts';
-import { later, type MailSent } from './mailer.ts';
+import { later, type MailResult } from './mailer.ts';
 import { oneLine } from './plain-text.ts';
 
 const REPLY_CHARS_MAX = 200;
@@ -40,7 +40,7 @@ interface Circumstances {
  * final. Anything else may be fixed, on the way or in the settings, and then the mail still arrives. The reason never
  * contains our credentials, even if the server repeats them.
  */
-export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstances): MailSent {
+export function smtpFailure(error: unknown, { isWhole, credentials }: Circumstances): MailResult {
   const failure = failureOf(error);
   const { code, originalCode, responseCode } = failure;
   if (isWhole && responseCode < 400) return { outcome: 'unknown', reason: silence(failure) };

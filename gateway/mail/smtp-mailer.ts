@@ -6,7 +6,7 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { composeMail } from './compose.ts';
 import { dkimSignature } from './dkim.ts';
 import type { DkimConfig, SmtpConfig } from './mail-config.ts';
-import { heldBack, type Mailer, type MailSent, type OutgoingMail } from './mailer.ts';
+import { heldBack, type Mailer, type MailResult, type OutgoingMail } from './mailer.ts';
 import { InFlightMail } from './outbound/in-flight.ts';
 import { smtpFailure } from './smtp-failure.ts';
 
@@ -45,7 +45,7 @@ export class SmtpMailer implements Mailer {
   readonly #dkim: DkimConfig | null;
   readonly #deadlineMs: number;
   readonly #pool: SMTPPool;
-  readonly #underWay = new Set<Promise<MailSent>>();
+  readonly #underWay = new Set<Promise<MailResult>>();
   readonly #inHand = new Semaphore(IN_HAND_BYTES_MAX);
 
   private constructor(options: SmtpMailerOptions, pool: SMTPPool) {
@@ -61,7 +61,7 @@ export class SmtpMailer implements Mailer {
     return new SmtpMailer(options, await openPool(options));
   }
 
-  async send(mail: OutgoingMail): Promise<MailSent> {
+  async send(mail: OutgoingMail): Promise<MailResult> {
     const sending = this.#sendInTurn(mail);
     this.#underWay.add(sending);
     try {
@@ -83,12 +83,12 @@ export class SmtpMailer implements Mailer {
     this.#pool.close({ force: true });
   }
 
-  #sendInTurn(mail: OutgoingMail): Promise<MailSent> {
+  #sendInTurn(mail: OutgoingMail): Promise<MailResult> {
     const signal = AbortSignal.timeout(this.#deadlineMs);
     return this.#inHand.within(sizeOf(mail), () => this.#send(mail, signal));
   }
 
-  async #send(mail: OutgoingMail, signal: AbortSignal): Promise<MailSent> {
+  async #send(mail: OutgoingMail, signal: AbortSignal): Promise<MailResult> {
     let inFlight: InFlightMail | null = null;
     try {
       signal.throwIfAborted();

@@ -19,7 +19,7 @@ export interface InvitationDeps {
   readonly mail: (mail: Omit<OutgoingMail, 'from'>) => Promise<SendResult>;
 }
 
-interface Invited {
+interface InviteResult {
   readonly email: string;
   readonly status: 'invited' | 'invited_already' | 'has_account';
   /** Whether the person got a mail about it. */
@@ -51,7 +51,7 @@ export class Invitations {
   }
 
   /** Lets a person sign up, and mails them how. A repeat mails them again. */
-  async invite(given: string): Promise<Invited> {
+  async invite(given: string): Promise<InviteResult> {
     const { clock, control, mail, publicUrl, sendsMail, vault } = this.#deps;
     const email = comparableAddress(given);
     const now = clock.now();

@@ -120,9 +120,9 @@ function notAlone(others: number): ServiceError {
   });
 }
 
-type Refused = Extract<Transition, { refused: unknown }>['refused'];
+type RefusalReason = Extract<Transition, { refused: unknown }>['refused'];
 
-const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
+const WHY: Readonly<Record<RefusalReason, (slug: string) => string>> = {
   missing: () => 'It is still being created.',
   active: (slug) =>
     `It isn't on hold, so the copy may miss later writes. See: svc gateway export ${slug} FOLDER --hold`,
@@ -131,6 +131,6 @@ const WHY: Readonly<Record<Refused, (slug: string) => string>> = {
     `It has moved to another gateway, where it may have changed since. If nothing arrived there, because the import failed: svc gateway project release ${slug} --not-moved`,
 };
 
-function refusal(slug: string, refused: Refused): ServiceError {
+function refusal(slug: string, refused: RefusalReason): ServiceError {
   return new ServiceError('PRECONDITION_FAILED', { hint: WHY[refused](slug) });
 }

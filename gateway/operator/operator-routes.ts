@@ -13,7 +13,7 @@ import { label } from '../../shared/operations/fields.ts';
 import { isMailAddress, maskedAddress } from '../../shared/rules/mail/mail-address.ts';
 import { SLUG } from '../../shared/rules/slug.ts';
 import type { TransitionResult } from './migration-service.ts';
-import type { Obeyed, OperatorService } from './operator-service.ts';
+import type { OrderResult, OperatorService } from './operator-service.ts';
 import { parsedUrl } from '../../shared/lib/urls.ts';
 import { IMPORT_RECEIPT } from './import-receipt.ts';
 
@@ -185,7 +185,7 @@ function noteTurning(log: Logger, { project, state, moved_to, changed }: Transit
   log.info({ by: 'operator socket', ...order }, `a project is ${state}`);
 }
 
-function note(log: Logger, { project, blocked, changed }: Obeyed): void {
+function note(log: Logger, { project, blocked, changed }: OrderResult): void {
   const what = blocked ? 'sending is blocked' : 'sending is not blocked';
   const order = { project: project.id, slug: project.slug, reason: blocked?.reason, changed };
   log.info({ by: 'operator socket', ...order }, what);

@@ -1,6 +1,6 @@
 import { decodeIdCursor, encodeCursor } from '../../shared/lib/cursor.ts';
 import { ServiceError } from '../../shared/lib/errors.ts';
-import { sendBlocked, sendUse, type Blocked } from '../../shared/operations/email/quota.ts';
+import { sendBlocked, sendUse, type SendBlockRecord } from '../../shared/operations/email/quota.ts';
 import { maskedAddress } from '../../shared/rules/mail/mail-address.ts';
 import type { ListedProject } from '../store/control/accounts.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -47,7 +47,7 @@ interface ProjectPage {
 }
 
 /** The result of an order. */
-export interface Obeyed {
+export interface OrderResult {
   readonly project: { readonly id: string; readonly slug: string; readonly name: string };
   readonly blocked: Block | null;
   /** False if nothing changed. */
@@ -85,7 +85,7 @@ export class OperatorService {
    * Blocks sending for this reason, which callers see; null lets the project send again. `name` is its slug or id;
    * NOT_FOUND if no project has it.
    */
-  async setSendBlock(name: string, reason: string | null): Promise<Obeyed> {
+  async setSendBlock(name: string, reason: string | null): Promise<OrderResult> {
     const { projects, clock } = this.#deps;
     const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     const project = await projects.find(id);
@@ -97,7 +97,7 @@ export class OperatorService {
   }
 
   /** Deletes a project for good; resolves when nothing is left of it. NOT_FOUND if no project has this slug or id. */
-  async deleteProject(name: string): Promise<Pick<Obeyed, 'project' | 'changed'>> {
+  async deleteProject(name: string): Promise<Pick<OrderResult, 'project' | 'changed'>> {
     const { id, slug, name: title } = await namedProject(this.#deps.control, name);
     await this.#deps.projects.delete(id);
     return { project: { id, slug, name: title }, changed: true };
@@ -135,6 +135,6 @@ export class OperatorService {
 
 const PROJECT_ID = /^prj_[0-9a-z]+$/;
 
-function toBlock(blocked: Blocked | null): Block | null {
+function toBlock(blocked: SendBlockRecord | null): Block | null {
   return blocked && { reason: blocked.reason, since: blocked.at };
 }

@@ -28,7 +28,7 @@ const REST_MAX_MS = 500;
 
 type SearchedProject = Pick<Project, 'databasePath' | 'inBackground' | 'info' | 'pace' | 'store'>;
 
-interface Wanted<T> {
+interface EventSearchQuery<T> {
   readonly search: EventSearch;
   /** Only events before this one. */
   readonly beforeSeq: number;
@@ -39,7 +39,7 @@ interface Wanted<T> {
   readonly check: (seqs: readonly number[]) => Promise<readonly T[]>;
 }
 
-interface Found<T> {
+interface EventSearchPage<T> {
   readonly items: readonly T[];
   /** Where to go on; null if there are no older events. */
   readonly nextSeq: number | null;
@@ -83,11 +83,15 @@ export class EventSearches {
    * Events that match, newest first. Does a bounded amount of work, however long the history is; the searches of a
    * project run one by one. RATE_LIMITED if too many wait.
    */
-  find<T extends { readonly seq: number }>(wanted: Wanted<T>): Promise<Found<T>> {
+  find<T extends { readonly seq: number }>(
+    wanted: EventSearchQuery<T>,
+  ): Promise<EventSearchPage<T>> {
     return this.#project.pace.alone('searches', () => this.#find(wanted));
   }
 
-  async #find<T extends { readonly seq: number }>(wanted: Wanted<T>): Promise<Found<T>> {
+  async #find<T extends { readonly seq: number }>(
+    wanted: EventSearchQuery<T>,
+  ): Promise<EventSearchPage<T>> {
     const { limit, check } = wanted;
     let workedMs = 0;
     let began = performance.now();
@@ -140,7 +144,7 @@ export class EventSearches {
     search,
     beforeSeq,
     fromSeq,
-  }: Pick<Wanted<unknown>, 'search' | 'beforeSeq' | 'fromSeq'>): AsyncGenerator<{
+  }: Pick<EventSearchQuery<unknown>, 'search' | 'beforeSeq' | 'fromSeq'>): AsyncGenerator<{
     seqs: readonly number[];
     reachedSeq: number;
   }> {

@@ -89,8 +89,8 @@ export class Feed {
     this.#joining.onJoined();
     follower.send(this.#place());
     // Its key may have ended between the check and the join.
-    void this.#look([follower]);
-    return () => this.#leave(follower);
+    void this.#endRefused([follower]);
+    return () => this.#remove(follower);
   }
 
   /** Records an effect of a commit. */
@@ -130,7 +130,7 @@ export class Feed {
     for (const follower of this.#followers.keys()) this.#end(follower, 'UNAVAILABLE');
   }
 
-  #leave(follower: Follower): void {
+  #remove(follower: Follower): void {
     this.#followers.get(follower)?.();
     this.#followers.delete(follower);
     if (this.size > 0) return;
@@ -139,7 +139,7 @@ export class Feed {
   }
 
   #end(follower: Follower, code: ErrorCode): void {
-    this.#leave(follower);
+    this.#remove(follower);
     follower.end(eventText('end', { code }));
   }
 
@@ -154,11 +154,11 @@ export class Feed {
     this.#isDue = true;
     const apartMs = PAUSE_MS + (this.size - 1) * PAUSE_MS_A_FOLLOWER;
     const pauseMs = this.#toldAt + apartMs - performance.now();
-    if (pauseMs <= 0) setImmediate(() => this.#tell());
-    else setTimeout(() => this.#tell(), pauseMs);
+    if (pauseMs <= 0) setImmediate(() => this.#announce());
+    else setTimeout(() => this.#announce(), pauseMs);
   }
 
-  #tell(): void {
+  #announce(): void {
     this.#isDue = false;
     if (this.#holds > 0 || this.size === 0) return;
     this.#endExpired();
@@ -182,17 +182,17 @@ export class Feed {
     const { position } = this.#replication();
     this.#endExpired();
     this.#sendAll(eventText('time', { time: this.#time(), position }));
-    void this.#look([...this.#followers.keys()]);
+    void this.#endRefused([...this.#followers.keys()]);
   }
 
   async #holdWhileLooking(): Promise<void> {
     this.#holds += 1;
-    await this.#look([...this.#followers.keys()]);
+    await this.#endRefused([...this.#followers.keys()]);
     this.#holds -= 1;
     if (this.#holds === 0) this.#tellSoon();
   }
 
-  async #look(followers: readonly Follower[]): Promise<void> {
+  async #endRefused(followers: readonly Follower[]): Promise<void> {
     const looks = followers.map(async (follower) => {
       const code = await follower.refusal();
       if (code !== null && this.#followers.has(follower)) this.#end(follower, code);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Vault } from '../../shared/kernel/context.ts';
-import { DamagedDatabase, StartRefused } from '../../shared/host/start-refused.ts';
+import { DamagedDatabase, StartRefusal } from '../../shared/host/start-refusal.ts';
 import type { DatabaseLocation } from '../../shared/store/engine/location.ts';
 import { hasTables } from '../../shared/store/engine/open.ts';
 import type { FileDamage } from '../../shared/store/sums/sum-keeper.ts';
@@ -16,7 +16,7 @@ export const IMPORT_MARK = 'importing';
 export const SAMPLE_PLACE = 'control|key_sample';
 
 /**
- * Opens the control database and creates it if it's missing. Throws a `StartRefused` if its secrets were sealed with
+ * Opens the control database and creates it if it's missing. Throws a `StartRefusal` if its secrets were sealed with
  * another key: for a shared database from the first start on, for others once their key was changed.
  */
 export async function openControl(
@@ -31,7 +31,7 @@ export async function openControl(
     : await control.storedSample();
   if (sample === null || opens(vault, sample)) return control;
   await control.close();
-  throw new StartRefused(
+  throw new StartRefusal(
     databases.onServer
       ? "SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store need the same key: copy it from the first gateway's data folder."
       : 'SVC_MASTER_KEY_FILE: the secrets in this folder were sealed with another key. After `svc gateway rekey`, use the key file that --new-key named.',
@@ -52,7 +52,7 @@ async function reach(
     const isRefused = error instanceof ServiceError && databases.onServer;
     if (!isRefused) throw error;
     const cause = rootOf(error.cause);
-    throw new StartRefused(
+    throw new StartRefusal(
       `SVC_DATABASE_URL: the gateway can't use the database server at ${databases.serverHost}.`,
       'settings',
       [cause instanceof Error ? cause.message : String(cause)],

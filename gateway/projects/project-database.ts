@@ -115,7 +115,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
   read: Reader['read'] = (fn) =>
     this.#deps.gate.read(() =>
       this.#use(async ({ reader }) => {
-        await this.#deps.coordination.refresh(this.#takeIn);
+        await this.#deps.coordination.refresh(this.#refresh);
         return this.#noting(reader.read(fn));
       }),
     );
@@ -129,7 +129,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
 
   catchUp(): Promise<void> {
     const { coordination, gate } = this.#deps;
-    return gate.read(() => this.#use(() => coordination.catchUp(this.#takeIn)));
+    return gate.read(() => this.#use(() => coordination.catchUp(this.#refresh)));
   }
 
   run<N extends CommandName>(name: N, input: InputOf<N>): Promise<OutputOf<N>> {
@@ -217,7 +217,7 @@ export class ProjectDatabase implements Reader, ProjectWrites, PooledDatabase {
     this.#deps.onCommitted(effects);
   }
 
-  readonly #takeIn = (): Promise<void> => this.#deps.writers.catchUp(this.#deps.info.id);
+  readonly #refresh = (): Promise<void> => this.#deps.writers.catchUp(this.#deps.info.id);
 
   #enter(open: Open): Open {
     this.#calls += 1;

@@ -2,7 +2,7 @@ import { isoTime } from '../../shared/lib/clock.ts';
 import type { ProjectInfo } from '../../shared/kernel/context.ts';
 import { newProjectId } from '../../shared/lib/ids.ts';
 import { IDEMPOTENCY_MS } from '../../shared/lib/limits.ts';
-import type { Adopted, MovingProject, Transition } from '../store/control/moves.ts';
+import type { AdoptionResult, MovingProject, Transition } from '../store/control/moves.ts';
 import type { ProjectIdleState } from '../store/control/idle-markers.ts';
 import type { ControlStore } from '../store/control-store.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
@@ -90,7 +90,7 @@ export class Projects implements CoordinatedProjects {
   async find(projectId: string): Promise<Project | null> {
     const known = this.#known.get(projectId);
     if (known || this.#closing.signal.aborted) return known ?? null;
-    const finding = this.#finding.get(projectId) ?? this.#look(projectId);
+    const finding = this.#finding.get(projectId) ?? this.#load(projectId);
     this.#finding.set(projectId, finding);
     return finding;
   }
@@ -223,7 +223,7 @@ export class Projects implements CoordinatedProjects {
   }
 
   /** Adds a project whose database is in place and starts its maintenance at once. */
-  async add(moving: MovingProject): Promise<Adopted> {
+  async add(moving: MovingProject): Promise<AdoptionResult> {
     const adopted = await this.#control.moves.adopt(moving);
     const { id } = moving.project;
     if (adopted !== 'adopted') return adopted;
@@ -265,7 +265,7 @@ export class Projects implements CoordinatedProjects {
     return project;
   }
 
-  async #look(projectId: string): Promise<Project | null> {
+  async #load(projectId: string): Promise<Project | null> {
     try {
       const record = await this.#control.findProject(projectId);
       if (!record || record.state === 'deleting') return null;

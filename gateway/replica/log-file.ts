@@ -34,7 +34,7 @@ export class BrokenFrames extends Error {
  */
 export function readLive(path: string, range: FrameRange, salts: string): Promise<Buffer | null> {
   return withFile(path, null, async (file) => {
-    const frames = await readWhole(file, placeOf(range.from), sizeOf(range));
+    const frames = await readWhole(file, offsetOf(range.from), sizeOf(range));
     if (!frames || !haveSalts(frames, salts)) return null;
     const isSound = await areWhole(file, range.from, frames);
     // Check this last: a restart writes the header before it overwrites the first frame.
@@ -56,7 +56,7 @@ export function readArchived(path: string, range: FrameRange): Promise<Buffer | 
     if (salts === null || !Number.isInteger(count) || range.from > count + 1) return null;
     if (range.from > count) return (await endsTransaction(file, count)) ? Buffer.alloc(0) : null;
     const part = { from: range.from, to: Math.min(range.to, count + 1) };
-    const frames = await readWhole(file, placeOf(part.from), sizeOf(part));
+    const frames = await readWhole(file, offsetOf(part.from), sizeOf(part));
     if (!frames || !haveSalts(frames, salts)) return null;
     return (await areWhole(file, part.from, frames)) ? frames : null;
   });
@@ -65,7 +65,7 @@ export function readArchived(path: string, range: FrameRange): Promise<Buffer | 
 /** Whether these frames, from this number on, have the checksums that the frame before them asks for. */
 async function areWhole(file: FileHandle, from: number, frames: Buffer): Promise<boolean> {
   const log = await readWhole(file, 0, LOG_HEADER_BYTES);
-  const before = from === 1 ? log : await readWhole(file, placeOf(from - 1), FRAME_HEADER_BYTES);
+  const before = from === 1 ? log : await readWhole(file, offsetOf(from - 1), FRAME_HEADER_BYTES);
   return log !== null && before !== null && areSound(frames, before, log);
 }
 
@@ -99,7 +99,7 @@ async function readWhole(
   return bytesRead === sizeBytes ? bytes : null;
 }
 
-function placeOf(frame: number): number {
+function offsetOf(frame: number): number {
   return LOG_HEADER_BYTES + (frame - 1) * FRAME_BYTES;
 }
 
@@ -122,6 +122,6 @@ function haveSalts(frames: Buffer, salts: string): boolean {
 /** A client gives up for good if a log ends in the middle of a transaction. */
 async function endsTransaction(file: FileHandle, count: number): Promise<boolean> {
   if (count === 0) return true;
-  const pages = await readWhole(file, placeOf(count) + COMMIT_AT, 4);
+  const pages = await readWhole(file, offsetOf(count) + COMMIT_AT, 4);
   return pages !== null && pages.readUInt32BE() > 0;
 }

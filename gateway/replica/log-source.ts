@@ -60,17 +60,17 @@ export class LogSource implements ReplicaSource {
     this.#damage = damage;
   }
 
-  async place(project: Project): Promise<SourcePosition> {
-    const { epoch, generation } = await this.#place(project);
+  async position(project: Project): Promise<SourcePosition> {
+    const { epoch, generation } = await this.#position(project);
     return { epoch, generation, position: project.position };
   }
 
-  async #place(project: Project): Promise<LogPosition> {
+  async #position(project: Project): Promise<LogPosition> {
     const following = this.#of(project);
     const sinceMs = Math.abs(this.#clock.now() - following.toldAt);
-    if (!project.replication.log) await this.#tell(project, following);
+    if (!project.replication.log) await this.#announce(project, following);
     else if (sinceMs >= FOLLOW_MS && !following.telling) {
-      project.inBackground(() => this.#tell(project, following));
+      project.inBackground(() => this.#announce(project, following));
     }
     const { log } = project.replication;
     if (!log) throw unavailable(1);
@@ -78,7 +78,7 @@ export class LogSource implements ReplicaSource {
   }
 
   async generation(project: Project, epoch: string): Promise<number> {
-    const log = await this.#place(project);
+    const log = await this.#position(project);
     if (log.epoch !== epoch) throw elsewhere();
     return log.generation;
   }
@@ -103,20 +103,20 @@ export class LogSource implements ReplicaSource {
   }
 
   async frames(project: Project, wanted: WantedFrames): Promise<FoundFrames> {
-    const log = await this.#place(project);
+    const log = await this.#position(project);
     // Most replicas ask for far more frames than there are; later ones can wait.
     const isNewest = log.epoch === wanted.epoch && log.generation === wanted.generation;
     const end = isNewest ? log.frames + 1 : wanted.to;
     const last = Math.min(wanted.to, wanted.from + FRAMES_MAX, end);
     const to = Math.max(last, wanted.from + 1);
     const release = this.#outgoing.frames(project, (to - wanted.from) * FRAME_BYTES);
-    const place = [wanted.epoch, wanted.generation, wanted.from, to].join(' ');
-    const known = isNewest && this.#recent.get(place);
+    const position = [wanted.epoch, wanted.generation, wanted.from, to].join(' ');
+    const known = isNewest && this.#recent.get(position);
     if (known) return { frames: known, release };
     try {
-      const found = await this.#look(project, { ...wanted, to });
+      const found = await this.#findFrames(project, { ...wanted, to });
       if (Buffer.isBuffer(found)) {
-        if (found.length === (to - wanted.from) * FRAME_BYTES) this.#recent.set(place, found);
+        if (found.length === (to - wanted.from) * FRAME_BYTES) this.#recent.set(position, found);
         return { frames: found, release };
       }
       release();
@@ -128,9 +128,9 @@ export class LogSource implements ReplicaSource {
   }
 
   /** Returns the frames, or the current generation if there are no more. */
-  async #look(project: Project, wanted: WantedFrames): Promise<Buffer | number> {
+  async #findFrames(project: Project, wanted: WantedFrames): Promise<Buffer | number> {
     for (let look = 0; look < LOOKS; look += 1) {
-      const log = await this.#place(project);
+      const log = await this.#position(project);
       const { generation } = wanted;
       if (log.epoch !== wanted.epoch || generation > log.generation) throw elsewhere();
       if (generation === log.generation) {
@@ -165,7 +165,7 @@ export class LogSource implements ReplicaSource {
   }
 
   /** Runs one renewal at a time. */
-  #tell(project: Project, following: Following): Promise<void> {
+  #announce(project: Project, following: Following): Promise<void> {
     following.telling ??= this.#follow(project, following);
     return following.telling;
   }

@@ -50,7 +50,7 @@ export interface Copy {
  */
 export interface ReplicaSource {
   /** The log's position; from now on the log is kept. */
-  place(project: Project): Promise<SourcePosition>;
+  position(project: Project): Promise<SourcePosition>;
   /** The current generation. NOT_FOUND in another history. */
   generation(project: Project, epoch: string): Promise<number>;
   /**

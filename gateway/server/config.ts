@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { readConfigFile } from '../../shared/host/config-file.ts';
 import { defaultDataFolder } from '../../shared/host/gateway-data.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { AddressRanges } from '../lib/address-ranges.ts';
 import { HOSTED_INGRESS } from '../lib/ingress-config.ts';
 import type { RemoteStore } from '../store/databases.ts';
@@ -60,7 +60,7 @@ const METRICS_TOKEN = /^[\x21-\x7e]{16,512}$/;
 
 /**
  * Reads the settings file, if any, and the environment, which wins. `tryFolder` throws if the data folder is
- * unusable. Throws a `StartRefused` with all problems and all unknown names, because a typo in a name is often the
+ * unusable. Throws a `StartRefusal` with all problems and all unknown names, because a typo in a name is often the
  * cause.
  */
 export function readServerConfig(
@@ -77,16 +77,16 @@ export function readServerConfig(
   readOr(() => tryFolder(dataFolderOf(env)), complain);
   const unknown = unknownSettings(Object.keys(processEnv), Object.keys(file));
   if (config === null || problems.length > 0) {
-    throw new StartRefused('Some settings are invalid.', 'settings', [...problems, ...unknown]);
+    throw new StartRefusal('Some settings are invalid.', 'settings', [...problems, ...unknown]);
   }
   const warnings = [...unknown, ...remarks(config, path)];
   return { ...config, warnings, secrets: secretsOf(env) };
 }
 
-type Read = Omit<ServerConfig, 'warnings' | 'secrets'>;
+type ConfigValues = Omit<ServerConfig, 'warnings' | 'secrets'>;
 
 /** After any complaint the result is null or must not be used. */
-function readAll(env: Env, complain: Complain): Read | null {
+function readAll(env: Env, complain: Complain): ConfigValues | null {
   const listen = readOr(() => parseListenAddress(env['SVC_LISTEN'] || LISTEN_DEFAULT), complain);
   const proxies = env['SVC_TRUSTED_PROXIES'] || PROXIES_DEFAULT;
   const trustedProxies = readOr(
@@ -180,7 +180,10 @@ function readMetricsToken(env: Env, complain: Complain): string | null {
 }
 
 /** Warns about settings that are valid but probably a mistake. */
-function remarks({ publicUrl, settings, signUp, store }: Read, path: string | null): string[] {
+function remarks(
+  { publicUrl, settings, signUp, store }: ConfigValues,
+  path: string | null,
+): string[] {
   const isOpen = path !== null && (statSync(path).mode & 0o004) !== 0;
   return [
     ...(isOpen ? [`${path} can be read by everyone on this machine. Run chmod 600 on it.`] : []),

@@ -119,7 +119,11 @@ export class Front {
 
   #probe(
     path: string,
-    { request, response, address }: Pick<Ended, 'request' | 'response'> & { address: string },
+    {
+      request,
+      response,
+      address,
+    }: Pick<FinishedRequest, 'request' | 'response'> & { address: string },
   ): void {
     const { probes, kind, admission } = this.#deps;
     const admitted = new AdmittedRequest(admission, address);
@@ -132,7 +136,7 @@ export class Front {
 
   #admit(
     network: string,
-    { request, response }: Pick<Ended, 'request' | 'response'>,
+    { request, response }: Pick<FinishedRequest, 'request' | 'response'>,
   ): { admitted: AdmittedRequest; refusal: ServiceError | null } {
     const { admission } = this.#deps;
     const counted = admission.connections.requested(request.socket, network, response);
@@ -169,7 +173,7 @@ export class Front {
     );
   }
 
-  #ended({ request, response, visit, path, seconds }: Ended): void {
+  #ended({ request, response, visit, path, seconds }: FinishedRequest): void {
     const { metrics, log } = this.#deps;
     const { method = '' } = request;
     const untold = visit.admitted.isSlow ? TOO_SLOW : CLIENT_LEFT;
@@ -206,7 +210,7 @@ const CUT_OFF: Readonly<Record<CutOff, Parameters<Admission['cutOff']>[0]>> = {
   'too slow': { at: 'connection', reason: 'slow' },
 };
 
-interface Ended {
+interface FinishedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly visit: RequestInfo;

@@ -6,7 +6,7 @@ import { isSuccess } from '../../shared/rules/inbox/retry-schedule.ts';
 import type { Gauges, Metrics } from '../lib/metrics.ts';
 
 /** A finished request. */
-interface Answered {
+interface RequestMetric {
   readonly method: string;
   /** The pattern of the path. */
   readonly route: string;
@@ -66,7 +66,7 @@ export class PrometheusMetrics implements Metrics {
     'Attempts to push events to callbacks, by outcome.',
     ['outcome'],
   );
-  readonly #letters = this.#counter(
+  readonly #mails = this.#counter(
     'svc_letters_total',
     'Notifications to people, by channel and outcome.',
     ['channel', 'outcome'],
@@ -107,7 +107,7 @@ export class PrometheusMetrics implements Metrics {
     }
   }
 
-  answered({ method, route, status, isExpected, seconds, delivery }: Answered): void {
+  answered({ method, route, status, isExpected, seconds, delivery }: RequestMetric): void {
     // A client may invent methods, and each would create a series.
     const known = METHODS.has(method) ? method : 'other';
     this.#requests.inc({ method: known, route, status: isExpected ? 'expected' : status });
@@ -167,7 +167,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   posted(channel: string, outcome: string): void {
-    this.#letters.inc({ channel, outcome });
+    this.#mails.inc({ channel, outcome });
   }
 
   mailTaken(outcome: string): void {

@@ -6,7 +6,7 @@ import { CONNECTION_LIMITS } from '../../shared/admission/limits.ts';
 import type { ReceiveLimits } from '../../shared/http/deadlines.ts';
 import { HttpServer, KEEP_ALIVE_MS } from '../../shared/http/http-server.ts';
 import { portOwner } from '../../shared/host/processes.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import type { Lock } from '../../shared/store/engine/lock.ts';
 import { errorCode } from '../../shared/lib/guards.ts';
 import { VERSION } from '../../shared/lib/version.ts';
@@ -96,7 +96,7 @@ export class GatewayServer {
     this.#front = new Front({ ...from, admission: this.#admission, probes, metrics, log });
   }
 
-  /** Resolves once it answers requests. Throws a `StartRefused` if a person must do something first. */
+  /** Resolves once it answers requests. Throws a `StartRefusal` if a person must do something first. */
   static async start(options: ServerOptions): Promise<GatewayServer> {
     const { dataFolder, masterKeyFile } = options.config;
     const server = new GatewayServer(options, claimDataFolder(dataFolder, masterKeyFile));
@@ -209,10 +209,10 @@ function refusedAddress(address: ListenAddress, error: unknown): unknown {
   if (code === null) return error;
   const where = address.kind === 'unix' ? address.path : `port ${address.port}`;
   if (code !== 'EADDRINUSE' || address.kind === 'unix') {
-    return new StartRefused(`SVC_LISTEN: can't listen on ${where} (${code}).`, 'port');
+    return new StartRefusal(`SVC_LISTEN: can't listen on ${where} (${code}).`, 'port');
   }
   const owner = portOwner(address.port) ?? 'another process';
-  return new StartRefused(
+  return new StartRefusal(
     `SVC_LISTEN: ${where} is taken by ${owner}. Free it, or choose another one.`,
     'port',
   );
@@ -226,6 +226,6 @@ async function removeStale(path: string): Promise<void> {
     socket.once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });
-  if (isUsed) throw new StartRefused(`SVC_LISTEN: another process answers on ${path}.`, 'port');
+  if (isUsed) throw new StartRefusal(`SVC_LISTEN: another process answers on ${path}.`, 'port');
   rmSync(path, { force: true });
 }

@@ -143,10 +143,10 @@ export class ControlStore {
   }
 
   /** Stores where files are kept from now on; returns where they were kept until now, or null if that's unknown. */
-  async noteBlobsPlace(place: string): Promise<string | null> {
+  async noteBlobsLocation(location: string): Promise<string | null> {
     const before = await this.#reader.read((tx) => new MetaRepository(tx).get('blobs_place'));
-    if (before !== place) {
-      await this.#writer.write((tx) => new MetaRepository(tx).set('blobs_place', place));
+    if (before !== location) {
+      await this.#writer.write((tx) => new MetaRepository(tx).set('blobs_place', location));
     }
     return typeof before === 'string' ? before : null;
   }

@@ -6,7 +6,7 @@ import { copyTables, openCopy, type CopyOptions } from '../../shared/store/copy/
 
 /**
  * Copies a project's database, as of one moment, to a new file, without any change to the original, even while others
- * write to it. The copy starts a new log for replicas. Throws a `CopyRefused` if it can't make the copy.
+ * write to it. The copy starts a new log for replicas. Throws a `CopyError` if it can't make the copy.
  */
 export async function copyDatabase(
   from: DatabaseLocation,

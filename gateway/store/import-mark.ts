@@ -1,9 +1,9 @@
 import type { Reader, Tx } from '../../shared/store/engine/driver.ts';
-import { CopyRefused } from '../../shared/store/copy/table-copy.ts';
+import { CopyError } from '../../shared/store/copy/table-copy.ts';
 import { POSITION_QUERY } from '../../shared/store/tables/meta.ts';
 
 /** The content of an import's target database. */
-export type Found =
+export type ImportState =
   /** No data. */
   | { readonly kind: 'empty' }
   /** Part of a project: an import is running or was interrupted. */
@@ -18,8 +18,8 @@ const SET_MARK =
 const NOBODY = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'libsql_*'";
 
 /** Inspects the database without a change, because it may belong to somebody else. */
-export function findImport(reader: Reader): Promise<Found> {
-  return reader.read(async (tx): Promise<Found> => {
+export function findImport(reader: Reader): Promise<ImportState> {
+  return reader.read(async (tx): Promise<ImportState> => {
     const anything = await tx.get(`SELECT 1 AS found FROM sqlite_schema WHERE ${NOBODY} LIMIT 1`);
     if (!anything) return { kind: 'empty' };
     // Our migrations didn't create these tables.
@@ -49,10 +49,10 @@ export class ImportMark {
     await tx.put(SET_MARK, [this.#part]);
   }
 
-  /** Throws a `CopyRefused` if another import has started since. */
+  /** Throws a `CopyError` if another import has started since. */
   async check(tx: Tx): Promise<void> {
     if ((await markOf(tx)) === this.#part) return;
-    throw new CopyRefused('Another import of this project has begun since. This one ends.');
+    throw new CopyError('Another import of this project has begun since. This one ends.');
   }
 
   /** Marks the import as complete: nothing deletes it from now on. `origin` names the imported data in one word. */

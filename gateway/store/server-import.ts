@@ -6,7 +6,7 @@ import type { RemoteLocation } from '../../shared/store/engine/location.ts';
 import { onceFree } from './once-free.ts';
 import { openReadOnly } from './read-only.ts';
 import {
-  CopyRefused,
+  CopyError,
   copyTables,
   emptyTables,
   type CopyOptions,
@@ -28,7 +28,7 @@ async function openTarget(to: RemoteLocation): Promise<Writer> {
 /**
  * Copies a project's database from a file of this release, which no process writes to, to a server, in many
  * transactions. Nobody may use the copy before the control database knows the project and `endServerImport` has run.
- * Replaces leftovers of an interrupted import. Throws a `CopyRefused` if the target holds anything else, and leaves
+ * Replaces leftovers of an interrupted import. Throws a `CopyError` if the target holds anything else, and leaves
  * that alone.
  */
 export async function importToServer(
@@ -39,10 +39,10 @@ export async function importToServer(
   const copy = await openReadOnly(to);
   try {
     const found = await findImport(copy);
-    if (found.kind === 'used') throw new CopyRefused('It is not empty, and no import has left it.');
+    if (found.kind === 'used') throw new CopyError('It is not empty, and no import has left it.');
     if (found.kind === 'whole') {
       if (found.origin === origin) return await check(copy);
-      throw new CopyRefused(
+      throw new CopyError(
         'It holds another export of this project, which was brought in whole and then not taken on. Import that one, or delete the database at the server first.',
       );
     }

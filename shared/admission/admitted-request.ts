@@ -2,7 +2,7 @@ import type { Admission, BodyAccount } from './admission.ts';
 import type { Connection } from './connections.ts';
 import { laneOf, type Lane } from './fair-queue.ts';
 import type { Door } from './limits.ts';
-import type { Place } from './turns.ts';
+import type { Ticket } from './turns.ts';
 
 /** Whom one request counts for: its address at first, and its project as soon as that is proven. */
 export class AdmittedRequest {
@@ -12,7 +12,7 @@ export class AdmittedRequest {
   #door: Door = 'anonymous';
   #project: string | null = null;
   #lane: Lane | null = null;
-  #place: Place | null = null;
+  #ticket: Ticket | null = null;
   #onProved: ((project: string) => void) | null = null;
   #id: string | null = null;
   /** Whether its body came too slowly. */
@@ -40,7 +40,7 @@ export class AdmittedRequest {
   ended(): void {
     this.#forgetId();
     // The map of requests keeps tables that it has outgrown, and they would keep the whole request in memory.
-    this.#place = null;
+    this.#ticket = null;
     this.#onProved = null;
   }
 
@@ -54,9 +54,9 @@ export class AdmittedRequest {
   }
 
   /** It waits in this lane, or has begun. `onProved` hears whose it is. */
-  entered(lane: Lane, place: Place, onProved: (project: string) => void): void {
+  entered(lane: Lane, ticket: Ticket, onProved: (project: string) => void): void {
     this.#lane = lane;
-    this.#place = place;
+    this.#ticket = ticket;
     this.#onProved = onProved;
   }
 
@@ -74,7 +74,7 @@ export class AdmittedRequest {
 
   /** It only waits from now on, so another request may begin. May be called repeatedly. */
   stepAside(): void {
-    this.#place?.leave();
+    this.#ticket?.release();
   }
 
   /** Resolves when it may use the event loop for something that takes long. */

@@ -6,7 +6,7 @@ import type { AdmittedRequest } from './admitted-request.ts';
 import { Callers, credentialOf, shownBy } from './callers.ts';
 import { laneOf, type Lane } from './fair-queue.ts';
 import { AHEAD_MAX, PLACE_BODY_BYTES, PLACES_MAX, WAITING_BODY_BYTES } from './limits.ts';
-import { Place } from './turns.ts';
+import { Ticket } from './turns.ts';
 
 interface Entering {
   readonly request: IncomingMessage;
@@ -56,23 +56,23 @@ export class Entrance {
     }
     const { lane, credential } = peer;
     const { turns } = this.#admission;
-    const place = new Place(turns, lane, placesOf(request));
+    const ticket = new Ticket(turns, lane, placesOf(request));
     const isQueued = peer.open > 0;
     peer.open += 1;
-    admitted.entered(lane, place, (project) => {
+    admitted.entered(lane, ticket, (project) => {
       if (lane.side === 'known' || credential === null) return;
       this.#callers.remember(credential, project);
       peer.lane = laneOf('known', project, credential, peer.agent);
     });
     response.on('prefinish', () => {
-      place.leave();
+      ticket.release();
       if (request.socket.writableLength > 0) this.#countUnread(entering);
     });
     let isOver = false;
     const closed = (): void => {
       if (isOver) return;
       isOver = true;
-      place.leave();
+      ticket.release();
       peer.open -= 1;
       peer.behind.delete(closed);
       admitted.ended();
@@ -83,8 +83,8 @@ export class Entrance {
     // An answer behind another one has no connection yet, and isn't closed with it.
     if (isQueued) peer.behind.add(closed);
     const bytes = unreadBytes(request);
-    const full = isQueued ? turns.wait(place, bytes) : turns.enter(place, bytes, begin);
-    if (isQueued && full === null) peer.next.push(() => turns.enter(place, bytes, begin));
+    const full = isQueued ? turns.wait(ticket, bytes) : turns.enter(ticket, bytes, begin);
+    if (isQueued && full === null) peer.next.push(() => turns.enter(ticket, bytes, begin));
     return full && this.#admission.crowded(full, { [full.of]: lane.holder });
   }
 

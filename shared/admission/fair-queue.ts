@@ -20,7 +20,7 @@ export function laneOf(side: Lane['side'], holder: string, caller: string, agent
 }
 
 /** A job in its lane. `isWaiting` is false once it was taken out. */
-export interface Queued<T> {
+export interface QueueEntry<T> {
   readonly job: T;
   readonly lane: Lane;
   isWaiting: boolean;
@@ -44,7 +44,7 @@ export class FairQueue<T> {
   }
 
   /** `begun`: the rest of a job that already has its place; it goes before the holder's other jobs. */
-  push(lane: Lane, job: T, begun = false): Queued<T> {
+  push(lane: Lane, job: T, begun = false): QueueEntry<T> {
     const queued = { job, lane, isWaiting: true };
     const side = this.#sides[lane.side];
     if (side.isEmpty) side.used = Math.max(side.used, this.#clock);
@@ -53,7 +53,7 @@ export class FairQueue<T> {
   }
 
   /** The next job; `mayBegin` tells whether there's a place for it. Null if none may go. */
-  shift(mayBegin: (queued: Queued<T>) => boolean): Queued<T> | null {
+  shift(mayBegin: (queued: QueueEntry<T>) => boolean): QueueEntry<T> | null {
     const { known, strangers } = this.#sides;
     const order = known.used <= strangers.used ? [known, strangers] : [strangers, known];
     for (const side of order) {
@@ -84,7 +84,7 @@ class Side<T> {
     return this.#waiting.size === 0;
   }
 
-  push(queued: Queued<T>, begun: boolean): void {
+  push(queued: QueueEntry<T>, begun: boolean): void {
     const holder = this.#holderOf(queued.lane.holder);
     if (!this.#waiting.has(holder)) {
       holder.used = Math.max(holder.used, this.#clock);
@@ -94,7 +94,7 @@ class Side<T> {
     else holder.add(queued);
   }
 
-  shift(mayBegin: (queued: Queued<T>) => boolean): Queued<T> | null {
+  shift(mayBegin: (queued: QueueEntry<T>) => boolean): QueueEntry<T> | null {
     let least: Holder<T> | null = null;
     for (const holder of this.#waiting) {
       const next = holder.peek();
@@ -134,7 +134,7 @@ class Side<T> {
 class Holder<T> {
   used: number;
   /** The rests of jobs that have begun. */
-  begun: Queued<T>[] = [];
+  begun: QueueEntry<T>[] = [];
   readonly #others = new Rota<T>(
     ({ caller }) => caller,
     () =>
@@ -148,16 +148,16 @@ class Holder<T> {
     this.used = used;
   }
 
-  add(queued: Queued<T>): void {
+  add(queued: QueueEntry<T>): void {
     this.#others.add(queued);
   }
 
-  peek(): Queued<T> | null {
+  peek(): QueueEntry<T> | null {
     while (this.begun[0] && !this.begun[0].isWaiting) this.begun.shift();
     return this.begun[0] ?? this.#others.peek();
   }
 
-  shift(): Queued<T> | null {
+  shift(): QueueEntry<T> | null {
     const queued = this.peek();
     if (!queued) return null;
     queued.isWaiting = false;
@@ -168,34 +168,34 @@ class Holder<T> {
 }
 
 /** Jobs that wait. Drops those that were taken out meanwhile. */
-interface Waiting<T> {
-  add(queued: Queued<T>): void;
+interface JobQueue<T> {
+  add(queued: QueueEntry<T>): void;
   /** The next one. */
-  peek(): Queued<T> | null;
+  peek(): QueueEntry<T> | null;
   /** Removes what `peek` has returned. */
   shift(): void;
 }
 
 /** Parts that take turns. */
-class Rota<T> implements Waiting<T> {
+class Rota<T> implements JobQueue<T> {
   readonly #nameOf: (lane: Lane) => string;
-  readonly #newPart: () => Waiting<T>;
+  readonly #newPart: () => JobQueue<T>;
   /** In the order of their turns. */
-  readonly #parts = new Map<string, Waiting<T>>();
+  readonly #parts = new Map<string, JobQueue<T>>();
 
-  constructor(nameOf: (lane: Lane) => string, newPart: () => Waiting<T>) {
+  constructor(nameOf: (lane: Lane) => string, newPart: () => JobQueue<T>) {
     this.#nameOf = nameOf;
     this.#newPart = newPart;
   }
 
-  add(queued: Queued<T>): void {
+  add(queued: QueueEntry<T>): void {
     const name = this.#nameOf(queued.lane);
     const part = this.#parts.get(name) ?? this.#newPart();
     part.add(queued);
     this.#parts.set(name, part);
   }
 
-  peek(): Queued<T> | null {
+  peek(): QueueEntry<T> | null {
     for (const [name, part] of this.#parts) {
       const queued = part.peek();
       if (queued) return queued;
@@ -220,17 +220,17 @@ class Rota<T> implements Waiting<T> {
 const COMPACT_FROM = 256;
 
 /** First come, first served. */
-class Line<T> implements Waiting<T> {
+class Line<T> implements JobQueue<T> {
   /** Those that have left are null, so that nothing keeps their requests in memory. */
-  #items: (Queued<T> | null)[] = [];
+  #items: (QueueEntry<T> | null)[] = [];
   /** The first that may still wait. */
   #at = 0;
 
-  add(queued: Queued<T>): void {
+  add(queued: QueueEntry<T>): void {
     this.#items.push(queued);
   }
 
-  peek(): Queued<T> | null {
+  peek(): QueueEntry<T> | null {
     for (; this.#at < this.#items.length; this.#at += 1) {
       const queued = this.#items[this.#at];
       if (queued?.isWaiting) return queued;

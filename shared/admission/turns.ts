@@ -1,6 +1,6 @@
 import { inNextTurn } from '../lib/next-turn.ts';
 import { Budget, type BudgetLimits, type Full } from './budget.ts';
-import { FairQueue, type Lane, type Queued } from './fair-queue.ts';
+import { FairQueue, type Lane, type QueueEntry } from './fair-queue.ts';
 import { PLACE_LIMITS, STRANGERS_LIMITS, WAITING_HEAD_BYTES, WAITING_LIMITS } from './limits.ts';
 
 /** After so much work, the event loop has a turn, in which all sockets are read. */
@@ -39,7 +39,7 @@ export class Turns {
   readonly #strangers: Budget;
   readonly #waiting: Budget;
   /** A large request of a holder that has none under way; small ones leave room for it. */
-  #nextLarge: Queued<Job> | null = null;
+  #nextLarge: QueueEntry<Job> | null = null;
   /** Milliseconds of work since the event loop had its last turn for that. */
   #worked = 0;
   /** The work that has just begun, and when. */
@@ -66,32 +66,32 @@ export class Turns {
    * Begins a request when it's its turn, perhaps at once. `bytes`: what may be read of its body before. Returns the
    * limit that its holder has reached, if it can't even wait.
    */
-  enter(place: Place, bytes: number, begin: () => void): Full | null {
-    const { lane, places } = place;
+  enter(ticket: Ticket, bytes: number, begin: () => void): Full | null {
+    const { lane, places } = ticket;
     if (this.#queue.isEmpty && this.#isFree() && this.takePlaces(lane, places)) {
-      place.leave();
-      place.isUnderWay = true;
+      ticket.release();
+      ticket.isUnderWay = true;
       this.#run(lane, begin);
       return null;
     }
-    const full = this.wait(place, bytes);
+    const full = this.wait(ticket, bytes);
     if (full !== null) return full;
     const run = (): void => {
-      this.leaveLine(place);
-      place.isUnderWay = this.takePlaces(lane, places);
+      this.leaveLine(ticket);
+      ticket.isUnderWay = this.takePlaces(lane, places);
       begin();
     };
-    place.queued = this.#queue.push(lane, { run, places });
+    ticket.queued = this.#queue.push(lane, { run, places });
     this.#pump();
     return null;
   }
 
   /** Counts what a request holds until it begins. Returns the limit that its holder has reached, if it can't even wait. */
-  wait(place: Place, bytes: number): Full | null {
-    if (place.waitingBytes > 0) return null;
+  wait(ticket: Ticket, bytes: number): Full | null {
+    if (ticket.waitingBytes > 0) return null;
     const amount = WAITING_HEAD_BYTES + bytes;
-    const full = this.#waiting.take(place.lane.counted, amount);
-    if (full === null) place.waitingBytes = amount;
+    const full = this.#waiting.take(ticket.lane.counted, amount);
+    if (full === null) ticket.waitingBytes = amount;
     return full;
   }
 
@@ -113,11 +113,11 @@ export class Turns {
     this.#pump();
   }
 
-  leaveLine(place: Place): void {
-    this.#waiting.give(place.lane.counted, place.waitingBytes);
-    place.waitingBytes = 0;
-    if (place.queued) place.queued.isWaiting = false;
-    place.queued = null;
+  leaveLine(ticket: Ticket): void {
+    this.#waiting.give(ticket.lane.counted, ticket.waitingBytes);
+    ticket.waitingBytes = 0;
+    if (ticket.queued) ticket.queued.isWaiting = false;
+    ticket.queued = null;
   }
 
   #budgetOf({ side }: Lane): Budget {
@@ -132,7 +132,7 @@ export class Turns {
   }
 
   /** Whether there's a place for it. Notes a large request that has to wait, so that small ones leave room. */
-  readonly #mayBegin = (queued: Queued<Job>): boolean => {
+  readonly #mayBegin = (queued: QueueEntry<Job>): boolean => {
     const { lane, job } = queued;
     const budget = this.#budgetOf(lane);
     if (this.#nextLarge?.isWaiting === false) this.#nextLarge = null;
@@ -178,11 +178,11 @@ export class Turns {
 }
 
 /** The place of one request: in line at first, then under way. */
-export class Place {
+export class Ticket {
   readonly lane: Lane;
   /** How many it counts as: one with a large body takes the memory of several. */
   readonly places: number;
-  queued: Queued<Job> | null = null;
+  queued: QueueEntry<Job> | null = null;
   waitingBytes = 0;
   isUnderWay = false;
   readonly #turns: Turns;
@@ -194,7 +194,7 @@ export class Place {
   }
 
   /** Gives the place to another; a request in line never begins. May be called repeatedly. */
-  leave(): void {
+  release(): void {
     if (this.waitingBytes > 0) this.#turns.leaveLine(this);
     if (!this.isUnderWay) return;
     this.isUnderWay = false;

@@ -34,17 +34,17 @@ const LOCAL = Admission.local();
 /** A property of the request itself, because a WeakMap of all requests would cost the garbage collector more. */
 const VISIT = Symbol('visit');
 
-interface Visited {
+interface VisitCarrier {
   [VISIT]?: RequestInfo;
 }
 
 /** Keeps what the listener knows of a request. */
 export function setVisit(request: IncomingMessage, visit: RequestInfo): void {
-  (request as Visited)[VISIT] = visit;
+  (request as VisitCarrier)[VISIT] = visit;
 }
 
 export function visitOf(request: IncomingMessage): RequestInfo | undefined {
-  return (request as Visited)[VISIT];
+  return (request as VisitCarrier)[VISIT];
 }
 
 const localRequests = new WeakMap<IncomingMessage, AdmittedRequest>();

@@ -100,19 +100,19 @@ export function outboxAttachment(
   return opened && attachedFile(bytesOf(opened, WHOLE_BYTES_MAX), index);
 }
 
-interface Found {
+interface OutboxRow {
   readonly message: OutboxMessage;
   readonly writtenMs: number;
 }
 
 /** Mail dates have whole seconds, so within a second the file times decide. */
-function newestFirst(a: Found, b: Found): number {
+function newestFirst(a: OutboxRow, b: OutboxRow): number {
   const [earlier, later] = [a.message.sentAt, b.message.sentAt];
   if (earlier !== later) return earlier < later ? 1 : -1;
   return b.writtenMs - a.writtenMs || (a.message.id < b.message.id ? 1 : -1);
 }
 
-function read(folder: string, id: string, maxBytes: number): Found | null {
+function read(folder: string, id: string, maxBytes: number): OutboxRow | null {
   const opened = open(folder, id);
   if (!opened) return null;
   const { file, stat } = opened;
@@ -122,14 +122,14 @@ function read(folder: string, id: string, maxBytes: number): Found | null {
   return { message: { id, sentAt, file, ...mail, link: ours }, writtenMs: stat.mtimeMs };
 }
 
-interface Opened {
+interface OpenFile {
   readonly file: string;
   readonly handle: number;
   readonly stat: Stats;
 }
 
 /** Null if the file is gone, or isn't a regular file. */
-function open(folder: string, id: string): Opened | null {
+function open(folder: string, id: string): OpenFile | null {
   const file = join(folder, `${id}.eml`);
   let handle: number;
   try {
@@ -145,7 +145,7 @@ function open(folder: string, id: string): Opened | null {
 }
 
 /** The beginning of an open file, which it closes. */
-function bytesOf({ handle, stat }: Opened, maxBytes: number): Buffer {
+function bytesOf({ handle, stat }: OpenFile, maxBytes: number): Buffer {
   try {
     const bytes = Buffer.alloc(Math.min(stat.size, maxBytes));
     const length = readSync(handle, bytes, 0, bytes.length, 0);

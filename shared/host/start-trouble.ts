@@ -1,5 +1,5 @@
 import { errorCode, isObject } from '../lib/guards.ts';
-import { StartRefused } from './start-refused.ts';
+import { StartRefusal } from './start-refusal.ts';
 import {
   folderTrouble,
   namesTrouble,
@@ -12,15 +12,15 @@ import {
 const OF_WRITES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
 
 /**
- * What to say of a failed start: if a file, a socket or a database couldn't be made or written, a `StartRefused` that names
+ * What to say of a failed start: if a file, a socket or a database couldn't be made or written, a `StartRefusal` that names
  * the place, the reason and the cure; otherwise the error itself.
  */
 export async function startTrouble(error: unknown, dataFolder: string): Promise<unknown> {
-  if (error instanceof StartRefused) return error;
+  if (error instanceof StartRefusal) return error;
   const trouble = isOfSqlite(error) ? await databaseTrouble(error, dataFolder) : troubleOf(error);
   return trouble === null
     ? error
-    : new StartRefused(`${trouble.text}. ${trouble.cure}`, 'settings');
+    : new StartRefusal(`${trouble.text}. ${trouble.cure}`, 'settings');
 }
 
 /** SQLite names no file. */

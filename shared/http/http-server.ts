@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { invalid } from '../lib/errors.ts';
 import { connected } from '../lib/next-turn.ts';
 import { answerError } from './answers.ts';
-import { CarefulReading } from './careful-reading.ts';
+import { CarefulReader } from './careful-reader.ts';
 import { enforceDeadlines, type ReceiveLimits } from './deadlines.ts';
 import { hostProblem } from './host.ts';
 import { lingerAfterRefusal } from './linger.ts';
@@ -46,10 +46,10 @@ const LIMITS: ReceiveLimits = { headersMs: 10_000, bodyMs: 30_000, keepAliveMs: 
 /** A `node:http` server that slow or silent clients can't block, and that closes on request. */
 export class HttpServer {
   readonly #server: Server;
-  readonly #reading: CarefulReading;
+  readonly #reading: CarefulReader;
   #closing = false;
 
-  private constructor(server: Server, reading: CarefulReading) {
+  private constructor(server: Server, reading: CarefulReader) {
     this.#server = server;
     this.#reading = reading;
   }
@@ -77,7 +77,7 @@ export class HttpServer {
     server.maxHeadersCount = HEADERS_MAX + 1;
     server.timeout = SILENT_CONNECTION_MS;
     server.on('drop', () => onCutOff('too many', null));
-    const reading = new CarefulReading((socket) => onCutOff('too much', socket));
+    const reading = new CarefulReader((socket) => onCutOff('too much', socket));
     const listening = new HttpServer(server, reading);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

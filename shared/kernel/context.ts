@@ -303,11 +303,11 @@ export interface LongContext extends BaseContext {
   /** Runs work that may take seconds, when no other such work runs for this project. RATE_LIMITED if too much waits. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Returns the first result of `look` that isn't null, now or after a change that `concerns` it; null at the timeout.
+   * Returns the first result of `check` that isn't null, now or after a change that `concerns` it; null at the timeout.
    * Waits with `counted` count towards the limits per key and project (TOO_MANY_WAITS), as in inbox_wait.
    */
   waitFor<T>(wait: {
-    look: (store: Repositories, now: number) => Promise<T | null>;
+    check: (store: Repositories, now: number) => Promise<T | null>;
     concerns: (change: Change) => boolean;
     timeoutSeconds: number;
     counted: boolean;

@@ -14,13 +14,13 @@ export interface DiskNames {
   readonly isPrefix?: true;
 }
 
-type Limited = Pick<Caller, 'diskPrefixes' | 'scopes'>;
+type LimitedCaller = Pick<Caller, 'diskPrefixes' | 'scopes'>;
 
 /** Throws SCOPE_MISSING if the input names something that the key's prefixes don't cover, whether it exists or not. */
 export function refuseOutside(
   { field, kind, isPrefix }: DiskNames,
   input: Readonly<Record<string, unknown>>,
-  caller: Limited,
+  caller: LimitedCaller,
 ): void {
   const prefixes = caller.diskPrefixes;
   if (prefixes === null) return;
@@ -44,7 +44,7 @@ export function outside(prefixes: readonly string[], hint?: string): ServiceErro
  * may see nothing there.
  */
 export function scannedPrefixes(
-  caller: Limited,
+  caller: LimitedCaller,
   kind: DiskNames['kind'],
   prefix: string,
 ): readonly string[] {
@@ -58,7 +58,7 @@ export function scannedPrefixes(
 }
 
 /** Whether a key may see this name at all. */
-export function isInside(caller: Limited, kind: DiskNames['kind'], name: string): boolean {
+export function isInside(caller: LimitedCaller, kind: DiskNames['kind'], name: string): boolean {
   const key = kind === 'task' ? STATE_PREFIX + name : name;
   const own = ownPrefixes(caller, kind, name);
   return own === null || own.some((prefix) => key.startsWith(prefix));
@@ -66,7 +66,7 @@ export function isInside(caller: Limited, kind: DiskNames['kind'], name: string)
 
 /** The prefixes for names of this kind; null if all are allowed. */
 function ownPrefixes(
-  { diskPrefixes, scopes }: Limited,
+  { diskPrefixes, scopes }: LimitedCaller,
   kind: DiskNames['kind'],
   name: string,
 ): readonly string[] | null {

@@ -28,18 +28,18 @@ export function longContext(
       signal.throwIfAborted();
     },
     alone: (work) => pace.alone('long reads', work, signal),
-    waitFor: ({ look, concerns, timeoutSeconds, counted }) =>
+    waitFor: ({ check, concerns, timeoutSeconds, counted }) =>
       waits.wait({
         counted,
         keyId: base.caller.keyId,
         requestId: base.caller.requestId,
         concerns,
-        look: () =>
+        check: () =>
           read(async (store) => {
             // The key may have been revoked between its check and the start of the wait.
             const key = await store.keys.find(base.caller.keyId);
             if (key?.revoked_at !== null) throw new ServiceError('KEY_REVOKED');
-            return look(store, now());
+            return check(store, now());
           }),
         timeoutMs: timeoutSeconds * 1000,
         signal,

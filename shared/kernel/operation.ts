@@ -157,13 +157,13 @@ export type Handler =
     }
   | ({ readonly kind: 'write' } & ErasedPhases);
 
-type Erased = Omit<
+type ErasedDeclaration = Omit<
   Declaration<z.ZodObject, z.ZodType>,
   'agent' | 'subject' | 'brief' | 'input' | 'output' | 'example'
 >;
 
 /** One operation, which REST, OpenAPI, MCP and the CLI read. */
-export interface Operation extends Erased {
+export interface Operation extends ErasedDeclaration {
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
   readonly example: Record<string, unknown>;
@@ -227,15 +227,18 @@ export function mayWait({ handler }: Operation): boolean {
 }
 
 /** What its callers' scopes must allow. */
-type Scoped = Pick<Operation, 'scope' | 'effect'>;
+type ScopeRequirement = Pick<Operation, 'scope' | 'effect'>;
 
 /** Whether a caller's scopes allow this. */
-export function mayRun({ scope, effect }: Scoped, { scopes }: Pick<Caller, 'scopes'>): boolean {
+export function mayRun(
+  { scope, effect }: ScopeRequirement,
+  { scopes }: Pick<Caller, 'scopes'>,
+): boolean {
   return mayCall(scopes, scope, effect);
 }
 
 /** Throws SCOPE_MISSING unless a caller's scopes allow this. */
-export function refuseUnscoped(operation: Scoped, caller: Pick<Caller, 'scopes'>): void {
+export function refuseUnscoped(operation: ScopeRequirement, caller: Pick<Caller, 'scopes'>): void {
   if (!mayRun(operation, caller)) throw scopeMissing(operation.scope);
 }
 

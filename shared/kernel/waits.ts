@@ -3,7 +3,7 @@ import { Admission } from '../admission/admission.ts';
 import { ServiceError, unavailable } from '../lib/errors.ts';
 import type { Follower } from './executor.ts';
 
-type Woken = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
+type WakeReason = 'changed' | 'timeout' | 'closed' | 'revoked' | 'aborted';
 
 interface Waiter {
   readonly keyId: string;
@@ -14,7 +14,7 @@ interface Waiter {
   stale: boolean;
   /** Its key was revoked, so it gets nothing more. */
   revoked: boolean;
-  wake: ((how: Woken) => void) | null;
+  wake: ((how: WakeReason) => void) | null;
 }
 
 /** The longest time a refused caller is told to wait, because an event may end a wait at any moment. */
@@ -108,7 +108,7 @@ export class Waits {
     /** Whether the wait counts towards the limits per key and project. */
     readonly counted: boolean;
     readonly concerns: (change: Change) => boolean;
-    readonly look: () => Promise<T | null>;
+    readonly check: () => Promise<T | null>;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   }): Promise<T | null> {
@@ -126,7 +126,7 @@ export class Waits {
     try {
       for (;;) {
         waiter.stale = false;
-        const found = await wait.look();
+        const found = await wait.check();
         refuseRevoked(waiter);
         if (found !== null || this.#closed) return found;
         // Compared in every round, because other claims may keep it checking, and it must still end.
@@ -175,11 +175,11 @@ function refuseRevoked(waiter: Waiter): void {
   if (waiter.revoked) throw new ServiceError('KEY_REVOKED');
 }
 
-function sleep(waiter: Waiter, endsAt: number, signal: AbortSignal): Promise<Woken> {
+function sleep(waiter: Waiter, endsAt: number, signal: AbortSignal): Promise<WakeReason> {
   return new Promise((resolve) => {
     const aborted = (): void => done('aborted');
     const timer = setTimeout(() => done('timeout'), Math.max(0, endsAt - performance.now()));
-    const done = (how: Woken): void => {
+    const done = (how: WakeReason): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', aborted);
       waiter.wake = null;

@@ -21,7 +21,7 @@ export interface LedgerEntry {
   hash: string;
 }
 
-type Unhashed = Omit<LedgerEntry, 'hash'>;
+type UnhashedEntry = Omit<LedgerEntry, 'hash'>;
 
 /** The `prev_hash` of the first entry. */
 export const GENESIS_HASH = '0'.repeat(64);
@@ -31,7 +31,7 @@ export const GENESIS_HASH = '0'.repeat(64);
  * names none. The fields never change and stand here in JCS order, so we don't need to sort; a test compares the text
  * with the general JCS.
  */
-export function entryHash(project: string, entry: Unhashed): string {
+export function entryHash(project: string, entry: UnhashedEntry): string {
   const { actor, agent, at, code, input_digest, key_id, op, outcome } = entry;
   const { platform, prev_hash, request_id, result_digest, seq, subject } = entry;
   const fields = {
@@ -60,7 +60,7 @@ export function entryHash(project: string, entry: Unhashed): string {
  * The entry to store, with its hash. Replaces NUL and lone surrogates in callers' texts with U+FFFD first: the database
  * wouldn't return them, and the stored entry wouldn't match its own hash.
  */
-export function sealEntry(projectId: string, entry: Unhashed): Required<LedgerEntry> {
+export function sealEntry(projectId: string, entry: UnhashedEntry): Required<LedgerEntry> {
   const sealed: Required<LedgerEntry> = {
     seq: entry.seq,
     at: entry.at,

@@ -1,6 +1,6 @@
 import { ExactNumber } from '../lib/json/exact-json.ts';
 import { isObject } from '../lib/guards.ts';
-import type { HeaderRecord, Place, Reading, SigningTime } from './sender.ts';
+import type { HeaderRecord, Place, FieldLookup, SigningTime } from './sender.ts';
 import { parsedUrl } from '../lib/urls.ts';
 
 /** More items than any sender puts into one delivery. */
@@ -63,7 +63,11 @@ function queryOf(url: string, name: string): string {
 }
 
 /** What the first way of a reading gives; null if none does: all ids in a place, or the first name, which is no number. */
-export function readingOf(reading: Reading, from: Places, takes: 'ids' | 'name'): string | null {
+export function readingOf(
+  reading: FieldLookup,
+  from: Places,
+  takes: 'ids' | 'name',
+): string | null {
   const textIn = (place: Place): string =>
     takes === 'ids' ? textsIn(place, from).join(',') : (namesIn(place, from)[0] ?? '');
   for (const way of reading) {

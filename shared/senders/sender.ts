@@ -13,7 +13,7 @@ export type Place = `header:${string}` | `query:${string}` | `body:${string}`;
  * Ways to read an id or a type: the first that gives anything counts. A list is joined with dots: its first place must
  * be there, the others are added where they are.
  */
-export type Reading = readonly (Place | readonly [Place, ...Place[]])[];
+export type FieldLookup = readonly (Place | readonly [Place, ...Place[]])[];
 
 /** A delivery, as far as its proof is about it. */
 export interface SignedRequest {
@@ -43,7 +43,7 @@ export interface SigningTime {
   readonly toleranceSeconds: number;
 }
 
-interface Signed {
+interface SignatureScheme {
   /** Where the signatures are: in each of these places, separated by `split`, after `prefix`. Any may match. */
   readonly signature: readonly Place[];
   readonly split?: ',' | ' ';
@@ -56,7 +56,7 @@ interface Signed {
 }
 
 /** An HMAC under a secret that both sides have. */
-export interface MacProof extends Signed {
+export interface MacProof extends SignatureScheme {
   readonly kind: 'mac';
   readonly hash: 'sha1' | 'sha256';
   readonly encoding: 'hex' | 'base64' | 'hex_or_base64';
@@ -65,7 +65,7 @@ export interface MacProof extends Signed {
 }
 
 /** A signature with the sender's private key, in base64: svc can check it, and can't make one. */
-export interface PublicKeyProof extends Signed {
+export interface PublicKeyProof extends SignatureScheme {
   readonly kind: 'public_key';
   /** Where the key is from: the secret is the key itself, or the sender names a certificate at a host of its own. */
   readonly key: 'secret' | CertificatePlace;
@@ -124,9 +124,9 @@ export interface Sender<Name extends string = string> {
    * The delivery's id: the same when the sender repeats it. `any`: where any known sender has one. Without an id, equal
    * bodies are one delivery.
    */
-  readonly id: Reading | 'any';
+  readonly id: FieldLookup | 'any';
   /** Without a type, the event is a `webhook.received`. */
-  readonly type: Reading;
+  readonly type: FieldLookup;
   readonly handshake?: Handshake;
   /** What the sender wants to hear when a delivery has arrived; JSON with the event's id if left out. */
   readonly answer?: { readonly type: string; readonly body: string };

@@ -11,7 +11,7 @@ export interface SignedDelivery {
   readonly body: Buffer;
 }
 
-interface Unsigned extends Pick<SignedRequest, 'url' | 'payload'> {
+interface DeliveryInput extends Pick<SignedRequest, 'url' | 'payload'> {
   readonly secret: string;
   readonly id: string;
   readonly body: Uint8Array;
@@ -24,7 +24,7 @@ export function canSign({ proof }: Sender): boolean {
 }
 
 /** What the sender would send. Throws TypeError if only the sender can sign, or the body has no place for the signature. */
-export function signDelivery(sender: Sender, delivery: Unsigned): SignedDelivery {
+export function signDelivery(sender: Sender, delivery: DeliveryInput): SignedDelivery {
   const { proof, title } = sender;
   const body = Buffer.from(delivery.body);
   if (proof.kind === 'none') return { headers: {}, body };
@@ -47,7 +47,7 @@ function sharedDelivery(
   return { headers: {}, body: written(body, { at, each }, () => text) };
 }
 
-function macDelivery(proof: MacProof, delivery: Unsigned, body: Buffer): SignedDelivery {
+function macDelivery(proof: MacProof, delivery: DeliveryInput, body: Buffer): SignedDelivery {
   const time = timeOf(proof, delivery);
   const headers = headersBefore(proof, delivery.id, time);
   const signatureOf = (part: unknown, payload: SignedRequest['payload']): string => {
@@ -86,7 +86,7 @@ function signatureText({ encoding, prefix, time }: MacProof, mac: string, at: st
 }
 
 /** Now, as the sender writes it; a time in the body stays the body's. */
-function timeOf({ time }: MacProof, { nowMs, ...request }: Unsigned): string {
+function timeOf({ time }: MacProof, { nowMs, ...request }: DeliveryInput): string {
   if (!time) return '';
   const inBody = timePlaces(time).filter((place) => place.startsWith('body:'));
   if (inBody.length > 0) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CliError } from '../../cli/errors.ts';
 import { nearest } from '../../shared/lib/suggest.ts';
 import { allCommands } from '../../cli/tree.ts';
-import { HelpWanted } from '../../cli/program.ts';
+import { HelpRequest } from '../../cli/program.ts';
 import { nameIn, readLine } from './read-line.ts';
 
 const commands = allCommands();
@@ -133,8 +133,8 @@ describe('reading a command line', () => {
   });
 
   it.each(['--help', '-h'])('asks for no arguments when help is wanted: %s', (flag) => {
-    expect(() => readLine(['inbox', 'claim', flag])).toThrow(HelpWanted);
-    expect(() => readLine([flag, 'inbox', 'claim'])).toThrow(HelpWanted);
+    expect(() => readLine(['inbox', 'claim', flag])).toThrow(HelpRequest);
+    expect(() => readLine([flag, 'inbox', 'claim'])).toThrow(HelpRequest);
   });
 });
 

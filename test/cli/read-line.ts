@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { CliError } from '../../cli/errors.ts';
 import { pathOf } from '../../cli/input/refusals.ts';
-import { HelpWanted, programOf, type ReadLine } from '../../cli/program.ts';
+import { HelpRequest, programOf, type ReadLine } from '../../cli/program.ts';
 import { allCommands } from '../../cli/tree.ts';
 
 const commands = allCommands();
@@ -22,7 +22,7 @@ export function nameIn(words: readonly string[]): string | null {
   try {
     readLine([...words, '--help']);
   } catch (error) {
-    if (error instanceof HelpWanted && error.node) return pathOf(error.node).join(' ');
+    if (error instanceof HelpRequest && error.node) return pathOf(error.node).join(' ');
     if (error instanceof CliError) return null;
     throw error;
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readServerConfig } from '../../gateway/server/config.ts';
 import { SETTINGS } from '../../gateway/server/setting-names.ts';
 import { readSettings } from '../../gateway/settings.ts';
-import { StartRefused } from '../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../shared/host/start-refusal.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';
 import { hostileText, mutated } from './hostile.ts';
 import { fuzz, unmet, HUNG_MS } from './runs.ts';
@@ -104,7 +104,7 @@ function refusal(env: NodeJS.ProcessEnv, file: string | null): string {
     readServerConfig({ HOME: folder.path, ...env }, file);
     return '';
   } catch (error) {
-    return error instanceof StartRefused ? error.text() : '';
+    return error instanceof StartRefusal ? error.text() : '';
   }
 }
 
@@ -114,7 +114,7 @@ function faultsOf(env: NodeJS.ProcessEnv, file: string | null = null): string[] 
     readServerConfig({ HOME: folder.path, ...env }, file);
     return [];
   } catch (error) {
-    if (!(error instanceof StartRefused)) {
+    if (!(error instanceof StartRefusal)) {
       return [`it threw ${error instanceof Error ? error.stack : String(error)}`];
     }
     const { problems } = error;

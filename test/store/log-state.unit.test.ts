@@ -8,7 +8,7 @@ import {
   resume,
   writeFirstState,
   writeState,
-  type Found,
+  type DiskState,
   type LogState,
 } from '../../shared/store/log/log-state.ts';
 
@@ -17,22 +17,27 @@ const told: LogState = {
   generation: 7,
   salts: '0011223344556677',
   followedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
-  isFoldedIn: false,
+  isCheckpointed: false,
   fileMarks: null,
 };
 const untold: LogState = { ...told, salts: null, fileMarks: '4096-1' };
 const eighth = { ...told, generation: 8, salts: null, fileMarks: '4096-1' };
 
-function found(salts: string | null, hasArchive = false, fileMarks = '4096-1'): Found {
+function found(salts: string | null, hasArchive = false, fileMarks = '4096-1'): DiskState {
   return { salts, hasArchive, fileMarks };
 }
 
 describe('a history, when its database is opened again', () => {
   const { salts } = told;
 
-  it.each<[string, LogState, Found, LogState | null]>([
+  it.each<[string, LogState, DiskState, LogState | null]>([
     ['the log is the one that was told of', told, found(salts), told],
-    ['it is, and was about to be rotated', told, found(salts, true), { ...told, isFoldedIn: true }],
+    [
+      'it is, and was about to be rotated',
+      told,
+      found(salts, true),
+      { ...told, isCheckpointed: true },
+    ],
     ['it was archived and emptied', told, found(null, true), eighth],
     ['it was archived and begun in place', told, found('ff'.repeat(8), true), eighth],
     ['it was emptied by somebody else', told, found(null), null],
@@ -43,7 +48,7 @@ describe('a history, when its database is opened again', () => {
     ['somebody else wrote to the file and the log', untold, found(salts, false, '4096-2'), null],
     [
       'it was archived and emptied, after an earlier try',
-      { ...told, isFoldedIn: true },
+      { ...told, isCheckpointed: true },
       found(null, true),
       eighth,
     ],
@@ -64,7 +69,7 @@ describe('the file of the state', () => {
 
   it('is read as it was written', () => {
     writeFirstState(folder, { followedAt: 0, fileMarks: '1-2' });
-    for (const state of [told, untold, { ...told, isFoldedIn: true }]) {
+    for (const state of [told, untold, { ...told, isCheckpointed: true }]) {
       writeState(folder, state);
       expect(readState(folder)).toEqual(state);
     }
@@ -80,7 +85,7 @@ describe('the file of the state', () => {
 
   it('begins a history of its own each time, with nothing of the one before', () => {
     const one = writeFirstState(folder, { followedAt: 5, fileMarks: '1-2' });
-    expect(one).toMatchObject({ generation: 1, salts: null, followedAt: 5, isFoldedIn: false });
+    expect(one).toMatchObject({ generation: 1, salts: null, followedAt: 5, isCheckpointed: false });
     writeFileSync(join(folder, '1.wal'), 'of another history');
     const other = writeFirstState(folder, { followedAt: 5, fileMarks: '1-2' });
     expect(other.epoch).not.toBe(one.epoch);

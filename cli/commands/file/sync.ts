@@ -6,7 +6,7 @@ import { showProgress } from '../../disk/progress.ts';
 import { RemoteDisk } from '../../disk/remote-disk.ts';
 import { scanFolder, type Scan } from '../../disk/scan.ts';
 import { planDown, planUp, storedBelow, type Plan } from '../../disk/sync-plan.ts';
-import { runPlan, type Run } from '../../disk/sync-run.ts';
+import { runPlan, type SyncJob } from '../../disk/sync-run.ts';
 import {
   failureOf,
   reportOf,
@@ -88,7 +88,7 @@ async function madeFolder(folder: string): Promise<string> {
 async function transfer(
   context: CommandContext,
   { items }: Plan,
-  how: Omit<Run, 'meter' | 'signal' | 'tries'>,
+  how: Omit<SyncJob, 'meter' | 'signal' | 'tries'>,
 ): Promise<CliError | null> {
   const open = items.filter(({ outcome }) => outcome === 'planned');
   if (open.length === 0) return null;
@@ -122,7 +122,11 @@ async function checkFolder(folder: string, direction: 'up' | 'down'): Promise<bo
   throw usageError(`"${folder}" isn't a folder.`, `Upload a single file: svc file put ${folder}`);
 }
 
-function tell({ output }: CommandContext, { items }: Plan, { scan, withDelete }: Told): void {
+function tell(
+  { output }: CommandContext,
+  { items }: Plan,
+  { scan, withDelete }: SyncSummary,
+): void {
   for (const { outcome, file, reason } of items) {
     if (outcome === 'skipped') output.note(`Skipped: ${file} (${reason})`);
   }
@@ -131,7 +135,7 @@ function tell({ output }: CommandContext, { items }: Plan, { scan, withDelete }:
   }
 }
 
-interface Told {
+interface SyncSummary {
   readonly scan: Scan;
   readonly withDelete: boolean;
 }

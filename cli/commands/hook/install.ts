@@ -47,7 +47,7 @@ export async function run(context: CommandContext): Promise<number> {
   const key = await agentKey(context, setup, HOOK_RIGHTS);
   const changed = after !== before;
   if (changed) {
-    const newMode = setup.place === 'user' ? PRIVATE_MODE : SHARED_MODE;
+    const newMode = setup.scope === 'user' ? PRIVATE_MODE : SHARED_MODE;
     await replaceFile(setup.file, after, { newMode });
   }
   tell(context, setup, { changed, key });
@@ -55,12 +55,12 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 function print({ output }: CommandContext, setup: HookSetup): number {
-  const { file, place, profile, entries } = setup;
+  const { file, scope, profile, entries } = setup;
   if (output.json) {
-    output.answer({ file, scope: place, profile, changed: false, hooks: entries });
+    output.answer({ file, scope, profile, changed: false, hooks: entries });
   } else {
     output.line(hooksText(setup));
-    output.note(`Add it to ${file}, for ${WHOSE[place]}.`);
+    output.note(`Add it to ${file}, for ${WHOSE[scope]}.`);
   }
   return EXIT.done;
 }
@@ -72,18 +72,18 @@ function tell(
   setup: HookSetup,
   { changed, key }: { readonly changed: boolean; readonly key: AgentKey },
 ): void {
-  const { file, place, profile, entries, client } = setup;
+  const { file, scope, profile, entries, client } = setup;
   if (output.json) {
-    const about = { file, scope: place, profile, changed, key_created: key.isNew };
+    const about = { file, scope, profile, changed, key_created: key.isNew };
     output.answer({ ...about, scopes: key.scopes, hooks: entries });
     return;
   }
-  output.note(`${changed ? 'Written to' : 'Already in'} ${file}, for ${WHOSE[place]}:`);
+  output.note(`${changed ? 'Written to' : 'Already in'} ${file}, for ${WHOSE[scope]}:`);
   output.line(hooksText(setup));
   output.note(
     `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${key.scopes.join(', ')}`,
   );
-  if (place === 'project') {
+  if (scope === 'project') {
     output.note('The entry works only on this machine, so keep the file out of version control.');
   }
   output.note(`Next: ${client.next}`);

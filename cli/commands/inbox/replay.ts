@@ -14,8 +14,8 @@ export const declaration: Additions = {
   seeAlso: ['inbox requeue', 'inbox list', 'inbox work'],
 };
 
-type Replayed = Answer<'inbox_replay'>;
-type Skipped = Replayed['skipped'];
+type ReplayResult = Answer<'inbox_replay'>;
+type SkippedEvents = ReplayResult['skipped'];
 
 const PAGE = 100;
 
@@ -32,7 +32,7 @@ export async function run(
     return EXIT.refused;
   }
   const ids: string[] = [];
-  const skipped: Skipped[number][] = [];
+  const skipped: SkippedEvents[number][] = [];
   let cursor = input.cursor ?? null;
   const isDryRun = input.dry_run === true;
   const verb = isDryRun ? 'Would replay' : 'Replayed';
@@ -83,7 +83,7 @@ async function replayPage(
   shape: OperationShape<'inbox_replay'>,
   input: Input<'inbox_replay'>,
   cursor: string | null,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const { method, path, options } = callFor(shape, { ...input, ...(cursor && { cursor }) });
   const step = `${input.dry_run === true ? 'dry ' : ''}${cursor ?? 'first'}`;
   const answer = await client().send(method, path, { ...options, step });
@@ -99,7 +99,7 @@ function firstOf(ids: readonly string[]): string[] {
 }
 
 /** How many were skipped for each reason. */
-function reasons(skipped: Skipped): string[] {
+function reasons(skipped: SkippedEvents): string[] {
   const counts = new Map<string, number>();
   for (const { reason } of skipped) {
     counts.set(reason, (counts.get(reason) ?? 0) + 1);

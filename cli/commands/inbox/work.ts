@@ -11,7 +11,7 @@ import {
   textOption,
 } from '../../input/option-values.ts';
 import { checkSource } from '../../work/source-check.ts';
-import { workEvent, type Finished, type WorkOptions } from '../../work/work-event.ts';
+import { workEvent, type WorkResult, type WorkOptions } from '../../work/work-event.ts';
 import { WorkView } from '../../work/work-view.ts';
 import { claimLoop, type ClaimLoop } from '../../../clients/typescript/core/claim-loop.ts';
 
@@ -51,7 +51,7 @@ export const declaration: Declaration = {
 const CONCURRENCY_MAX = 64;
 
 export interface Work extends Omit<ClaimLoop, 'run' | 'onStopping'>, WorkOptions {
-  readonly onFinished: (finished: Finished) => void;
+  readonly onFinished: (finished: WorkResult) => void;
 }
 
 /** Runs a command for each event in the inbox. */
@@ -61,7 +61,7 @@ export async function run(context: CommandContext): Promise<number> {
   await refuseMissingProgram(command, env);
   const single = switchOption(context, 'once');
   const stop = secondInterrupt(signal);
-  const finished: Finished[] = [];
+  const finished: WorkResult[] = [];
   const view = new WorkView(output);
   void checkSource(context);
   try {

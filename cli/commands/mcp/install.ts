@@ -101,12 +101,12 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.done;
 }
 
-function checkedHttp(context: CommandContext, { client, place }: Setup): boolean {
+function checkedHttp(context: CommandContext, { client, scope }: Setup): boolean {
   if (!switchOption(context, 'http')) return false;
   if (!client.http) {
     throw usageError(`${client.title}'s file can only have commands.`, 'Leave out --http.');
   }
-  if (place === 'project') {
+  if (scope === 'project') {
     throw usageError(
       "With --http the key would be in the project's file.",
       'Leave out --http, or use: --scope user',
@@ -145,13 +145,13 @@ function httpEntry(
 }
 
 function print({ output }: CommandContext, setup: Setup, fields: EntryFields): number {
-  const { file, place, name, profile } = setup;
+  const { file, scope, name, profile } = setup;
   if (output.json) {
-    output.answer({ file, scope: place, name, profile, changed: false, ...fields });
+    output.answer({ file, scope, name, profile, changed: false, ...fields });
   } else {
     output.line(entryText(setup, fields));
-    output.note(`Add it to ${file}, for ${WHOSE[place]}.`);
-    output.note(otherPlace(setup));
+    output.note(`Add it to ${file}, for ${WHOSE[scope]}.`);
+    output.note(otherScope(setup));
   }
   return EXIT.done;
 }
@@ -160,7 +160,7 @@ function print({ output }: CommandContext, setup: Setup, fields: EntryFields): n
 async function write(setup: Setup, fields: EntryFields, isSecret: boolean): Promise<boolean> {
   const { before, after } = edited(setup, fields);
   if (after === before) return false;
-  const newMode = setup.place === 'user' ? PRIVATE_MODE : SHARED_MODE;
+  const newMode = setup.scope === 'user' ? PRIVATE_MODE : SHARED_MODE;
   await replaceFile(setup.file, after, { newMode, isPrivate: isSecret });
   return true;
 }
@@ -168,9 +168,9 @@ async function write(setup: Setup, fields: EntryFields, isSecret: boolean): Prom
 const WHOSE = { user: 'you, in every folder', project: 'the project in this folder' } as const;
 
 /** How to have the entry elsewhere instead. */
-function otherPlace({ client, clientName, place, name }: Setup): string {
+function otherScope({ client, clientName, scope, name }: Setup): string {
   if (!client.file.project) return `${client.title} has no files for a project.`;
-  const other = place === 'project' ? 'user' : 'project';
+  const other = scope === 'project' ? 'user' : 'project';
   const named = name === 'svc' ? '' : ` --name ${name}`;
   const from = other === 'project' ? "in the project's folder, " : '';
   return `For ${OTHERS[other]} instead: ${from}svc mcp install ${clientName} --scope ${other}${named}`;
@@ -178,7 +178,7 @@ function otherPlace({ client, clientName, place, name }: Setup): string {
 
 const OTHERS = { user: 'every folder', project: 'one project' } as const;
 
-interface Done {
+interface InstallResult {
   readonly fields: EntryFields;
   readonly changed: boolean;
   readonly key: AgentKey;
@@ -190,28 +190,28 @@ interface Done {
 function tell(
   { output }: CommandContext,
   setup: Setup,
-  { fields, changed, key, skill, taught }: Done,
+  { fields, changed, key, skill, taught }: InstallResult,
 ): void {
-  const { file, place, name, profile, client } = setup;
+  const { file, scope, name, profile, client } = setup;
   const { scopes, diskPrefixes } = key;
   if (output.json) {
-    const about = { file, scope: place, name, profile, changed, key_created: key.isNew };
+    const about = { file, scope, name, profile, changed, key_created: key.isNew };
     output.answer({ ...about, scopes, disk_prefixes: diskPrefixes, skill, ...fields });
     return;
   }
-  output.note(`${changed ? 'Written to' : 'Already in'} ${file}, for ${WHOSE[place]}:`);
+  output.note(`${changed ? 'Written to' : 'Already in'} ${file}, for ${WHOSE[scope]}:`);
   output.line(entryText(setup, fields));
   const only = diskPrefixes ? `; on the disk only ${diskPrefixes.join(', ')}` : '';
   output.note(
     `Its own key ${key.isNew ? 'is' : 'was already'} in the profile ${profile}: ${scopes.join(', ')}${only}`,
   );
   if (skill !== null) output.note(`Skill ${taught ? 'written to' : 'in'} ${skill}`);
-  if (place === 'project') {
+  if (scope === 'project') {
     output.note('The entry works only on this machine, so keep the file out of version control.');
   }
   if (JSON.stringify(fields).includes('/_npx/')) {
     output.note("The entry starts svc from npx's cache. After that is cleared, run this again.");
   }
-  output.note(otherPlace(setup));
-  output.note(`Next: ${client.next[place] ?? client.next.user}`);
+  output.note(otherScope(setup));
+  output.note(`Next: ${client.next[scope] ?? client.next.user}`);
 }

@@ -22,7 +22,7 @@ interface Step {
   readonly args: readonly ArgumentSpec[];
 }
 
-type Offered = Pick<CommandSpec, 'words' | 'summary' | 'args' | 'options' | 'writes'>;
+type CompletionSpec = Pick<CommandSpec, 'words' | 'summary' | 'args' | 'options' | 'writes'>;
 
 function steps(all: readonly CommandSpec[]): Step[] {
   const commands = [...all, helpFor(all)];
@@ -34,7 +34,7 @@ function steps(all: readonly CommandSpec[]): Step[] {
 }
 
 /** `svc help` isn't in the list because it's about all commands. */
-function helpFor(commands: readonly CommandSpec[]): Offered {
+function helpFor(commands: readonly CommandSpec[]): CompletionSpec {
   const nouns = commands.map(({ words }) => words[0] ?? '');
   const choices = [...TOPICS.map(({ name }) => name), ...new Set(nouns)];
   const summary = 'A page of help';
@@ -46,7 +46,7 @@ function helpFor(commands: readonly CommandSpec[]): Offered {
   };
 }
 
-function stepAt(name: string, commands: readonly Offered[]): Step {
+function stepAt(name: string, commands: readonly CompletionSpec[]): Step {
   const words = name === '' ? [] : name.split(' ');
   const next = new Map<string, string>();
   for (const command of commands) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CommandSpec, OptionSpec } from '../../command.ts';
 import { GLOBAL_OPTIONS, WRITE_OPTIONS } from '../../input/flags.ts';
 import { pathOf, usageLine, usageOf } from '../../input/refusals.ts';
-import type { HelpWanted } from '../../program.ts';
+import type { HelpRequest } from '../../program.ts';
 import { seeAlso } from './see-also.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { padToWidth, textWidth, wrapText } from '../terminal-text.ts';
@@ -17,7 +17,7 @@ function helpColumns(terminal: number | undefined): number {
 
 /** The requested page; null if the words aren't a page, as they may name a command. */
 export function pageAbout(
-  { node, words }: Pick<HelpWanted, 'node' | 'words'>,
+  { node, words }: Pick<HelpRequest, 'node' | 'words'>,
   commands: readonly CommandSpec[],
   terminal: number | undefined,
 ): string | null {

@@ -1,7 +1,7 @@
 import type { CallerOptions } from '../core/caller.ts';
 import { pathText } from '../../../shared/lib/path-text.ts';
 import { SvcError } from '../core/errors.ts';
-import type { Place } from './place.ts';
+import type { Endpoint } from './endpoint.ts';
 
 type Query = NonNullable<CallerOptions['query']>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,19 +15,19 @@ interface OperationRequest {
 
 /** Puts each field where the operation's route has it. Throws VALIDATION_FAILED if one that the path needs is missing. */
 export function requestOf(
-  place: Place,
+  endpoint: Endpoint,
   fields: object,
   stringify: Stringify = JSON.stringify,
 ): OperationRequest {
-  const { method, params, body } = place;
+  const { method, params, body } = endpoint;
   const given = Object.entries(fields as Fields).filter(([, value]) => value !== undefined);
   const left: Record<string, unknown> = Object.fromEntries(given);
-  const path = place.path.replaceAll(/\{(\w+)\+?\}/g, (whole, name: string) => {
+  const path = endpoint.path.replaceAll(/\{(\w+)\+?\}/g, (whole, name: string) => {
     const field = params?.[name] ?? name;
     const value = left[field];
     if (typeof value !== 'string' || value === '') throw missing(field);
     delete left[field];
-    return pathText(place.path, whole, value);
+    return pathText(endpoint.path, whole, value);
   });
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : stringify(value));
   if (method === 'GET' || method === 'DELETE') {
@@ -39,7 +39,7 @@ export function requestOf(
 
 /** The whole body is one field; the others are in the query. */
 function rawOptions(
-  { field, as, typeField, objectType }: NonNullable<Place['body']>,
+  { field, as, typeField, objectType }: NonNullable<Endpoint['body']>,
   left: Fields,
   textOf: Stringify,
 ): OperationRequest['options'] {

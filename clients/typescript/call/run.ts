@@ -3,7 +3,7 @@ import { heldCall, leastOf } from '../../../shared/lib/held-call.ts';
 import { machineClock, pauseWhile, type Clock } from '../core/clock.ts';
 import { askedMs, isCut, mayHaveArrived, type SvcError } from '../core/errors.ts';
 import { retried } from '../core/retried.ts';
-import type { CallOptions, Place, RunOperation } from './place.ts';
+import type { CallOptions, Endpoint, RunOperation } from './endpoint.ts';
 import { requestOf } from './request.ts';
 
 const RETRIES = 3;
@@ -26,19 +26,19 @@ export function operationRunner(
   defaults: CallDefaults,
   clock: Clock = machineClock,
 ): RunOperation {
-  return async <T>(place: Place, input: object, options: CallOptions = {}): Promise<T> => {
+  return async <T>(endpoint: Endpoint, input: object, options: CallOptions = {}): Promise<T> => {
     const { signal } = options;
-    const key = place.isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const key = endpoint.isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
     const timeout = options.timeout ?? defaults.timeout ?? SILENCE_MS;
     const send = (fields: Fields): Promise<unknown> => {
-      const call = requestOf(place, fields);
+      const call = requestOf(endpoint, fields);
       const request: CallerOptions = {
         ...call.options,
         headers: { ...call.options.headers, ...(key !== undefined && { 'idempotency-key': key }) },
-        timeoutMs: timeout + 1000 * waitSeconds(place, fields),
+        timeoutMs: timeout + 1000 * waitSeconds(endpoint, fields),
         ...(signal && { signal }),
       };
-      return caller.send(place.method, call.path, request);
+      return caller.send(endpoint.method, call.path, request);
     };
     const most = options.maxRetries ?? defaults.maxRetries ?? RETRIES;
     const isLast = (failure: SvcError, tries: number): boolean =>
@@ -50,9 +50,9 @@ export function operationRunner(
         clock,
       });
     const given = input as Fields;
-    const seconds = waitSeconds(place, given);
+    const seconds = waitSeconds(endpoint, given);
     if (seconds === 0 || most === 0) return (await tried(given, false)) as T;
-    const field = place.seconds ?? '';
+    const field = endpoint.seconds ?? '';
     const answer = await heldCall({
       seconds,
       leastSeconds: leastOf(field),
@@ -66,7 +66,7 @@ export function operationRunner(
 }
 
 /** How long the call itself may wait. */
-function waitSeconds({ seconds }: Place, fields: Fields): number {
+function waitSeconds({ seconds }: Endpoint, fields: Fields): number {
   if (seconds === undefined) return 0;
   const given = fields[seconds] ?? WAIT_DEFAULT_SECONDS;
   return typeof given === 'number' ? given : 0;

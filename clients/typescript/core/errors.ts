@@ -56,7 +56,7 @@ export class SvcError extends Error {
 }
 
 /** Which request it was, and which server says that it answered. */
-interface Asked {
+interface RequestOrigin {
   /** The path and the query. */
   readonly path?: string;
   /** The header `Server`, which svc doesn't send. */
@@ -67,7 +67,7 @@ const ENCODED_SLASH =
   'The path has %2F, which many proxies refuse: let this one pass it unchanged. A name without a leading, trailing or double `/` does without.';
 
 /** Who answers what svc never would. */
-function inFront({ server }: Asked): string {
+function inFront({ server }: RequestOrigin): string {
   return server ? `A proxy in front of the server (${server})` : 'Something in front of the server';
 }
 
@@ -77,13 +77,13 @@ export function answeredFailure(
   body: unknown,
   requestId: string | null = null,
   retryAfter: string | null = null,
-  place: Asked = {},
+  origin: RequestOrigin = {},
 ): Failure {
   const seconds = Number(retryAfter ?? '');
   const asked = seconds > 0 ? { retry_after: seconds } : undefined;
   const error: unknown = isObject(body) ? body['error'] : undefined;
   if (!isObject(error) || typeof error['code'] !== 'string') {
-    return { ...strangersFailure(status, place), details: asked, requestId };
+    return { ...strangersFailure(status, origin), details: asked, requestId };
   }
   const { code, message, hint, details } = error;
   return {
@@ -97,17 +97,17 @@ export function answeredFailure(
 }
 
 /** An error status without an svc error: it comes from something in front of the server. */
-function strangersFailure(status: number, place: Asked): Failure {
-  const message = `${inFront(place)} answered HTTP ${status}.`;
-  const hint = status < 500 && /%2f/i.test(place.path ?? '') ? ENCODED_SLASH : null;
+function strangersFailure(status: number, origin: RequestOrigin): Failure {
+  const message = `${inFront(origin)} answered HTTP ${status}.`;
+  const hint = status < 500 && /%2f/i.test(origin.path ?? '') ? ENCODED_SLASH : null;
   const failure = { code: `HTTP_${status}`, message, hint, status };
   // Proxies use their own status codes, such as 524, for a server that is silent or can't be reached.
   return status >= 500 || DETOURS.has(status) ? { ...failure, retryable: true } : failure;
 }
 
 /** A page instead of an answer, or the start of one: something in front of the server spoke, or cut it. */
-export function pageFailure(status: number, place: Asked = {}): Failure {
-  const message = `${inFront(place)} answered HTTP ${status} and no JSON.`;
+export function pageFailure(status: number, origin: RequestOrigin = {}): Failure {
+  const message = `${inFront(origin)} answered HTTP ${status} and no JSON.`;
   return { code: 'ANSWER_INVALID', message, sent: true, retryable: true };
 }
 

@@ -40,7 +40,7 @@ interface Wait {
   readonly after?: string | undefined;
 }
 
-interface Waited {
+interface WaitAnswer {
   /** Null after the timeout. */
   readonly event: FeedEvent | null;
 }
@@ -59,7 +59,7 @@ export class EventFeed {
   }
 
   /** The first matching event, `event: null` at the timeout, or null once the signal is aborted. */
-  next(wait: Wait): Promise<Waited | null> {
+  next(wait: Wait): Promise<WaitAnswer | null> {
     const { clock = machineClock } = this.#options;
     const dueAt = clock.now() + wait.seconds * 1000;
     return this.#calls.answer(() => {
@@ -68,7 +68,7 @@ export class EventFeed {
     });
   }
 
-  async #ask({ seconds, since, after }: Wait): Promise<Waited> {
+  async #ask({ seconds, since, after }: Wait): Promise<WaitAnswer> {
     const { client, source, type, mine, signal } = this.#options;
     const call = client.send('GET', '/v1/inbox/wait', {
       query: { source, type, since, after, mine: mine || undefined, timeout_seconds: seconds },

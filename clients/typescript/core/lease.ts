@@ -50,7 +50,7 @@ export type Verdict =
  * How an event was closed. `returned`: given back without counting a failure; `parked`: its command parked it; `lost`:
  * its lease ran out or went to another worker first.
  */
-export interface Closed {
+export interface CloseResult {
   readonly outcome: 'acked' | 'retry' | 'dead' | 'lost' | 'parked' | 'returned';
   readonly attempts: number | null;
   readonly retry_at: string | null;
@@ -171,7 +171,7 @@ export class Lease {
    * Acks or nacks, retrying through network trouble for as long as a lease lasts. `saysParked`: the command's exit code
    * says it parked the event.
    */
-  async close(decided: Verdict, saysParked = false): Promise<Closed> {
+  async close(decided: Verdict, saysParked = false): Promise<CloseResult> {
     // A nack of a parked event would be refused, and the ledger would record that.
     const parked = saysParked ? await this.parked(false) : null;
     if (parked) return parked;
@@ -196,7 +196,7 @@ export class Lease {
   async #send(
     { ack, ...fields }: Verdict,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Closed> {
+  ): Promise<CloseResult> {
     return closedBy(ack, await this.#call(ack ? 'ack' : 'nack', fields, { headers }));
   }
 
@@ -223,7 +223,7 @@ export class Lease {
     return rest;
   }
 
-  async #refused(error: unknown, saysParked: boolean): Promise<Closed> {
+  async #refused(error: unknown, saysParked: boolean): Promise<CloseResult> {
     const code = answeredCode(error);
     if (code === null || !LOST.has(code)) throw error;
     const parked = code === 'LEASE_EXPIRED' ? null : await this.parked(saysParked);
@@ -231,7 +231,7 @@ export class Lease {
   }
 
   /** How the event was closed if its handler parked it; it may be awake again by now. */
-  async parked(saysParked: boolean): Promise<Closed | null> {
+  async parked(saysParked: boolean): Promise<CloseResult | null> {
     const { client } = this.#options;
     const path = `/v1/inbox/events/${this.#event.id}`;
     const found = await client.send('GET', path).catch(() => null);
@@ -242,7 +242,7 @@ export class Lease {
     return { outcome: status === 'dead' ? 'dead' : 'parked', ...unchanged };
   }
 
-  #lostBy(why: string): Closed {
+  #lostBy(why: string): CloseResult {
     this.#options.note(`${this.#event.id}: svc couldn't record the result: ${why}`);
     return { outcome: 'lost', attempts: null, retry_at: null };
   }
@@ -258,7 +258,7 @@ export class Lease {
   }
 }
 
-function closedBy(ack: boolean, answer: unknown): Closed {
+function closedBy(ack: boolean, answer: unknown): CloseResult {
   if (ack) return { outcome: 'acked', attempts: null, retry_at: null };
   const { status, attempts, retry_at } = isObject(answer) ? answer : {};
   return {

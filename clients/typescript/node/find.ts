@@ -1,5 +1,5 @@
 import { resolveHome, type Home } from '../../../daemon/home.ts';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../../shared/host/start-refusal.ts';
 import type { Target } from '../call/http-caller.ts';
 import { gatewayTransport } from '../call/transport.ts';
 import { NO_KEY_HINT } from '../call/unanswered.ts';
@@ -8,7 +8,7 @@ import { AuthenticationError } from '../errors.ts';
 import { resolveConnection } from './connection.ts';
 import { nodeTransport } from './node-transport.ts';
 
-interface Wanted {
+interface TargetOptions {
   readonly apiKey?: string | undefined;
   readonly gateway?: string | URL | undefined;
   readonly profile?: string | undefined;
@@ -20,7 +20,7 @@ interface Wanted {
  * Finds key, gateway or the daemon's socket as the command does; what is given wins. Waiting doesn't bring a key, so it
  * throws if there's none.
  */
-export async function findTarget(wanted: Wanted): Promise<Target> {
+export async function findTarget(wanted: TargetOptions): Promise<Target> {
   const { apiKey, gateway, profile, fetch } = wanted;
   const env = {
     ...(wanted.env ?? process.env),
@@ -43,7 +43,7 @@ function trustedHome(env: NodeJS.ProcessEnv): Home {
   try {
     return resolveHome(env);
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error;
+    if (!(error instanceof StartRefusal)) throw error;
     throw new SvcError({ code: 'USAGE', message: error.message });
   }
 }

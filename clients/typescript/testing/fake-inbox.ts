@@ -18,7 +18,7 @@ export interface FakeEvent {
   lease_id: string | null;
 }
 
-interface Parked {
+interface ParkState {
   readonly until: readonly string[];
   readonly any: boolean;
   readonly state: unknown;
@@ -26,12 +26,12 @@ interface Parked {
   readonly due: ReadonlyMap<string, number>;
 }
 
-interface Kept {
+interface FakeEventRow {
   readonly shown: FakeEvent;
   /** When its lease or its pause ends (ms). */
   dueMs: number;
   parks: number;
-  parked: Parked | null;
+  parked: ParkState | null;
   resumed: Fields | null;
 }
 
@@ -44,7 +44,7 @@ const NOES: ReadonlySet<string> = new Set(['denied', 'expired', 'needs_context',
 export class FakeInbox {
   readonly #time: FakeTime;
   readonly #people: FakePeople;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, FakeEventRow>();
 
   constructor(time: FakeTime, people: FakePeople) {
     this.#time = time;
@@ -114,7 +114,7 @@ export class FakeInbox {
     }
   }
 
-  #find(id: string): Kept {
+  #find(id: string): FakeEventRow {
     const kept = this.#kept.get(id);
     if (!kept) throw refused(404, 'NOT_FOUND');
     return kept;
@@ -137,7 +137,7 @@ export class FakeInbox {
     return this.#time.now() + Number(body['lease_seconds'] ?? LEASE_SECONDS) * 1000;
   }
 
-  #claim(kept: Kept, body: Fields): unknown {
+  #claim(kept: FakeEventRow, body: Fields): unknown {
     const { shown, resumed } = kept;
     if (shown.status !== 'pending') throw refused(409, 'EVENT_NOT_CLAIMABLE');
     kept.dueMs = this.#leaseEnd(body);
@@ -145,12 +145,12 @@ export class FakeInbox {
     return { ...shown, ...(resumed && { resumed }) };
   }
 
-  #held(kept: Kept, body: Fields): void {
+  #held(kept: FakeEventRow, body: Fields): void {
     const fault = faultOf(kept, body);
     if (fault !== null) throw refused(409, fault);
   }
 
-  #ack(kept: Kept, body: Fields): unknown {
+  #ack(kept: FakeEventRow, body: Fields): unknown {
     const { shown } = kept;
     const answer = { event_id: shown.id, status: 'done', acked_at: this.#time.iso() };
     // An ack may be repeated.
@@ -164,7 +164,7 @@ export class FakeInbox {
     return answer;
   }
 
-  #nack(kept: Kept, body: Fields): unknown {
+  #nack(kept: FakeEventRow, body: Fields): unknown {
     const { shown } = kept;
     this.#held(kept, body);
     const until = Array.isArray(body['until']) ? body['until'].map(String) : null;
@@ -175,13 +175,13 @@ export class FakeInbox {
     return { event_id: shown.id, status, attempts, retry_at };
   }
 
-  #release(kept: Kept, state: unknown): void {
+  #release(kept: FakeEventRow, state: unknown): void {
     const none = { parks: kept.parks, because: 'now', waited_for: [], answers: [] };
     kept.shown.status = 'pending';
     if (state !== undefined) kept.resumed = { ...(kept.resumed ?? none), state };
   }
 
-  #fail(kept: Kept, { reason, retry }: Fields): void {
+  #fail(kept: FakeEventRow, { reason, retry }: Fields): void {
     const { shown } = kept;
     const pause = retry === false ? undefined : RETRY_AFTER_MS[shown.attempts];
     shown.attempts += 1;
@@ -193,7 +193,7 @@ export class FakeInbox {
   }
 
   #park(
-    kept: Kept,
+    kept: FakeEventRow,
     until: readonly string[],
     { any, state }: { readonly any: boolean; readonly state: unknown },
   ): void {
@@ -218,7 +218,7 @@ export class FakeInbox {
   }
 
   /** Asking again finds the question, whoever has the event now. */
-  #askedBefore(kept: Kept, body: Fields): unknown {
+  #askedBefore(kept: FakeEventRow, body: Fields): unknown {
     const request = this.#people.askedBefore(body);
     if (!request) return this.#held(kept, body);
     const { status, request_id: id } = request;
@@ -227,7 +227,7 @@ export class FakeInbox {
     return { ...request, ...(isParked && { parked: true }) };
   }
 
-  #wake(kept: Kept): void {
+  #wake(kept: FakeEventRow): void {
     const { shown, parked } = kept;
     if (!parked) return;
     const stands = parked.until.map((id) => ({ id, status: this.#statusOf(id, parked) }));
@@ -249,7 +249,7 @@ export class FakeInbox {
     shown.status = 'pending';
   }
 
-  #statusOf(id: string, { due }: Parked): string {
+  #statusOf(id: string, { due }: ParkState): string {
     const asked = this.#people.find(id)?.status;
     if (asked !== undefined) return asked;
     const event = this.#kept.get(id)?.shown.status;
@@ -259,7 +259,7 @@ export class FakeInbox {
 }
 
 /** Why a caller with this lease doesn't hold the event, or null. */
-function faultOf({ shown }: Kept, { lease_id: lease }: Fields): string | null {
+function faultOf({ shown }: FakeEventRow, { lease_id: lease }: Fields): string | null {
   if (shown.status !== 'claimed') return 'EVENT_NOT_CLAIMABLE';
   return lease !== undefined && lease !== shown.lease_id ? 'LEASE_NOT_HELD' : null;
 }

@@ -34,7 +34,7 @@ export interface FakeDecision {
 /** Decides a request at once, as a policy does: returns a status such as `approved`, or null to ask a person. */
 export type FakePolicy = (request: Readonly<FakeRequest>) => string | null;
 
-interface Kept {
+interface FakeRequestRow {
   readonly shown: FakeRequest;
   readonly identity: string;
   readonly expiresMs: number;
@@ -48,7 +48,7 @@ const USE_MS = 86_400_000;
 export class FakePeople {
   readonly #time: FakeTime;
   readonly #policy: FakePolicy;
-  readonly #kept: Kept[] = [];
+  readonly #kept: FakeRequestRow[] = [];
 
   constructor(time: FakeTime, policy: FakePolicy) {
     this.#time = time;

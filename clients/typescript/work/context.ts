@@ -1,9 +1,9 @@
 import { answerOf, approvalOf, type Approval } from '../ask.ts';
 import type { ApprovalFields, HumanAnswer, HumanFields } from '../ask.ts';
-import type { CallOptions, RunOperation } from '../call/place.ts';
+import type { CallOptions, RunOperation } from '../call/endpoint.ts';
 import type { Lease } from '../core/lease.ts';
 import { keptOnce } from '../once.ts';
-import { PLACES } from '../generated/places.ts';
+import { ENDPOINTS } from '../generated/endpoints.ts';
 import type {
   AskAnswer,
   ClaimedEvent,
@@ -68,7 +68,7 @@ interface Deps {
 }
 
 /** One run of a handler: what it's given, and what it did with its event meanwhile. */
-export class Run implements WorkContext {
+export class HandlerContext implements WorkContext {
   readonly #deps: Deps;
   readonly #parked = new AbortController();
   readonly signal: AbortSignal;
@@ -99,12 +99,16 @@ export class Run implements WorkContext {
   readonly state: WorkContext['state'] = {
     load: async () => {
       const input = { task_id: this.#deps.event.id };
-      const found: StateLoadAnswer = await this.#deps.run(PLACES.state_load, input, this.#calls());
+      const found: StateLoadAnswer = await this.#deps.run(
+        ENDPOINTS.state_load,
+        input,
+        this.#calls(),
+      );
       return found?.state ?? null;
     },
     save: async (state, note) => {
       const input = { task_id: this.#deps.event.id, state, note };
-      await this.#deps.run(PLACES.state_save, input, this.#calls());
+      await this.#deps.run(ENDPOINTS.state_save, input, this.#calls());
     },
   };
 
@@ -117,7 +121,7 @@ export class Run implements WorkContext {
     const { run, event } = this.#deps;
     const conditions = typeof until === 'string' ? [until] : until;
     const input = { ...this.#held(), until: conditions, ...options };
-    await run<InboxNackAnswer>(PLACES.inbox_nack, input, this.#calls());
+    await run<InboxNackAnswer>(ENDPOINTS.inbox_nack, input, this.#calls());
     throw this.#park(new Parked(event.id, conditions));
   };
 
@@ -128,7 +132,7 @@ export class Run implements WorkContext {
   async #ask(name: 'ask_approval' | 'ask_human', fields: object): Promise<AskAnswer> {
     const input = { ...fields, ...this.#held(), park: true };
     const { run, event } = this.#deps;
-    const answer: AskAnswer = await run(PLACES[name], input, this.#calls());
+    const answer: AskAnswer = await run(ENDPOINTS[name], input, this.#calls());
     if (answer.parked) throw this.#park(new Parked(event.id, [answer.request_id]));
     // The question was found, but the event is another's now: this says whose.
     if (answer.status === 'pending') return this.park(answer.request_id);

@@ -9,12 +9,12 @@ export interface PayloadSchema<P = unknown> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    readonly validate: (value: unknown) => Checked<P> | Promise<Checked<P>>;
+    readonly validate: (value: unknown) => ValidationResult<P> | Promise<ValidationResult<P>>;
     readonly types?: { readonly input: unknown; readonly output: P } | undefined;
   };
 }
 
-type Checked<P> =
+type ValidationResult<P> =
   | { readonly value: P; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 

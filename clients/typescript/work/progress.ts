@@ -6,13 +6,13 @@ import type { Finished } from './worker.ts';
 /** What a worker says of its work, one line each. */
 export interface Progress {
   readonly waiting: (filter: EventFilter) => void;
-  readonly claimed: (event: Named) => void;
+  readonly claimed: (event: EventName) => void;
   readonly finished: (finished: Finished) => void;
   /** Stopped while handlers run. */
   readonly stopping: (running: number) => void;
 }
 
-interface Named {
+interface EventName {
   readonly id: string;
   readonly type: string;
   readonly source: string;

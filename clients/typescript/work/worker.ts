@@ -1,12 +1,12 @@
-import type { RunOperation } from '../call/place.ts';
+import type { RunOperation } from '../call/endpoint.ts';
 import type { Caller } from '../core/caller.ts';
 import { claimLoop } from '../core/claim-loop.ts';
 import type { Clock } from '../core/clock.ts';
 import { messageOf, SvcError } from '../core/errors.ts';
 import type { EventFilter, FeedEvent } from '../core/event-feed.ts';
-import type { Closed, Lease, Verdict } from '../core/lease.ts';
+import type { CloseResult, Lease, Verdict } from '../core/lease.ts';
 import { NotAnswered, NotApproved } from '../ask.ts';
-import { Run, type WorkContext, type WorkEvent } from './context.ts';
+import { HandlerContext, type WorkContext, type WorkEvent } from './context.ts';
 import { refuseUnknown } from './filter.ts';
 import { interrupts, type Interrupts } from './interrupts.ts';
 import { isPermanent, type Parked } from './parked.ts';
@@ -14,7 +14,7 @@ import { checked, type PayloadSchema } from './payload.ts';
 import { progress } from './progress.ts';
 
 /** How an event ended; see `outcome`. */
-export interface Finished extends Closed {
+export interface Finished extends CloseResult {
   readonly event: WorkEvent;
   /** What the handler threw, unless it was that nobody approved or answered. */
   readonly error?: unknown;
@@ -127,7 +127,7 @@ function usage(message: string): SvcError {
   return new SvcError({ code: 'USAGE', message });
 }
 
-interface Claimed {
+interface ClaimedWork {
   readonly event: FeedEvent;
   readonly lease: Lease;
   readonly kill: AbortSignal;
@@ -136,10 +136,10 @@ interface Claimed {
   readonly schema: PayloadSchema | undefined;
 }
 
-async function handled(deps: Deps, handler: Handler, claimed: Claimed): Promise<Finished> {
+async function handled(deps: Deps, handler: Handler, claimed: ClaimedWork): Promise<Finished> {
   const event = claimed.event as unknown as WorkEvent;
   const { lease, kill, late, schema } = claimed;
-  const run = new Run({ event, lease, run: deps.run, kill });
+  const run = new HandlerContext({ event, lease, run: deps.run, kill });
   let error: unknown;
   let decided: Verdict;
   try {
@@ -180,7 +180,7 @@ function failureText({ event, error, outcome, retry_at }: Finished): string {
 }
 
 /** The event is parked, whatever the handler did afterwards. */
-async function parkedOutcome(lease: Lease): Promise<Closed> {
+async function parkedOutcome(lease: Lease): Promise<CloseResult> {
   const found = await lease.parked(true);
   return found ?? { outcome: 'parked', attempts: null, retry_at: null };
 }
@@ -206,7 +206,7 @@ function isNo(error: unknown): error is NotApproved | NotAnswered {
 /** The event is done. An approval that the handler marked before counts as used. */
 function doneWith(
   { answer: { status, comment } }: NotApproved | NotAnswered,
-  { spent }: Run,
+  { spent }: HandlerContext,
 ): Verdict {
   return { ack: true, result: { status, comment }, ...spent };
 }
@@ -223,7 +223,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A refused ack leaves a trace: the event is dead, with the refusal as its reason. */
-async function closed(lease: Lease, decided: Verdict): Promise<Closed> {
+async function closed(lease: Lease, decided: Verdict): Promise<CloseResult> {
   try {
     return await lease.close(decided);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Caller } from '../../../shared/kernel/context.ts';
 import { ServiceError, unavailable, type ErrorCode } from '../../../shared/lib/errors.ts';
 import type { Answer, Credentials, Executor, Follower } from '../../../shared/kernel/executor.ts';
 import { admit, mayWait, type Operation } from '../../../shared/kernel/operation.ts';
-import { UpstreamFailed } from '../../upstream/upstream-failed.ts';
+import { UpstreamError } from '../../upstream/upstream-error.ts';
 import { UpstreamKeys } from '../../upstream/upstream-keys.ts';
 import type { Upstream, UpstreamCall } from '../../upstream/upstream.ts';
 import { STALE_MAX_MS } from './freshness.ts';
@@ -292,7 +292,7 @@ export class ReplicaExecutor implements Executor {
       contact()?.noteAnswer(tookMs());
       return answer;
     } catch (error) {
-      if (!(error instanceof UpstreamFailed)) {
+      if (!(error instanceof UpstreamError)) {
         if (error instanceof ServiceError) contact()?.noteAnswer(tookMs());
       } else if (call.timeoutMs === undefined) contact()?.noteSilence();
       else contact()?.noteLate();
@@ -318,7 +318,7 @@ function relayed(caller: Caller): RelayedCaller {
 
 /** True if the write may have committed something, or the gateway's state may differ from the replica's. */
 function mayHaveChanged(error: unknown): boolean {
-  if (error instanceof UpstreamFailed) return error.mayHaveArrived;
+  if (error instanceof UpstreamError) return error.mayHaveArrived;
   return !(error instanceof ServiceError && UNCOMMITTED_CODES.has(error.code));
 }
 

@@ -2,12 +2,12 @@ import type { Change } from '../../../shared/kernel/context.ts';
 import type { Waits } from '../../../shared/kernel/waits.ts';
 
 /** A caller that waits for the replica to reach a position. */
-interface Awaited {
+interface PositionWaiter {
   readonly position: number;
   readonly arrived: () => void;
 }
 
-interface Told {
+interface Announcement {
   readonly position: number;
   readonly changes: readonly Change[];
   /** True if there are other, unknown changes too. */
@@ -15,16 +15,16 @@ interface Told {
 }
 
 /** Up to this many changes, we remember each one; beyond that, only the range of their positions. */
-const TOLD_MAX = 1000;
+const ANNOUNCED_MAX = 1000;
 
 /** Remembers announced changes until the replica has them, then wakes the waits and reads that need them. */
 export class PositionWaiters {
   readonly #waits: Waits;
-  #told: Told[] = [];
-  #toldCount = 0;
+  #announced: Announcement[] = [];
+  #announcedCount = 0;
   /** Between these positions (inclusive), anything may have changed. */
   #blurred: { from: number; readonly to: number } | null = null;
-  readonly #awaited = new Set<Awaited>();
+  readonly #awaited = new Set<PositionWaiter>();
   #position: number | null = null;
   #target = 0;
 
@@ -47,22 +47,22 @@ export class PositionWaiters {
   }
 
   /** The gateway has reached this position. */
-  aim(position: number): void {
+  setTarget(position: number): void {
     this.#target = Math.max(this.#target, position);
   }
 
   /** The replica will have these changes once it reaches this position; `all` means there are unknown ones too. */
-  tell(told: Told): void {
-    this.aim(told.position);
-    if (!told.all && told.changes.length === 0) return;
-    this.#told.push(told);
-    this.#toldCount += weightOf(told);
-    if (this.#toldCount > TOLD_MAX) this.#blur();
+  announce(announced: Announcement): void {
+    this.setTarget(announced.position);
+    if (!announced.all && announced.changes.length === 0) return;
+    this.#announced.push(announced);
+    this.#announcedCount += weightOf(announced);
+    if (this.#announcedCount > ANNOUNCED_MAX) this.#blur();
   }
 
   /** The gateway has reached this position. If nobody announced it, anything may have changed. */
   learn(position: number): void {
-    if (position > this.#target) this.tell({ position, changes: [], all: true });
+    if (position > this.#target) this.announce({ position, changes: [], all: true });
   }
 
   /** The history is a different one, so earlier positions mean nothing. */
@@ -76,8 +76,8 @@ export class PositionWaiters {
   has(position: number): void {
     this.#position = position;
     for (const one of this.#awaited) if (one.position <= position) one.arrived();
-    const there = this.#told.filter((one) => one.position <= position);
-    if (there.length > 0) this.#keep(this.#told.filter((one) => one.position > position));
+    const there = this.#announced.filter((one) => one.position <= position);
+    if (there.length > 0) this.#keep(this.#announced.filter((one) => one.position > position));
     const isBlurred = this.#passBlurred(position);
     if (isBlurred || there.some(({ all }) => all)) this.#waits.notifyAll();
     else for (const change of there.flatMap(({ changes }) => changes)) this.#waits.notify(change);
@@ -94,18 +94,18 @@ export class PositionWaiters {
         resolve(yes);
       };
       const timer = setTimeout(() => settle(false), withinMs);
-      const one: Awaited = { position, arrived: () => settle(true) };
+      const one: PositionWaiter = { position, arrived: () => settle(true) };
       this.#awaited.add(one);
     });
   }
 
-  #keep(told: Told[]): void {
-    this.#told = told;
-    this.#toldCount = told.reduce((count, one) => count + weightOf(one), 0);
+  #keep(announced: Announcement[]): void {
+    this.#announced = announced;
+    this.#announcedCount = announced.reduce((count, one) => count + weightOf(one), 0);
   }
 
   #blur(): void {
-    const positions = this.#told.map((one) => one.position);
+    const positions = this.#announced.map((one) => one.position);
     const { from, to } = this.#blurred ?? { from: Infinity, to: 0 };
     this.#blurred = { from: Math.min(from, ...positions), to: Math.max(to, ...positions) };
     this.#keep([]);
@@ -121,6 +121,6 @@ export class PositionWaiters {
   }
 }
 
-function weightOf({ changes }: Told): number {
+function weightOf({ changes }: Announcement): number {
   return 1 + changes.length;
 }

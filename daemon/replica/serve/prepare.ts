@@ -11,7 +11,7 @@ import { takeLock, type Lock } from '../../../shared/store/engine/lock.ts';
 import { NEWEST_FRAME_AT, PAGE_BYTES } from '../../../shared/store/log/wal-layout.ts';
 import { errorCode } from '../../../shared/lib/guards.ts';
 import { readCopyLog, readFully, type CopyLog } from '../sync/copy-log.ts';
-import type { Prepared } from '../sync/messages.ts';
+import type { PrepareResult } from '../sync/messages.ts';
 import type { PageSums } from '../verify/page-sums.ts';
 import type { ReplicaFolder, SyncedTo } from '../sync/replica-folder.ts';
 
@@ -24,7 +24,7 @@ const kept: (Lock | Connection | FileHandle)[] = [];
  * Checks that every page of a replica is what the gateway sent, whatever ended the previous process or happened to the
  * files since, and updates the client's notes if they lag behind. Call it once per process.
  */
-export async function prepareCopy(folder: ReplicaFolder): Promise<Prepared> {
+export async function prepareCopy(folder: ReplicaFolder): Promise<PrepareResult> {
   const lock = takeLock(folder.lockPath);
   if (!lock) return { state: 'locked' };
   kept.push(lock);
@@ -47,9 +47,9 @@ async function findDamage(folder: ReplicaFolder): Promise<string | null> {
   }
   const committed = openLog(folder);
   const log = await readCopyLog(folder.logPath, committed);
-  const found = placeOf(notes, known, log.frames);
+  const found = positionOf(notes, known, log.frames);
   if (log.frames < committed || !found) return "The replica's log lost frames.";
-  if (!isPlace(folder, found, log)) return "The replica's log isn't what the gateway sent.";
+  if (!isPosition(folder, found, log)) return "The replica's log isn't what the gateway sent.";
   const page = await findChangedPage(folder.databasePath, known.sums, log);
   if (page !== null) return `Page ${page} of the file isn't what the gateway sent.`;
   const isNoted = found.generation === notes.generation && found.frames === notes.frames;
@@ -61,7 +61,7 @@ async function findDamage(folder: ReplicaFolder): Promise<string | null> {
  * The position of a replica with `found` frames in its log; null if it lost frames. The client writes its notes last,
  * after a commit and after it checkpoints a log, so a crash may leave them out of date.
  */
-function placeOf(
+function positionOf(
   { generation, frames }: SyncedTo,
   known: PageSums,
   found: number,
@@ -72,9 +72,13 @@ function placeOf(
 }
 
 /** True if we know which of the gateway's frames come after the log, so that it ends exactly where we left it. */
-function isPlace(folder: ReplicaFolder, { generation, frames }: SyncedTo, log: CopyLog): boolean {
+function isPosition(
+  folder: ReplicaFolder,
+  { generation, frames }: SyncedTo,
+  log: CopyLog,
+): boolean {
   if (frames === 0) return true;
-  const known = folder.readPlaces();
+  const known = folder.readPositions();
   if (known?.generation !== generation) return false;
   return known.places.some(({ ours, sum }) => ours === frames && sum === log.sum);
 }

@@ -1,7 +1,7 @@
 import { SyncClient } from './sync-client.ts';
 import { prepareCopy } from '../serve/prepare.ts';
 import { ReplicaFolder } from './replica-folder.ts';
-import type { Prepared, SyncAnswer, SyncRequest } from './messages.ts';
+import type { PrepareResult, SyncAnswer, SyncRequest } from './messages.ts';
 
 // The database client blocks while it opens, and its native code may abort its process, so it gets its own process.
 // This never closes anything: a close would change the log. A signal ends the process.
@@ -9,7 +9,7 @@ process.umask(0o077);
 
 let client: SyncClient | null = null;
 
-async function perform(request: SyncRequest): Promise<Prepared | null> {
+async function perform(request: SyncRequest): Promise<PrepareResult | null> {
   switch (request.kind) {
     case 'prepare':
       return prepareCopy(new ReplicaFolder(request.folder));

@@ -12,7 +12,7 @@ const UNHEARD_MS = 5_000;
 const PROMPT_MS = 500;
 
 /** The gateway's answer, and how many answers to writes were lost when it was asked. */
-export interface Reached {
+export interface ContactResult {
   readonly gateway: GatewayPosition;
   readonly lost: number;
 }
@@ -22,7 +22,7 @@ export interface ContactDeps {
    * Asks the gateway over a new connection, and counts lost answers before that. Rejects with `SourceError`, or with the
    * abort reason.
    */
-  readonly ask: (signal: AbortSignal) => Promise<Reached>;
+  readonly ask: (signal: AbortSignal) => Promise<ContactResult>;
   readonly freshness: FreshnessJudge;
   readonly board: Pick<StatusBoard, 'enter' | 'shown'>;
   readonly pauses: Pick<Pauses, 'endNow'>;
@@ -39,7 +39,7 @@ export interface ContactDeps {
 /** Knows if the gateway is there: from the stream, from relayed calls, and by asking. */
 export class Contact {
   readonly #deps: ContactDeps;
-  readonly #line: Line<Reached>;
+  readonly #line: Line<ContactResult>;
   readonly #closing = new AbortController();
   /** True from when the gateway couldn't be reached until it answers. */
   #isAway = false;
@@ -83,7 +83,7 @@ export class Contact {
   }
 
   /** The gateway's answer to the current question. Rejects with `SourceError`, or with the signal's reason. */
-  reach(signal = this.#closing.signal): Promise<Reached> {
+  reach(signal = this.#closing.signal): Promise<ContactResult> {
     return this.#line.reach(signal);
   }
 

@@ -14,7 +14,7 @@ import {
   SALTS_BYTES,
 } from '../../../shared/store/log/wal-layout.ts';
 import { errorCode } from '../../../shared/lib/guards.ts';
-import { frameSum } from '../verify/frame-places.ts';
+import { frameSum } from '../verify/frame-positions.ts';
 
 /** Frames per read: 1 MB. */
 const PORTION = 256;
@@ -28,7 +28,7 @@ export interface CopyLog {
   readonly pages: number;
   /** CRC-32 of each page in the log, by page number. */
   readonly sums: ReadonlyMap<number, number>;
-  /** The checksum of all frames, as in a `FramePlace`. */
+  /** The checksum of all frames, as in a `FramePosition`. */
   readonly sum: number;
 }
 

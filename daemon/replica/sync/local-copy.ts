@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ProjectReader } from '../../../shared/store/project-store.ts';
 import type { Link } from './link.ts';
-import type { Prepared } from './messages.ts';
-import { noteFold } from './fold.ts';
+import type { PrepareResult } from './messages.ts';
+import { noteCheckpoint } from './checkpoint-sums.ts';
 import type { ReplicaFolder, SyncedTo } from './replica-folder.ts';
 import { ReplicaReader, type CopyPosition } from '../serve/replica-reader.ts';
 import { SyncError } from './sync-failure.ts';
@@ -75,11 +75,11 @@ export class LocalCopy {
   }
 
   /** Prepares for the client to checkpoint the log of an ended generation. Rejects with `SyncError`. */
-  async noteFold(ended: SyncedTo): Promise<void> {
+  async noteCheckpoint(ended: SyncedTo): Promise<void> {
     // Somebody killed the process that asked, and its replica may be gone.
     if (!this.#process) throw new SyncError('ended', "The replica process isn't running.");
     // Run one at a time: no client may checkpoint the log while we still read it for a killed one.
-    const noted = this.#noting.then(() => noteFold(this.#options.folder, ended));
+    const noted = this.#noting.then(() => noteCheckpoint(this.#options.folder, ended));
     this.#noting = noted.catch(() => undefined);
     try {
       await noted;
@@ -140,7 +140,7 @@ export class LocalCopy {
     }
   }
 
-  #take(prepared: Prepared): void {
+  #take(prepared: PrepareResult): void {
     if (prepared.state === 'damaged') throw new SyncError('damaged', prepared.reason);
     if (prepared.state === 'locked')
       throw new SyncError('ended', 'Another process is using the replica.');

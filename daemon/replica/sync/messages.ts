@@ -15,11 +15,11 @@ export type SyncTask =
 export type SyncRequest = SyncTask & { readonly id: number };
 
 export type SyncAnswer =
-  | { readonly id: number; readonly ok: true; readonly value: Prepared | null }
+  | { readonly id: number; readonly ok: true; readonly value: PrepareResult | null }
   | { readonly id: number; readonly ok: false; readonly message: string };
 
 /** The result of `prepare`. */
-export type Prepared =
+export type PrepareResult =
   | { readonly state: 'ready' }
   /** Another process is using the replica. */
   | { readonly state: 'locked' }

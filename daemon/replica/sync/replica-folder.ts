@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isObject, parseObject } from '../../../shared/lib/guards.ts';
 import { makePrivateFolder, readIfThere, replaceFile, writePrivateFile } from '../../files.ts';
-import { readPlaces, type FramePlaces } from '../verify/frame-places.ts';
+import { readPositions, type FramePositions } from '../verify/frame-positions.ts';
 import { decodeSums, encodeSums, type PageSums } from '../verify/page-sums.ts';
 import { isTime, readInfo } from '../serve/gateway-position.ts';
 import type { ReplicaInfo } from '../status.ts';
@@ -46,7 +46,7 @@ export class ReplicaFolder {
   readonly #recordPath: string;
   readonly #infoPath: string;
   readonly #sumsPath: string;
-  readonly #placesPath: string;
+  readonly #positionsPath: string;
 
   constructor(path: string) {
     this.path = path;
@@ -57,7 +57,7 @@ export class ReplicaFolder {
     this.#recordPath = join(path, 'replica.json');
     this.#infoPath = `${this.databasePath}-info`;
     this.#sumsPath = `${this.databasePath}-sums`;
-    this.#placesPath = `${this.databasePath}-frames`;
+    this.#positionsPath = `${this.databasePath}-frames`;
     makePrivateFolder(path);
   }
 
@@ -114,13 +114,13 @@ export class ReplicaFolder {
   }
 
   /** Null if the places are missing or damaged. */
-  readPlaces(): FramePlaces | null {
-    return readPlaces(readIfThere(this.#placesPath) ?? '');
+  readPositions(): FramePositions | null {
+    return readPositions(readIfThere(this.#positionsPath) ?? '');
   }
 
   /** Doesn't sync: this comes before every commit of the client, and `prepare.ts` recognizes an older version. */
-  writePlaces(places: FramePlaces): Promise<void> {
-    return replaceFile(this.#placesPath, JSON.stringify(places));
+  writePositions(places: FramePositions): Promise<void> {
+    return replaceFile(this.#positionsPath, JSON.stringify(places));
   }
 
   /** Sizes and times of the database and its log, for comparison. */
@@ -140,7 +140,7 @@ export class ReplicaFolder {
   get #files(): readonly string[] {
     const { databasePath } = this;
     const files = [databasePath, this.logPath, `${databasePath}-shm`, this.downloadPath];
-    return [this.#recordPath, ...files, this.#placesPath, this.#sumsPath, this.#infoPath];
+    return [this.#recordPath, ...files, this.#positionsPath, this.#sumsPath, this.#infoPath];
   }
 }
 

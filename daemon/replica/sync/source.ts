@@ -4,7 +4,7 @@ import { FRAME_BYTES } from '../../../shared/store/log/wal-layout.ts';
 import { isTlsRefusal } from '../../../shared/host/tls-refusal.ts';
 import { errorCode, isObject, parseObject } from '../../../shared/lib/guards.ts';
 import { CONNECT } from '../../upstream/connecting.ts';
-import { reasonOf } from '../../upstream/upstream-failed.ts';
+import { reasonOf } from '../../upstream/upstream-error.ts';
 import { readEvents } from './event-stream.ts';
 import {
   readMessage,

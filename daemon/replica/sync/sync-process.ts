@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Logger } from 'pino';
 import type { Link } from './link.ts';
-import type { Prepared, SyncAnswer, SyncRequest, SyncTask } from './messages.ts';
+import type { PrepareResult, SyncAnswer, SyncRequest, SyncTask } from './messages.ts';
 import { SyncError, syncEndOf, syncErrorOf } from './sync-failure.ts';
 
 /** Next to the bundle, or next to this source file in development. */
@@ -14,7 +14,7 @@ const LAST_WORDS_MAX_CHARS = 2000;
 const LOOK_MS = 1000;
 
 interface Pending {
-  readonly resolve: (value: Prepared | null) => void;
+  readonly resolve: (value: PrepareResult | null) => void;
   readonly reject: (error: SyncError) => void;
 }
 
@@ -58,8 +58,8 @@ export class SyncProcess {
     return this.#child.pid;
   }
 
-  prepare(folder: string): Promise<Prepared> {
-    return this.#ask({ kind: 'prepare', folder }) as Promise<Prepared>;
+  prepare(folder: string): Promise<PrepareResult> {
+    return this.#ask({ kind: 'prepare', folder }) as Promise<PrepareResult>;
   }
 
   async open(
@@ -81,7 +81,7 @@ export class SyncProcess {
     await this.#gone;
   }
 
-  #ask(task: SyncTask): Promise<Prepared | null> {
+  #ask(task: SyncTask): Promise<PrepareResult | null> {
     if (this.#hasEnded)
       return Promise.reject(new SyncError('ended', 'The replica process exited.'));
     return new Promise((resolve, reject) => {

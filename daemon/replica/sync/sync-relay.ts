@@ -48,7 +48,7 @@ interface Reply {
 export class SyncRelay {
   readonly #source: Source;
   readonly #numbers: FrameNumbers;
-  readonly #onFold: (ended: SyncedTo) => Promise<void>;
+  readonly #onCheckpoint: (ended: SyncedTo) => Promise<void>;
   readonly #closing = new AbortController();
   /** Replaces the API key, which the other process doesn't need. */
   readonly #token = randomBytes(32).toString('hex');
@@ -56,11 +56,15 @@ export class SyncRelay {
   #end: FrameEnd | null = null;
   #questions = 0;
 
-  /** Calls `onFold` before it tells the client to checkpoint the log of a generation that ended. */
-  constructor(source: Source, numbers: FrameNumbers, onFold: (ended: SyncedTo) => Promise<void>) {
+  /** Calls `onCheckpoint` before it tells the client to checkpoint the log of a generation that ended. */
+  constructor(
+    source: Source,
+    numbers: FrameNumbers,
+    onCheckpoint: (ended: SyncedTo) => Promise<void>,
+  ) {
     this.#source = source;
     this.#numbers = numbers;
-    this.#onFold = onFold;
+    this.#onCheckpoint = onCheckpoint;
   }
 
   /** The client's address and credential for this history. */
@@ -118,20 +122,20 @@ export class SyncRelay {
 
   /** The frames that the client gets next. */
   async #pull({ epoch, generation, from }: FrameEnd): Promise<Reply> {
-    const place = this.#numbers.find(generation, from - 1);
+    const position = this.#numbers.find(generation, from - 1);
     // The client's log isn't what we passed on, so nobody has the frames after it.
-    if (!place) return { status: GONE, body: '' };
+    if (!position) return { status: GONE, body: '' };
     const question = (this.#questions += 1);
-    const [first, end] = [place.theirs + 1, place.theirs + 1 + FRAMES_ASKED];
+    const [first, end] = [position.theirs + 1, position.theirs + 1 + FRAMES_ASKED];
     const range = { generation, from: first, to: end };
     const answer = await this.#source.frames(epoch, range, this.#closing.signal);
     // Each client asks one question at a time: somebody killed the one that asked this.
     if (question !== this.#questions) return { status: TROUBLE, body: '' };
     if ('newest' in answer) {
-      if (answer.newest > generation) await this.#onFold({ generation, frames: from - 1 });
+      if (answer.newest > generation) await this.#onCheckpoint({ generation, frames: from - 1 });
       return json(400, { generation: answer.newest });
     }
-    const passed = await this.#numbers.pass(generation, place, answer.frames);
+    const passed = await this.#numbers.pass(generation, position, answer.frames);
     const { frames, taken, endsCommit } = passed;
     const count = frames.length / FRAME_BYTES;
     const received = answer.frames.length / FRAME_BYTES;

@@ -38,7 +38,7 @@ export class HistoryVerifier {
   #chain: ChainState = CHAIN_START;
   /** True once the present ledger is known to contain the head. */
   #isConfirmed = false;
-  #look: Promise<void> | null = null;
+  #refreshing: Promise<void> | null = null;
   #again: ProjectReader | null = null;
   #saved: LedgerHead | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -67,7 +67,7 @@ export class HistoryVerifier {
 
   /** A user accepted the present history: forget the old head, and check the ledger from the start. */
   async startOver(): Promise<void> {
-    while (this.#look) await this.#look;
+    while (this.#refreshing) await this.#refreshing;
     this.#options.log.warn(
       { seen: this.#head, alarm: this.#alarm },
       'witness: accepted the current history',
@@ -80,25 +80,25 @@ export class HistoryVerifier {
   }
 
   /** Checks the new entries of a replica. A call during a check starts another one after it. */
-  look(store: ProjectReader): void {
+  refresh(store: ProjectReader): void {
     if (this.#alarm || this.#isClosed) return;
-    if (this.#look) {
+    if (this.#refreshing) {
       this.#again = store;
       return;
     }
-    this.#look = this.#walk(store)
+    this.#refreshing = this.#walk(store)
       .catch((error: unknown) => this.#options.log.warn({ err: error }, "witness: couldn't check"))
       .finally(() => {
-        this.#look = null;
+        this.#refreshing = null;
         const again = this.#again;
         this.#again = null;
-        if (again) this.look(again);
+        if (again) this.refresh(again);
       });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#look;
+    await this.#refreshing;
     this.#save();
   }
 

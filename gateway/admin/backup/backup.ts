@@ -212,24 +212,24 @@ async function copyProject(
   const path = join(dataFolder, databaseFile(id));
   const problem = await databaseProblem(path, { dataFolder, project: id }, onSpare);
   if (problem !== null) return withoutDatabase(record, problem);
-  const place = folderTarget(dataFolder, id);
+  const target = folderTarget(dataFolder, id);
   const troubles = new BlobTroubles();
   const clear = (): Promise<void> => rm(join(to, 'projects', id), { recursive: true, force: true });
   try {
     return await copySteadily(
-      place.marks,
-      () => copyOnce(options, { to, place, record, troubles }),
+      target.marks,
+      () => copyOnce(options, { to, target, record, troubles }),
       clear,
     );
   } catch (error) {
-    if (!(error instanceof DatabaseDamaged)) throw error;
+    if (!(error instanceof DamagedDatabaseError)) throw error;
     await clear();
     return withoutDatabase(record, error.message);
   }
 }
 
 /** A project's database can't be copied, and so nothing of the project. The message says what is wrong with it. */
-class DatabaseDamaged extends Error {}
+class DamagedDatabaseError extends Error {}
 
 function withoutDatabase(record: ProjectRecord, problem: string): ProjectEntry {
   const file = databaseFile(record.id);
@@ -240,12 +240,12 @@ async function copyOnce(
   { dataFolder, bucket, signal, onBlob }: ProjectOptions,
   {
     to,
-    place,
+    target,
     record: { id, slug },
     troubles,
   }: {
     readonly to: string;
-    readonly place: BlobTarget;
+    readonly target: BlobTarget;
     readonly record: ProjectRecord;
     readonly troubles: BlobTroubles;
   },
@@ -258,11 +258,11 @@ async function copyOnce(
     const fileOf = (digest: string): string => join(to, blobFile(id, digest));
     const blobs =
       bucket === null
-        ? await copyBlobs(copy, place, { fileOf, signal, onBlob, troubles })
+        ? await copyBlobs(copy, target, { fileOf, signal, onBlob, troubles })
         : await listBlobs(copy, id, signal);
     const position = await copy.position();
     const problem = await copy.ledgerProblem(position.ledger);
-    if (problem !== null) throw new DatabaseDamaged(problem);
+    if (problem !== null) throw new DamagedDatabaseError(problem);
     const damage = [...troubles.found].map(([digest, what]) => ({
       file: blobFile(id, digest),
       what: 'blob',

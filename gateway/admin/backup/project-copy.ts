@@ -1,7 +1,7 @@
 import { CHAIN_START, verifyChunk } from '../../../shared/rules/ledger-chain.ts';
 import type { Reader } from '../../../shared/store/engine/driver.ts';
 import { ProjectReader } from '../../../shared/store/project-store.ts';
-import { FIRST_ROW, type RowPlace } from '../../../shared/store/sums/row-sums.ts';
+import { FIRST_ROW, type RowPosition } from '../../../shared/store/sums/row-sums.ts';
 import { EmbeddedReader } from '../../../shared/store/engine/reader.ts';
 import { ledgerKeyAad } from '../../commit/context/ledger-writer.ts';
 import type { ProjectEntry } from './manifest.ts';
@@ -74,13 +74,13 @@ export class ProjectCopy {
 
   /** The rows that aren't as they were written, by the names that reads give them. */
   async *rowDamage(): AsyncGenerator<string> {
-    for (let place: RowPlace | null = FIRST_ROW; place !== null;) {
-      const from: RowPlace = place;
+    for (let position: RowPosition | null = FIRST_ROW; position !== null;) {
+      const from: RowPosition = position;
       const { damaged, next } = await this.#reader.read(({ rowSums }) =>
         rowSums.look(from, ROWS_AT_ONCE),
       );
       yield* damaged;
-      place = next;
+      position = next;
     }
   }
 

@@ -5,7 +5,7 @@ import { AdminError } from '../admin-error.ts';
 
 /**
  * Starts watching the master key of a data folder that is being copied. Returns a function that throws an `AdminError` if
- * a key change has begun since, even if it has ended: the copy may have secrets of both keys. Throws a `StartRefused` if a
+ * a key change has begun since, even if it has ended: the copy may have secrets of both keys. Throws a `StartRefusal` if a
  * change is half done.
  */
 export async function watchKey(dataFolder: string): Promise<() => Promise<void>> {

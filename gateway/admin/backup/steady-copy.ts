@@ -105,14 +105,14 @@ async function announced(marks: CopyMarks): Promise<CopyMark | null> {
 /** Copies the blobs that a copied database names; returns how many and how large they are. */
 export async function copyBlobs(
   copy: ProjectCopy,
-  place: BlobTarget,
+  target: BlobTarget,
   { fileOf, signal, onBlob, troubles }: BlobCopyOptions,
 ): Promise<{ count: number; size_bytes: number }> {
   const blobs = { count: 0, size_bytes: 0 };
   troubles?.begin();
   for await (const blob of copy.blobs()) {
     signal.throwIfAborted();
-    const trouble = await copyBlob(place, blob, fileOf(blob.digest));
+    const trouble = await copyBlob(target, blob, fileOf(blob.digest));
     if (trouble) {
       if (!troubles) throw trouble;
       troubles.note(blob, trouble);
@@ -129,12 +129,12 @@ export async function copyBlobs(
 
 /** Copies one blob and checks it; returns what is wrong if it's missing or damaged, and null if it's whole. */
 async function copyBlob(
-  place: BlobTarget,
+  target: BlobTarget,
   blob: StoredBlob,
   file: string,
 ): Promise<AdminError | null> {
   try {
-    await place.fetch(blob, file);
+    await target.fetch(blob, file);
     return null;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return new BlobMissing(blob.digest, error);

@@ -14,7 +14,7 @@ const MISSING = 'is missing';
 
 type Report = (project: string, place: string, what: string, problem: string) => void;
 
-interface BlobRun {
+interface BlobCheckOptions {
   readonly project: string;
   readonly signal: AbortSignal;
   /** Called for each blob. */
@@ -37,7 +37,7 @@ export class BlobCheck {
   }
 
   /** Checks every blob that a row of the project names. */
-  async run(copy: ProjectCopy, { project, signal, onBlob }: BlobRun): Promise<void> {
+  async run(copy: ProjectCopy, { project, signal, onBlob }: BlobCheckOptions): Promise<void> {
     for await (const blob of copy.blobs()) {
       signal.throwIfAborted();
       this.count += 1;
@@ -46,12 +46,12 @@ export class BlobCheck {
       const problem = await this.problemOf(project, blob);
       // Its last row, and then its bytes, may have been deleted meanwhile.
       if (problem === null || !(await copy.isReferenced(blob.digest))) continue;
-      this.#report(project, this.placeOf(project, blob), 'blob', problem);
+      this.#report(project, this.pathOf(project, blob), 'blob', problem);
     }
   }
 
   /** Checks every blob in the project's folder, whose database may not say which there should be. Not in a bucket. */
-  async runFound({ project, signal, onBlob }: BlobRun): Promise<void> {
+  async runFound({ project, signal, onBlob }: BlobCheckOptions): Promise<void> {
     if (this.#client) return;
     const folder = join(this.#folder, 'projects', project, 'blobs');
     const names = await readdir(folder, { recursive: true }).catch(() => []);
@@ -62,7 +62,7 @@ export class BlobCheck {
       onBlob();
       // One that is missing has been erased since.
       if (problem === null || problem === MISSING) continue;
-      this.#report(project, this.placeOf(project, blob), 'blob', problem);
+      this.#report(project, this.pathOf(project, blob), 'blob', problem);
     }
   }
 
@@ -71,7 +71,7 @@ export class BlobCheck {
     try {
       const sum = this.#client
         ? await this.#client.reading(keyOf(project, blob), ({ body }) => sumOf(body))
-        : await sumOf(createReadStream(this.placeOf(project, blob)));
+        : await sumOf(createReadStream(this.pathOf(project, blob)));
       return sum === blob.digest ? null : "doesn't match its digest";
     } catch (error) {
       const code = errorCode(error) ?? '';
@@ -83,7 +83,7 @@ export class BlobCheck {
   }
 
   /** The path of a blob, or its address in the bucket. */
-  placeOf(project: string, blob: StoredBlob): string {
+  pathOf(project: string, blob: StoredBlob): string {
     const client = this.#client;
     if (client) return `s3://${client.bucket}/${keyOf(project, blob)}`;
     return join(this.#folder, blobFile(project, blob.digest));

@@ -111,8 +111,8 @@ class DataCheck {
     return ids.length;
   }
 
-  #found(project: string | null, place: string, what: string, problem: string): void {
-    const file = place === ON_SERVER ? place : this.#names.nameOf(place);
+  #found(project: string | null, location: string, what: string, problem: string): void {
+    const file = location === ON_SERVER ? location : this.#names.nameOf(location);
     if (this.damage.some((one) => one.file === file && one.what === what)) return;
     this.damage.push({ project, file, what, problem });
   }
@@ -129,8 +129,8 @@ class DataCheck {
   /** The ids of projects with data here. If the control database is damaged, also those that have a database. */
   async #control(): Promise<string[]> {
     const { databases, dataFolder } = this.#options.settings;
-    const place = databases.control;
-    const known = (await this.#structure(null, place)) ? await this.#recorded(place) : [];
+    const location = databases.control;
+    const known = (await this.#structure(null, location)) ? await this.#recorded(location) : [];
     const ids = known.filter(({ state }) => HAS_DATA.has(state)).map(({ id }) => id);
     if (this.damage.every(({ what }) => what === 'master key')) return ids;
     const isKnown = (id: string): boolean => known.some((record) => record.id === id);
@@ -138,13 +138,13 @@ class DataCheck {
     return [...ids, ...others];
   }
 
-  async #recorded(place: DatabaseLocation): Promise<ProjectRecord[]> {
-    const reader = await openReadOnly(place);
+  async #recorded(location: DatabaseLocation): Promise<ProjectRecord[]> {
+    const reader = await openReadOnly(location);
     try {
       this.#seal(await sampleOf(reader));
       return await projectsOf(reader);
     } catch (error) {
-      this.#found(null, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
+      this.#found(null, nameOf(location), 'database', `can't be read: ${reasonOf(error)}`);
       return [];
     } finally {
       await reader.close();
@@ -168,12 +168,12 @@ class DataCheck {
   }
 
   /** False if nothing more can be read from it. */
-  async #structure(project: string | null, place: DatabaseLocation): Promise<boolean> {
-    if (place.kind === 'remote') return true;
+  async #structure(project: string | null, location: DatabaseLocation): Promise<boolean> {
+    if (location.kind === 'remote') return true;
     this.databases += 1;
     let isReadable = true;
     const { dataFolder } = this.#options.settings;
-    for await (const found of databaseDamage(place.path, { dataFolder, project })) {
+    for await (const found of databaseDamage(location.path, { dataFolder, project })) {
       this.#found(project, found.file, found.what, found.problem);
       isReadable &&= !found.isFatal;
     }
@@ -181,23 +181,23 @@ class DataCheck {
   }
 
   async #project(id: string, onBlob: () => void): Promise<void> {
-    const place = this.#options.settings.databases.ofProject(id);
+    const location = this.#options.settings.databases.ofProject(id);
     const { signal } = this.#options;
     const run = { project: id, signal, onBlob };
     const before = this.damage.length;
-    if (!(await this.#structure(id, place))) return this.blobs.runFound(run);
-    const copy = new ProjectCopy(await openReadOnly(place), id);
+    if (!(await this.#structure(id, location))) return this.blobs.runFound(run);
+    const copy = new ProjectCopy(await openReadOnly(location), id);
     const steps = [
       () => this.#sealsOf(copy),
-      () => this.#ledgerOf(copy, id, nameOf(place)),
-      () => this.#rowsOf(copy, id, nameOf(place)),
+      () => this.#ledgerOf(copy, id, nameOf(location)),
+      () => this.#rowsOf(copy, id, nameOf(location)),
       () => this.blobs.run(copy, run),
     ];
     try {
       for (const step of steps) {
         await step().catch((error: unknown) => {
-          if (signal.aborted || place.kind === 'remote') throw error;
-          this.#found(id, nameOf(place), 'database', `can't be read: ${reasonOf(error)}`);
+          if (signal.aborted || location.kind === 'remote') throw error;
+          this.#found(id, nameOf(location), 'database', `can't be read: ${reasonOf(error)}`);
         });
       }
       // Damaged rows may name other blobs than there are.
@@ -213,23 +213,23 @@ class DataCheck {
   }
 
   /** Not in a database of an earlier release, whose rows get their sums once it's opened. */
-  async #rowsOf(copy: ProjectCopy, project: string, place: string): Promise<void> {
+  async #rowsOf(copy: ProjectCopy, project: string, location: string): Promise<void> {
     if ((await copy.schema()) !== newestSchema('project')) return;
     for await (const row of copy.rowDamage()) {
       this.#options.signal.throwIfAborted();
-      this.#found(project, place, row, "doesn't match its sum");
+      this.#found(project, location, row, "doesn't match its sum");
     }
   }
 
-  async #ledgerOf(copy: ProjectCopy, project: string, place: string): Promise<void> {
+  async #ledgerOf(copy: ProjectCopy, project: string, location: string): Promise<void> {
     const { ledger } = await copy.position();
     const problem = await copy.chainProblem(ledger);
-    if (problem !== null) this.#found(project, place, 'ledger', problem);
+    if (problem !== null) this.#found(project, location, 'ledger', problem);
   }
 }
 
-function nameOf(place: DatabaseLocation): string {
-  return place.kind === 'file' ? place.path : ON_SERVER;
+function nameOf(location: DatabaseLocation): string {
+  return location.kind === 'file' ? location.path : ON_SERVER;
 }
 
 function reasonOf(error: unknown): string {

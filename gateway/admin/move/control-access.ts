@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../../shared/host/start-refusal.ts';
 import type { ControlStore } from '../../store/control-store.ts';
 import type { GatewayRow, GatewayStore } from '../../store/control/gateways.ts';
 import { findMoving, type MovingProject } from '../../store/control/moves.ts';
@@ -15,7 +15,7 @@ import { claimDataFolder } from '../../lib/data-folder.ts';
 import { createVault } from '../../lib/vault.ts';
 import { AdminError } from '../admin-error.ts';
 import { existingKey } from '../master-key.ts';
-import { order, OrderRefused } from '../operator-call.ts';
+import { order, OrderError } from '../operator-call.ts';
 import { keyFileOf, type AdminSettings } from '../settings.ts';
 
 type ControlOptions = Pick<AdminSettings, 'dataFolder' | 'masterKeyFile' | 'databases'>;
@@ -26,7 +26,7 @@ const LOOK_MS = 500;
 export interface ControlAccess {
   /** Resolves once nothing in the project is being written any more. */
   hold(projectId: string): Promise<void>;
-  /** Throws an `OrderRefused` if its id or slug is taken. */
+  /** Throws an `OrderError` if its id or slug is taken. */
   adopt(moving: MovingProject): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function openControlAccess(settings: ControlOptions): Promise<Contr
   try {
     lock = claimDataFolder(dataFolder, masterKeyFile);
   } catch (error) {
-    if (!(error instanceof StartRefused)) throw error;
+    if (!(error instanceof StartRefusal)) throw error;
     if (error.kind !== 'held') throw new AdminError(error.text(), { cause: error });
     return new RunningGateway(settings);
   }
@@ -100,14 +100,13 @@ class OwnData implements ControlAccess {
     const id = this.#gatewayId;
     const dead = id === null ? [] : await silent(this.#control.gateways, id);
     const turned = await this.#control.moves.hold(projectId, { id, dead });
-    if ('others' in turned) throw new OrderRefused(othersHint(turned.others));
-    if ('refused' in turned)
-      throw new OrderRefused(`The project is not active: ${turned.refused}.`);
+    if ('others' in turned) throw new OrderError(othersHint(turned.others));
+    if ('refused' in turned) throw new OrderError(`The project is not active: ${turned.refused}.`);
   }
 
   async adopt(moving: MovingProject): Promise<void> {
     const adopted = await this.#control.moves.adopt(moving);
-    if (adopted !== 'adopted') throw new OrderRefused(`It wasn't imported: ${adopted}.`);
+    if (adopted !== 'adopted') throw new OrderError(`It wasn't imported: ${adopted}.`);
     const id = this.#gatewayId;
     // Running gateways would start to look after the project only at its first call.
     if (id !== null) await this.#control.gateways.handOver(id, moving.project.id, Date.now());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isoTime } from '../../../shared/lib/clock.ts';
 import type { MovingProject } from '../../store/control/moves.ts';
 import { copyDatabase } from '../../store/database-copy.ts';
-import { CopyRefused } from '../../../shared/store/copy/table-copy.ts';
+import { CopyError } from '../../../shared/store/copy/table-copy.ts';
 import { VERSION } from '../../../shared/lib/version.ts';
 import { AdminError } from '../admin-error.ts';
 import { BucketTarget, folderTarget, type BlobTarget } from '../backup/blob-target.ts';
@@ -98,16 +98,16 @@ async function hold(options: ExportOptions, { project }: MovingProject): Promise
   options.onHeld(project.slug);
 }
 
-type Copied = Omit<ProjectManifest, 'kind' | 'format' | 'held' | 'master_key'>;
+type ManifestContent = Omit<ProjectManifest, 'kind' | 'format' | 'held' | 'master_key'>;
 
 async function copyAll(
   options: ExportOptions,
   to: string,
   { project, account }: MovingProject,
-): Promise<Copied> {
+): Promise<ManifestContent> {
   const { id, slug, name, created_at } = project;
   const address = account && Buffer.from(account.address).toString('base64');
-  const place = placeOf(options.settings, id);
+  const target = blobTargetOf(options.settings, id);
   const clear = async (): Promise<void> => {
     await rm(to, { recursive: true });
     await mkdir(to, { mode: 0o700 });
@@ -115,27 +115,27 @@ async function copyAll(
   try {
     await refuseDamaged(options.settings, id);
     const attempt = (): ReturnType<typeof copyOnce> =>
-      copyOnce(options, { to, place, projectId: id });
+      copyOnce(options, { to, target, projectId: id });
     return {
       version: VERSION,
       created_at: isoTime(options.now),
       project: { id, slug, name, created_at },
       account: account && address !== null ? { ...account, address } : null,
-      ...(await copySteadily(place.marks, attempt, clear)),
+      ...(await copySteadily(target.marks, attempt, clear)),
     };
   } finally {
-    place.close();
+    target.close();
   }
 }
 
 /** A copy would carry damage on to another gateway. */
 async function refuseDamaged({ databases, dataFolder }: AdminSettings, id: string): Promise<void> {
-  const place = databases.ofProject(id);
-  if (place.kind !== 'file' || !existsSync(place.path)) return;
-  const problem = await databaseProblem(place.path, { dataFolder, project: id });
+  const location = databases.ofProject(id);
+  if (location.kind !== 'file' || !existsSync(location.path)) return;
+  const problem = await databaseProblem(location.path, { dataFolder, project: id });
   if (problem === null) return;
   throw new AdminError(
-    `${place.path} ${problem}. Repair it first: svc gateway repair --data ${dataFolder} --from BACKUP`,
+    `${location.path} ${problem}. Repair it first: svc gateway repair --data ${dataFolder} --from BACKUP`,
   );
 }
 
@@ -143,9 +143,9 @@ async function copyOnce(
   { settings, signal, onProgress, onRows }: ExportOptions,
   {
     to,
-    place,
+    target,
     projectId,
-  }: { readonly to: string; readonly place: BlobTarget; readonly projectId: string },
+  }: { readonly to: string; readonly target: BlobTarget; readonly projectId: string },
 ): Promise<Pick<ProjectManifest, 'database' | 'position' | 'ledger' | 'blobs'>> {
   const path = join(to, DATABASE_FILE);
   const from = settings.databases.ofProject(projectId);
@@ -154,14 +154,14 @@ async function copyOnce(
   }
   const watch = { onProgress: onRows, signal };
   await copyDatabase(from, path, watch).catch((error: unknown) => {
-    if (!(error instanceof CopyRefused)) throw error;
+    if (!(error instanceof CopyError)) throw error;
     throw new AdminError(error.message, { cause: error });
   });
   const copy = ProjectCopy.ofFile(path, projectId);
   try {
     const total = await copy.blobCount();
     onProgress(0, total);
-    const blobs = await copyBlobs(copy, place, {
+    const blobs = await copyBlobs(copy, target, {
       fileOf: (digest) => exportedBlob(to, digest),
       signal,
       onBlob: (done) => onProgress(done, total),
@@ -174,7 +174,10 @@ async function copyOnce(
 }
 
 /** This gateway's blob store for a project. */
-function placeOf({ blobs, blobsFolder, dataFolder }: AdminSettings, projectId: string): BlobTarget {
+function blobTargetOf(
+  { blobs, blobsFolder, dataFolder }: AdminSettings,
+  projectId: string,
+): BlobTarget {
   return blobs
     ? new BucketTarget(blobs, projectId)
     : folderTarget(blobsFolder ?? dataFolder, projectId);

@@ -7,7 +7,7 @@ import { migrateFile } from '../../store/database-copy.ts';
 import type { Reader } from '../../../shared/store/engine/driver.ts';
 import { endServerImport, importToServer } from '../../store/server-import.ts';
 import { structureProblems } from '../../store/snapshot.ts';
-import { CopyRefused } from '../../../shared/store/copy/table-copy.ts';
+import { CopyError } from '../../../shared/store/copy/table-copy.ts';
 import { syncFile } from '../../lib/durable-files.ts';
 import { AdminError } from '../admin-error.ts';
 import {
@@ -21,7 +21,7 @@ import { checkFile, copyTo, databaseFile, syncFolders } from '../backup/copies.t
 import { DATABASE_FILE, exportedBlob } from './export.ts';
 import { refuseAccount, refuseBroken, refuseSlug } from './import-checks.ts';
 import { existingKey, fingerprintOf } from '../master-key.ts';
-import { OrderRefused } from '../operator-call.ts';
+import { OrderError } from '../operator-call.ts';
 import { ProjectCopy } from '../backup/project-copy.ts';
 import { readProjectManifest, type ProjectManifest } from './project-manifest.ts';
 import { keyFileOf, type AdminSettings } from '../settings.ts';
@@ -56,7 +56,7 @@ export async function importProject(options: ImportOptions): Promise<ProjectMani
   const control = await openControlAccess(settings);
   try {
     await refuseTaken(options, moving);
-    await takeIn(options, { manifest, moving, masterKey, control });
+    await install(options, { manifest, moving, masterKey, control });
     return { ...manifest, project: moving.project };
   } finally {
     await control.close();
@@ -101,31 +101,31 @@ interface Taking {
 }
 
 /** If it fails, removes what it put in place, unless the gateway may have begun to use it. */
-async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
+async function install(options: ImportOptions, taking: Taking): Promise<void> {
   const { settings } = options;
   const { id } = taking.moving.project;
-  const place = join(settings.dataFolder, 'projects', id);
+  const folder = join(settings.dataFolder, 'projects', id);
   const stage = join(settings.dataFolder, STAGE, id);
-  const blobs = placeOf(settings, { id, stage });
-  await clear(place, stage);
+  const blobs = blobTargetOf(settings, { id, stage });
+  await clear(folder, stage);
   let mayBeUsed = false;
   try {
     await fill(options, { ...taking, stage, blobs });
     await bringToServer(options, { ...taking, stage });
-    await putInPlace(settings, { id, stage, place });
+    await putInPlace(settings, { id, stage, folder });
     mayBeUsed = true;
     await taking.control.adopt(taking.moving).catch((error: unknown) => {
-      mayBeUsed = !(error instanceof OrderRefused);
+      mayBeUsed = !(error instanceof OrderError);
       throw error;
     });
-    await rm(join(place, IMPORT_MARK), { force: true });
+    await rm(join(folder, IMPORT_MARK), { force: true });
     const location = settings.databases.ofProject(id);
     // If this fails, the mark stays but no longer means anything.
     if (location.kind === 'remote') await endServerImport(location).catch(() => undefined);
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     if (!mayBeUsed) {
-      await takeAway(place, stage);
+      await rollback(folder, stage);
       // Report the first error. An import on another machine may have found these blobs and rely on them.
       if (!settings.databases.onServer) await blobs.undo().catch(() => undefined);
     }
@@ -137,7 +137,7 @@ async function takeIn(options: ImportOptions, taking: Taking): Promise<void> {
 }
 
 /** Next to the database, where nothing is used before everything is there, or where all gateways keep them. */
-function placeOf(
+function blobTargetOf(
   { blobs, blobsFolder }: AdminSettings,
   { id, stage }: { readonly id: string; readonly stage: string },
 ): BlobTarget {
@@ -146,22 +146,22 @@ function placeOf(
 }
 
 /** Removes what an interrupted import left. */
-async function clear(place: string, stage: string): Promise<void> {
-  if (existsSync(place) && !existsSync(join(place, IMPORT_MARK))) {
+async function clear(folder: string, stage: string): Promise<void> {
+  if (existsSync(folder) && !existsSync(join(folder, IMPORT_MARK))) {
     throw new AdminError(
-      `${place} already exists and belongs to no project of this gateway. Move it away first.`,
+      `${folder} already exists and belongs to no project of this gateway. Move it away first.`,
     );
   }
   await rm(stage, { recursive: true, force: true });
-  await takeAway(place, stage);
+  await rollback(folder, stage);
   await mkdir(stage, { recursive: true, mode: 0o700 });
 }
 
 /** Removes a whole project at once: after a kill, the rest of a folder without its mark would belong to nobody and be in the way. */
-async function takeAway(place: string, stage: string): Promise<void> {
-  if (!existsSync(place)) return;
+async function rollback(folder: string, stage: string): Promise<void> {
+  if (!existsSync(folder)) return;
   await mkdir(stage, { recursive: true, mode: 0o700 });
-  await rename(place, join(stage, 'taken away'));
+  await rename(folder, join(stage, 'taken away'));
   await rm(stage, { recursive: true, force: true });
 }
 
@@ -216,7 +216,7 @@ async function bringToServer(
   const check = (copy: Reader): Promise<void> => refuseBrokenCopy(copy, manifest);
   await importToServer(file, location, { origin, check, onProgress: onRows, signal }).catch(
     (error: unknown) => {
-      if (!(error instanceof CopyRefused)) throw error;
+      if (!(error instanceof CopyError)) throw error;
       throw new AdminError(`The database of ${id} on the server: ${error.message}`, {
         cause: error,
       });
@@ -235,13 +235,13 @@ async function refuseBrokenCopy(reader: Reader, { project, ledger }: ProjectMani
 /** Marks the folder until the gateway knows the project, so that an interrupted import can be recognised. */
 async function putInPlace(
   { dataFolder }: AdminSettings,
-  { id, stage, place }: { readonly id: string; readonly stage: string; readonly place: string },
+  { id, stage, folder }: { readonly id: string; readonly stage: string; readonly folder: string },
 ): Promise<void> {
   const ready = join(stage, 'projects', id);
   await writeFile(join(ready, IMPORT_MARK), '', { mode: 0o600 });
   await syncFolders(ready);
   await mkdir(join(dataFolder, 'projects'), { recursive: true, mode: 0o700 });
-  await rename(ready, place);
+  await rename(ready, folder);
   await syncFile(join(dataFolder, 'projects'));
   await syncFile(dataFolder);
   await rm(stage, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { AdminError } from '../admin-error.ts';
 import type { AdminCall } from '../move/move-commands.ts';
 import { progressOn } from '../progress.ts';
-import { rekey, type Rekeyed } from './rekey.ts';
+import { rekey, type RekeyResult } from './rekey.ts';
 
 /** Say which files matter now, so that nobody wonders afterwards. */
 const WHAT_ENDS =
@@ -35,7 +35,7 @@ export async function runRekey({
 
 function summaryOf(
   data: string,
-  { from, to, projects, values, hashes, nameKeyFile, oldKeyFile }: Rekeyed,
+  { from, to, projects, values, hashes, nameKeyFile, oldKeyFile }: RekeyResult,
 ) {
   return {
     data,
@@ -48,7 +48,7 @@ function summaryOf(
   };
 }
 
-function linesOf(data: string, { from, to, projects, values, hashes }: Rekeyed): string {
+function linesOf(data: string, { from, to, projects, values, hashes }: RekeyResult): string {
   const what = [
     pluralize(projects, 'project'),
     pluralize(values, 'secret'),
@@ -57,7 +57,7 @@ function linesOf(data: string, { from, to, projects, values, hashes }: Rekeyed):
   return `Resealed all of ${data} from the master key ${from} to the master key ${to}: ${what}.\n`;
 }
 
-function aboutKeys({ nameKeyFile, oldKeyFile, isNewKeyGone }: Rekeyed, newKey: string): string {
+function aboutKeys({ nameKeyFile, oldKeyFile, isNewKeyGone }: RekeyResult, newKey: string): string {
   if (nameKeyFile === null) {
     const copy = isNewKeyGone
       ? `${newKey} no longer holds it: keep a copy of it elsewhere.`

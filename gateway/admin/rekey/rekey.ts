@@ -46,7 +46,7 @@ export interface RekeyOptions {
 }
 
 /** What was done. Keys appear as fingerprints. */
-export interface Rekeyed extends KeysNow {
+export interface RekeyResult extends KeysNow {
   readonly from: string;
   readonly to: string;
   readonly projects: number;
@@ -55,7 +55,7 @@ export interface Rekeyed extends KeysNow {
 }
 
 /** The error says what the interruption left. */
-export class RekeyInterrupted extends AdminError {}
+export class InterruptedRekeyError extends AdminError {}
 
 interface Rekeying extends KeyFiles {
   readonly options: RekeyOptions;
@@ -66,7 +66,7 @@ interface Rekeying extends KeyFiles {
  * last one has changed and the key is in place, a mark keeps gateways from starting, both keys exist, and a repeat
  * continues the change. Throws an `AdminError`; then nothing has changed unless it says so.
  */
-export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
+export async function rekey(options: RekeyOptions): Promise<RekeyResult> {
   const { settings } = options;
   const { dataFolder } = settings;
   if (settings.databases.onServer) {
@@ -92,7 +92,7 @@ export async function rekey(options: RekeyOptions): Promise<Rekeyed> {
   }
 }
 
-async function rekeyFolder(rekeying: Rekeying): Promise<Rekeyed> {
+async function rekeyFolder(rekeying: Rekeying): Promise<RekeyResult> {
   const { options, dataFolder, isOwnKey } = rekeying;
   const at = options.at ?? (() => undefined);
   const { fresh, vaults, mark, isBegun } = keysOf(rekeying);
@@ -116,14 +116,14 @@ async function rekeyFolder(rekeying: Rekeying): Promise<Rekeyed> {
   return { from: mark.from, to: mark.to, projects: targets.length - 1, ...counts, ...keys };
 }
 
-function halfDone(): RekeyInterrupted {
-  return new RekeyInterrupted(
+function halfDone(): InterruptedRekeyError {
+  return new InterruptedRekeyError(
     'interrupted between two databases. No gateway can start on the data until you run the same command to its end.',
   );
 }
 
-function notBegun({ newKeyFile }: RekeyMark): RekeyInterrupted {
-  return new RekeyInterrupted(
+function notBegun({ newKeyFile }: RekeyMark): InterruptedRekeyError {
+  return new InterruptedRekeyError(
     `interrupted before any secret was resealed. The new key stays in ${newKeyFile}. Run the same command to continue.`,
   );
 }

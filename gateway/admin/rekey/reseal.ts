@@ -11,7 +11,7 @@ export interface Vaults {
 }
 
 /** What was done in a database. */
-export interface Resealed {
+export interface ResealCounts {
   readonly values: number;
   readonly hashes: number;
 }
@@ -25,7 +25,7 @@ export interface ResealTarget {
   readonly projectId: string | null;
 }
 
-const NOTHING: Resealed = { values: 0, hashes: 0 };
+const NOTHING: ResealCounts = { values: 0, hashes: 0 };
 const MESSAGES = 500;
 
 /**
@@ -44,7 +44,7 @@ export async function checkSealed(target: ResealTarget, vaults: Vaults): Promise
 }
 
 /** Seals every secret with the new key and recomputes keyed hashes, in one transaction; does nothing if that was done before. */
-export async function reseal(target: ResealTarget, vaults: Vaults): Promise<Resealed> {
+export async function reseal(target: ResealTarget, vaults: Vaults): Promise<ResealCounts> {
   return within(target, async (database) => {
     if (await database.read((rows) => isDone(rows, target, vaults))) return NOTHING;
     return database.write(async (rows) => {
@@ -153,7 +153,7 @@ async function resealMessages(
   { emails }: SealedRows,
   { projectId }: ResealTarget,
   fresh: OwnVault,
-): Promise<Resealed> {
+): Promise<ResealCounts> {
   if (projectId === null) return NOTHING;
   let hashes = 0;
   let after = '';

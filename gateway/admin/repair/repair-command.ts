@@ -5,7 +5,7 @@ import { AdminError } from '../admin-error.ts';
 import { damageLines } from '../check/check-command.ts';
 import type { AdminCall } from '../move/move-commands.ts';
 import { progressOn } from '../progress.ts';
-import { repairData, type Repaired, type RepairReport } from './repair.ts';
+import { repairData, type RepairRow, type RepairReport } from './repair.ts';
 import type { LedgerHead } from './repair-database.ts';
 
 const EXIT_LEFT = 1;
@@ -55,7 +55,7 @@ function linesOf({ data, done, repaired, damage }: RepairReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-function repairedLines(one: Repaired, done: boolean): string[] {
+function repairedLines(one: RepairRow, done: boolean): string[] {
   const { file, what, from, as_of, ledger_before, ledger_after, kept } = one;
   if (from === null) return [`Removed ${file}: it's made anew.`];
   if (as_of === null) return [`Replaced ${file} (${what}) from ${from}.`];

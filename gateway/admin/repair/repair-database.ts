@@ -20,7 +20,7 @@ export interface LedgerHead {
 const STAYS = /^(blobs|copying\..*|damaged-.*)$/;
 const NEW = '.repaired';
 
-interface DatabasePlace {
+interface DatabaseFolder {
   readonly dataFolder: string;
   /** Null: the control database. */
   readonly project: string | null;
@@ -33,7 +33,7 @@ interface DatabasePlace {
  */
 export async function putDatabase(
   source: string,
-  { dataFolder, project, now }: DatabasePlace,
+  { dataFolder, project, now }: DatabaseFolder,
 ): Promise<string> {
   const path = join(dataFolder, project === null ? 'control.db' : databaseFile(project));
   const folder = dirname(path);
@@ -72,9 +72,12 @@ export async function wakeProjects({ control }: Databases): Promise<void> {
 }
 
 /** Where a project's ledger ends; null if it's empty or can't be read. */
-export async function headIn(place: DatabaseLocation, project: string): Promise<LedgerHead | null> {
+export async function headIn(
+  location: DatabaseLocation,
+  project: string,
+): Promise<LedgerHead | null> {
   try {
-    const copy = new ProjectCopy(await openReadOnly(place), project);
+    const copy = new ProjectCopy(await openReadOnly(location), project);
     try {
       return (await copy.position()).ledger;
     } finally {

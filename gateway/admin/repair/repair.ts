@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../../shared/host/start-refusal.ts';
 import { DamageRegister } from '../../../shared/store/sums/damage.ts';
 import type { Lock } from '../../../shared/store/engine/lock.ts';
 import { claimAnyMode } from '../../lib/data-folder.ts';
@@ -23,7 +23,7 @@ export interface RepairOptions extends CheckOptions {
 }
 
 /** A damaged object and what took, or will take, its place. */
-export interface Repaired {
+export interface RepairRow {
   readonly file: string;
   readonly what: string;
   /** The backup, replica or bucket; null if the file was only a spare and nothing takes its place. */
@@ -41,7 +41,7 @@ export interface RepairReport {
   readonly data: string;
   /** False: replacing a database needs `--yes`, so nothing was changed. */
   readonly done: boolean;
-  readonly repaired: readonly Repaired[];
+  readonly repaired: readonly RepairRow[];
   /** What is damaged still. */
   readonly damage: readonly Finding[];
 }
@@ -64,7 +64,7 @@ function lockIfFree(dataFolder: string): Lock | null {
   try {
     return claimAnyMode(dataFolder);
   } catch (error) {
-    if (error instanceof StartRefused && error.kind === 'held') return null;
+    if (error instanceof StartRefusal && error.kind === 'held') return null;
     throw error;
   }
 }
@@ -79,7 +79,7 @@ interface Broken {
 class Repair {
   readonly #options: RepairOptions;
   readonly #isFree: boolean;
-  readonly #repaired: Repaired[] = [];
+  readonly #repaired: RepairRow[] = [];
 
   constructor(options: RepairOptions, isFree: boolean) {
     this.#options = options;
@@ -141,7 +141,7 @@ class Repair {
   async #entry(
     { project, finding, source }: Broken & { readonly source: DatabaseSource },
     kept: string | null,
-  ): Promise<Repaired> {
+  ): Promise<RepairRow> {
     const { databases } = this.#options.settings;
     return {
       ...nothing(finding),
@@ -188,7 +188,7 @@ class Repair {
   }
 }
 
-function nothing({ file, what }: Finding): Repaired {
+function nothing({ file, what }: Finding): RepairRow {
   return {
     file,
     what,

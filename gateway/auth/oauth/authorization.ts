@@ -3,7 +3,7 @@ import { OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { newId, newSecret, newToken } from '../../../shared/lib/ids.ts';
 import { SCOPES, type Scope } from '../../../shared/lib/scopes.ts';
-import type { Consented } from '../../commit/commands/access/oauth.ts';
+import type { ConsentOutcome } from '../../commit/commands/access/oauth.ts';
 import type { Project } from '../../projects/project.ts';
 import type { OAuthClient } from './client-metadata.ts';
 import type { Clients } from './clients.ts';
@@ -11,7 +11,7 @@ import { isRegistered, withParameters } from './redirect-uri.ts';
 import { resourceOf, type Resource } from './resource.ts';
 
 /** A request for access that a person may grant. */
-export interface Asked {
+export interface AuthorizationRequest {
   readonly client: OAuthClient;
   /** Where the code goes. */
   readonly redirectUri: string;
@@ -23,13 +23,13 @@ export interface Asked {
 }
 
 /** What to do with a request: ask the person, or tell them what's wrong, perhaps with the address that tells the client. */
-export type Judged =
-  | { readonly kind: 'ask'; readonly asked: Asked }
+export type AuthorizationVerdict =
+  | { readonly kind: 'ask'; readonly asked: AuthorizationRequest }
   | { readonly kind: 'back'; readonly to: string; readonly reason: string }
   | { readonly kind: 'stop'; readonly reason: string };
 
 /** What the person granted. */
-export interface Granted {
+export interface AccessGrant {
   readonly project: Project;
   readonly scopes: readonly Scope[];
   /** From now. */
@@ -38,7 +38,7 @@ export interface Granted {
   readonly memberId: string;
 }
 
-type Back = Pick<Asked, 'redirectUri' | 'state'>;
+type Back = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 
 interface AuthorizationDeps {
   readonly clients: Clients;
@@ -62,7 +62,7 @@ export class Authorization {
    * Call it only for a person who has signed in and has a project, because it may read a document at an address that the
    * client chose. UNAVAILABLE if too many documents are being read.
    */
-  async judge(query: URLSearchParams, person: string): Promise<Judged> {
+  async judge(query: URLSearchParams, person: string): Promise<AuthorizationVerdict> {
     const client = await this.#deps.clients.find(only(query, 'client_id') ?? '', person);
     if (client === null) {
       const reason =
@@ -96,15 +96,15 @@ export class Authorization {
   }
 
   /** The address that tells the client that the person refused. */
-  denied(asked: Asked): string {
+  denied(asked: AuthorizationRequest): string {
     return this.#error(asked, OAuthErrorCode.AccessDenied, 'The person refused.');
   }
 
   /** Grants access and returns the address with the code, or why there is none. */
   async grant(
-    asked: Asked,
-    granted: Granted,
-  ): Promise<{ readonly to: string } | Exclude<Consented, 'granted'>> {
+    asked: AuthorizationRequest,
+    granted: AccessGrant,
+  ): Promise<{ readonly to: string } | Exclude<ConsentOutcome, 'granted'>> {
     const { clock, issuer } = this.#deps;
     const { client, redirectUri, state } = asked;
     const { project, scopes, memberId, lifetimeMs } = granted;
@@ -138,7 +138,7 @@ export class Authorization {
     return text === undefined ? null : resourceOf(text, mcpUrl);
   }
 
-  #back(from: Back, error: OAuthErrorCode, reason: string): Judged {
+  #back(from: Back, error: OAuthErrorCode, reason: string): AuthorizationVerdict {
     return { kind: 'back', to: this.#error(from, error, reason), reason };
   }
 
@@ -154,7 +154,10 @@ export class Authorization {
 }
 
 /** The host that a person can check: the document's, or where the code goes. */
-export function hostOf({ client, redirectUri }: Pick<Asked, 'client' | 'redirectUri'>): string {
+export function hostOf({
+  client,
+  redirectUri,
+}: Pick<AuthorizationRequest, 'client' | 'redirectUri'>): string {
   return client.host ?? new URL(redirectUri).host;
 }
 

@@ -28,7 +28,7 @@ const document = clientMetadata.extend({
   token_endpoint_auth_method: z.literal('none').optional(),
 });
 
-interface Kept {
+interface CachedClient {
   readonly client: OAuthClient;
   readonly until: number;
 }
@@ -37,7 +37,7 @@ interface Kept {
 export class ClientDocuments {
   readonly #clock: Clock;
   readonly #options: GetOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, CachedClient>();
   readonly #slots = new Semaphore(AT_ONCE_MAX);
   /** The people for whom a document is being read, or is to be. */
   readonly #people = new Set<string>();

@@ -10,7 +10,7 @@ import {
   parseRefreshToken,
   parseToken,
 } from '../../../shared/lib/ids.ts';
-import type { Issued } from '../../commit/commands/access/oauth.ts';
+import type { IssueOutcome } from '../../commit/commands/access/oauth.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Projects } from '../../projects/projects.ts';
 import type { Clients } from './clients.ts';
@@ -111,7 +111,7 @@ export class Tokens {
   async #issued(
     project: Project,
     refreshToken: string,
-    issue: (tokens: ReturnType<typeof hashed>, now: number) => Promise<Issued>,
+    issue: (tokens: ReturnType<typeof hashed>, now: number) => Promise<IssueOutcome>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const accessToken = newApiKey(project.info.id);
     const now = this.#deps.clock.now();

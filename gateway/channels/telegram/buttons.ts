@@ -1,5 +1,5 @@
 import type { InlineKeyboardButton } from 'grammy/types';
-import type { Opened, RequestView } from '../../approvals/approvals.ts';
+import type { OpenedRequest, RequestView } from '../../approvals/approvals.ts';
 import { fitText, shownLine } from './display-text.ts';
 import type { PageLink } from './page-link.ts';
 
@@ -76,7 +76,11 @@ export function parseTap(data: string): { tap: Tap; token: string } | null {
 }
 
 /** The buttons of a pending request; a person who has approved can only take that back. */
-export function askButtons({ request, votedAt }: Opened, token: string, page: PageLink): Keyboard {
+export function askButtons(
+  { request, votedAt }: OpenedRequest,
+  token: string,
+  page: PageLink,
+): Keyboard {
   const first =
     votedAt === null ? choices(request, token) : [[button('⛔ Deny', { verb: 'deny' }, token)]];
   return [...first, lastChoices(request, token), ...pageRow(page)];

@@ -1,4 +1,4 @@
-import type { Choice, Opened } from '../../approvals/approvals.ts';
+import type { Choice, OpenedRequest } from '../../approvals/approvals.ts';
 import {
   askButtons,
   confirmButtons,
@@ -31,7 +31,7 @@ const PROMPTS = {
 interface AllowedTap {
   readonly query: CallbackQuery;
   readonly token: string;
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   readonly asked: ChatRef;
 }
 
@@ -102,12 +102,12 @@ export class CallbackQueries {
     this.#chat.showOver(asked, decided.opened);
   }
 
-  #counted({ query, token, asked }: AllowedTap, opened: Opened): void {
+  #counted({ query, token, asked }: AllowedTap, opened: OpenedRequest): void {
     this.#toast(query, recordedText(opened.request));
     this.#chat.showVoted(asked, opened, token);
   }
 
-  #tooLate(query: CallbackQuery, opened: Opened, asked: ChatRef): void {
+  #tooLate(query: CallbackQuery, opened: OpenedRequest, asked: ChatRef): void {
     this.#toast(query, `Nothing changed. ${statusLine(opened.request)}`, true);
     this.#chat.showOver(asked, opened);
   }

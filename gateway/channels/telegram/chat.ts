@@ -1,5 +1,5 @@
 import type { Clock } from '../../../shared/lib/clock.ts';
-import type { ApprovalService, Opened } from '../../approvals/approvals.ts';
+import type { ApprovalService, OpenedRequest } from '../../approvals/approvals.ts';
 import type { BotApi } from './bot-api.ts';
 import { replaceOnce } from './carrier.ts';
 import type { CallQueue } from './call-queue.ts';
@@ -15,7 +15,7 @@ export interface ChatRef {
 }
 
 /** How to read the next reply to a message, after a tap on a button that asks for words. */
-interface Expected {
+interface ExpectedReply {
   readonly token: string;
   readonly verb: 'answer' | 'needs_context';
   /** The request's message, which may not be the one that is replied to. */
@@ -41,7 +41,7 @@ export class Chat {
   readonly calls: CallQueue;
   readonly publicUrl: string;
   /** Only in memory: after a restart, a person is asked to tap again. */
-  readonly #expected: Recent<string, Expected>;
+  readonly #expected: Recent<string, ExpectedReply>;
 
   constructor(deps: ChatDeps) {
     this.api = deps.api;
@@ -52,11 +52,11 @@ export class Chat {
     this.#expected = new Recent(deps.clock, limits);
   }
 
-  expect(chat: ChatRef, expected: Expected): void {
+  expect(chat: ChatRef, expected: ExpectedReply): void {
     this.#expected.set(keyOf(chat), expected);
   }
 
-  expected(chat: ChatRef): Expected | null {
+  expected(chat: ChatRef): ExpectedReply | null {
     return this.#expected.get(keyOf(chat));
   }
 
@@ -64,14 +64,14 @@ export class Chat {
    * Ends exactly the message that was used. The notification about the end of the request edits the message recorded when
    * it was sent; after a lost answer that may be its duplicate.
    */
-  showOver(asked: ChatRef, opened: Opened): void {
+  showOver(asked: ChatRef, opened: OpenedRequest): void {
     this.#expected.delete(keyOf(asked));
     const { chatId } = asked;
     this.calls.run(chatId, () => replaceOnce(this.api, asked, { html: overHtml(opened) }));
   }
 
   /** Shows in exactly the message that was used that the approval counts and that more people must approve. */
-  showVoted(asked: ChatRef, opened: Opened, token: string): void {
+  showVoted(asked: ChatRef, opened: OpenedRequest, token: string): void {
     const page = pageLink(this.publicUrl, token);
     const edit = { html: askHtml(opened, page), buttons: askButtons(opened, token, page) };
     this.calls.run(asked.chatId, () => replaceOnce(this.api, asked, edit));

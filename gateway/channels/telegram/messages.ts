@@ -1,5 +1,5 @@
 import { boundLines } from '../../approvals/bound-values.ts';
-import type { Opened, RequestKind, RequestView } from '../../approvals/approvals.ts';
+import type { OpenedRequest, RequestKind, RequestView } from '../../approvals/approvals.ts';
 import { approvedText } from '../../approvals/quorum.ts';
 import { threadCounts } from '../../approvals/thread-text.ts';
 import { escapeHtml, shownLine } from './display-text.ts';
@@ -74,7 +74,7 @@ const KINDS: Readonly<Record<RequestKind, KindWords>> = {
 };
 
 /** Asks a person. `page` shows the whole text. */
-export function askHtml(opened: Opened, page: PageLink, isReminder = false): string {
+export function askHtml(opened: OpenedRequest, page: PageLink, isReminder = false): string {
   const { request, now } = opened;
   const footer = (isCut: boolean): string => (isCut ? cutNotice(page) : '');
   return compose(footer, (message) => {
@@ -106,7 +106,7 @@ function thread(message: MessageHtml, { thread: of }: RequestView): void {
 }
 
 /** `Needs 2 approvals; ana approved at 14:02 UTC` */
-function quorum(message: MessageHtml, { request: { approvals }, now }: Opened): void {
+function quorum(message: MessageHtml, { request: { approvals }, now }: OpenedRequest): void {
   if (approvals.needed === 1) return;
   const needs = `Needs ${approvals.needed} approvals`;
   if (approvals.given.length === 0) return message.line(`${needs}.`);
@@ -115,7 +115,7 @@ function quorum(message: MessageHtml, { request: { approvals }, now }: Opened): 
 }
 
 /** Reports what a rule approved. */
-export function tellHtml(opened: Opened): string {
+export function tellHtml(opened: OpenedRequest): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
     message.heading(`ℹ️ ${statusWords(request).words} without asking`);
@@ -130,7 +130,7 @@ export function tellHtml(opened: Opened): string {
 }
 
 /** The asking message after the end of the request: how it ended, then what it asked. */
-export function overHtml(opened: Opened): string {
+export function overHtml(opened: OpenedRequest): string {
   const { request } = opened;
   return compose(cutMark, (message) => {
     const { status, decision, comment, withdrawn, unused } = request;
@@ -156,7 +156,7 @@ export function overHtml(opened: Opened): string {
 }
 
 /** The outcome, below the decision. */
-function outcome(message: MessageHtml, { request, now }: Opened): void {
+function outcome(message: MessageHtml, { request, now }: OpenedRequest): void {
   if (request.outcome === null) return;
   const line = outcomeLine(request.outcome, request.status, now);
   const words = request.outcome.kind === 'idle' ? null : request.outcome.words;

@@ -1,5 +1,5 @@
 import { IDLE_MS, type Outcome } from '../../../shared/rules/requests/outcome.ts';
-import type { Opened, RequestStatus, RequestView } from '../../approvals/approvals.ts';
+import type { OpenedRequest, RequestStatus, RequestView } from '../../approvals/approvals.ts';
 import { moreNeeded } from '../../approvals/quorum.ts';
 import { shownLine } from './display-text.ts';
 
@@ -38,7 +38,7 @@ const BY_YOU: Readonly<Partial<Record<RequestStatus, string>>> = {
 };
 
 /** How a request ended, for the channel that asked: `✅ Approved by you, 14:02 UTC`. */
-export function endLine({ request, isDecider, now }: Opened): string {
+export function endLine({ request, isDecider, now }: OpenedRequest): string {
   const { icon, words } = statusWords(request);
   const mine = isDecider ? BY_YOU[request.status] : undefined;
   if (mine === undefined || request.decidedAt === null) return `${icon} ${words}`;

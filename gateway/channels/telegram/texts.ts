@@ -1,4 +1,9 @@
-import type { ChannelView, Choice, Decided, Opened } from '../../approvals/approvals.ts';
+import type {
+  ChannelView,
+  Choice,
+  DecisionOutcome,
+  OpenedRequest,
+} from '../../approvals/approvals.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
 import { escapeHtml, fitText, shownLine } from './display-text.ts';
 import { Recent } from './recent.ts';
@@ -30,7 +35,7 @@ type Verb = 'answer' | 'needs_context';
 interface GoodReply {
   readonly message: Message;
   readonly token: string;
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   /** The message that asked. */
   readonly asked: ChatRef;
 }
@@ -98,7 +103,7 @@ export class Texts {
     return this.#tell(message, asked, decided);
   }
 
-  #tell(message: Message, asked: ChatRef, decided: Decided): void {
+  #tell(message: Message, asked: ChatRef, decided: DecisionOutcome): void {
     const { request } = decided.opened;
     if (decided.outcome === 'refused') return this.#answer(message, decided.problem);
     if (decided.outcome === 'late') {

@@ -34,13 +34,13 @@ async function moveOne(job: Job, row: EventRow, now: number): Promise<void> {
   if (next.status === 'pending') emit({ kind: 'event_ready', source: row.source, type: row.type });
 }
 
-interface Purged {
+interface PurgeResult {
   readonly count: number;
   readonly orphans: readonly string[];
 }
 
 /** Deletes expired payloads; `orphans` lists blobs that no row names any more. */
-export const purgePayloads: Command<Deletion, Purged> = {
+export const purgePayloads: Command<Deletion, PurgeResult> = {
   async run({ store, ledgerWriter }, { now, asOf, limit }) {
     const before = keptSince(asOf);
     const { count, blobs } = await store.events.purge(before, limit);

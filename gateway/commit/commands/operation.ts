@@ -28,12 +28,12 @@ export interface OperationCall {
 }
 
 /** What the call committed, or `replayed` what an earlier one did. */
-export interface Committed {
+export interface CommitResult {
   readonly committed: unknown;
   readonly replayed: boolean;
 }
 
-export type OperationOutcome = Committed | { readonly refused: PlainError };
+export type OperationOutcome = CommitResult | { readonly refused: PlainError };
 
 /** Runs the `commit` of an operation and appends its ledger entry last. A refusal gets its own entry. */
 export const operation: Command<OperationCall, OperationOutcome> = {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 /** The host that a request asks for. `both`: it names this host and another one, so a proxy may have read either. */
-type Asked = 'content' | 'both' | 'other';
+type RequestedHost = 'content' | 'both' | 'other';
 
 /** The host of `SVC_CONTENT_URL`. It serves only strangers' content, and nothing that this content could attack. */
 export class ContentHost {
@@ -15,7 +15,7 @@ export class ContentHost {
     this.#name = nameOfHost(new URL(origin).host);
   }
 
-  askedBy(request: IncomingMessage): Asked {
+  askedBy(request: IncomingMessage): RequestedHost {
     const hosts = hostsOf(request).map(nameOfHost);
     if (!hosts.includes(this.#name)) return 'other';
     return hosts.every((host) => host === this.#name) ? 'content' : 'both';

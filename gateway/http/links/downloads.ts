@@ -20,7 +20,7 @@ import type { Projects } from '../../projects/projects.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 
 /** The part of a file that a request wants, in its headers' words. */
-export interface Wanted {
+export interface DownloadOptions {
   /** Headers only. */
   readonly head: boolean;
   readonly range: string | undefined;
@@ -51,7 +51,7 @@ export class Downloads {
    * Opens a public link. NOT_FOUND if the link or its key has expired, the key was revoked, or the file was replaced
    * or deleted; QUOTA_EXCEEDED if the month has no room for the bytes.
    */
-  async byToken(token: string, wanted: Wanted): Promise<FileAnswer> {
+  async byToken(token: string, wanted: DownloadOptions): Promise<FileAnswer> {
     const parsed = parseToken(token);
     const project = parsed && (await this.#projects.find(parsed.projectId));
     const now = this.#clock.now();
@@ -63,7 +63,7 @@ export class Downloads {
   }
 
   /** Opens a signed link: project, path, version, expiry and signature, as in its URL. Same errors. */
-  async bySignature(parts: readonly string[], wanted: Wanted): Promise<FileAnswer> {
+  async bySignature(parts: readonly string[], wanted: DownloadOptions): Promise<FileAnswer> {
     const link = readLink(parts);
     const now = this.#clock.now();
     if (!link || now >= link.expiresAtMs) throw new ServiceError('NOT_FOUND');
@@ -82,7 +82,7 @@ export class Downloads {
     return this.#send(project, file, wanted);
   }
 
-  async #send(project: Project, file: FileRow, wanted: Wanted): Promise<FileAnswer> {
+  async #send(project: Project, file: FileRow, wanted: DownloadOptions): Promise<FileAnswer> {
     const sizeBytes = file.size_bytes;
     const headers = headersOf(file);
     if (wanted.head) {
@@ -229,7 +229,7 @@ async function found<T>(opening: Promise<T>): Promise<T> {
   });
 }
 
-function rangeOf({ range, ifRange }: Wanted, file: FileRow): AskedRange {
+function rangeOf({ range, ifRange }: DownloadOptions, file: FileRow): AskedRange {
   if (ifRange !== undefined && ifRange !== etagOf(file)) return 'whole';
   return askedRange(range, file.size_bytes);
 }

@@ -16,7 +16,7 @@ interface LinkedPayload {
 }
 
 /** Where a linked body is: among the blobs, or in its row. */
-type Stored = { readonly digest: string } | { readonly bytes: Uint8Array };
+type BodyLocation = { readonly digest: string } | { readonly bytes: Uint8Array };
 
 /** Serves the bodies of webhooks, and the HTML of mails, by signed links that expire. */
 export class PayloadLinks {
@@ -50,7 +50,7 @@ export class PayloadLinks {
   async #open(
     parts: readonly string[],
     signedText: typeof payloadLinkText,
-    find: (store: Repositories, eventId: string, now: number) => Promise<Stored | null>,
+    find: (store: Repositories, eventId: string, now: number) => Promise<BodyLocation | null>,
   ): Promise<LinkedPayload> {
     const [body = '', eventId = '', expires = '', seal = ''] = parts;
     const { holder, signature } = readSeal(seal);

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/api/http.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import type { ContentHost } from './content-host.ts';
-import type { Downloads, FileAnswer, Wanted } from './downloads.ts';
+import type { Downloads, FileAnswer, DownloadOptions } from './downloads.ts';
 import type { KeptMail } from './kept-mail.ts';
 import { FileBody, StreamBody } from '../../lib/file-body.ts';
 import type { PayloadLinks } from './payload-links.ts';
@@ -128,7 +128,7 @@ async function payload(links: PayloadLinks, c: Context<HttpEnv>): Promise<Respon
 async function download(
   c: Context<HttpEnv>,
   onInternal: OnInternalError,
-  open: (wanted: Wanted) => Promise<FileAnswer>,
+  open: (wanted: DownloadOptions) => Promise<FileAnswer>,
 ): Promise<Response> {
   onlyReads(c);
   const { status, headers, body } = await open({

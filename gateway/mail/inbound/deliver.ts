@@ -92,7 +92,10 @@ export async function deliverMail(
 }
 
 /** The report in a mail about a message of ours; null if it's an answer. */
-function reportOn({ by, recipient }: Answered, { report, payload }: ReadMail): ReadMail['report'] {
+function reportOn(
+  { by, recipient }: OwnMessage,
+  { report, payload }: ReadMail,
+): ReadMail['report'] {
   if (report === null || report.basis === 'fields') return report;
   // Whoever got the message writes about it: an absence notice goes to the return path too.
   const isOfReader = likelyMailbox(payload.from?.address ?? '') === likelyMailbox(recipient);
@@ -119,7 +122,7 @@ function identityOf({ payload: { from, date, subject } }: ReadMail): string {
 }
 
 /** A message of ours. Replies are linked to it if it asked for replies. */
-interface Answered {
+interface OwnMessage {
   readonly id: string;
   readonly takesReplies: boolean;
   readonly recipient: string;
@@ -132,7 +135,7 @@ async function answered(
   store: Repositories,
   { info }: Project,
   arrived: ArrivedMail,
-): Promise<Answered | null> {
+): Promise<OwnMessage | null> {
   const found = await findAnswered(store, info.slug, arrived);
   const batch = found && (await store.emails.findBatch(found.message.batch_id));
   if (!batch) return null;
@@ -167,7 +170,7 @@ async function findAnswered(
   return null;
 }
 
-type Stored = Omit<
+type StoredMail = Omit<
   MailDelivery,
   | 'sourceId'
   | 'source'
@@ -182,7 +185,7 @@ type Stored = Omit<
 >;
 
 /** Stores large content outside the database. The pins keep it until its rows exist. */
-async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Promise<Stored> {
+async function putAway(project: Project, mail: ReadMail, pins: PinnedBlob[]): Promise<StoredMail> {
   const put = async (bytes: Uint8Array, digest?: string): Promise<string> => {
     const pin = await project.blobs.put(bytes, digest);
     pins.push(pin);

@@ -33,10 +33,10 @@ export function readImapConfig(text: string, complain: Complain): ImapConfig | n
     complain,
   );
   if (!server) return null;
-  const { credentials, path, ...place } = server;
+  const { credentials, path, ...address } = server;
   const mailbox = readMailbox(path, complain);
   if (!/^[^/]*\/\/[^/]*@/.test(text)) complain(`${SETTING} has no user name and password.`);
-  return credentials && mailbox !== null ? { ...place, ...credentials, mailbox } : null;
+  return credentials && mailbox !== null ? { ...address, ...credentials, mailbox } : null;
 }
 
 function readMailbox(path: string, complain: Complain): string | null {

@@ -56,7 +56,7 @@ export class InboundMail {
       domain,
       metrics,
     });
-    this.#mailbox = await Box.open({ place: imap, store: control.mailboxes, taker, clock, log });
+    this.#mailbox = await Box.open({ server: imap, store: control.mailboxes, taker, clock, log });
     this.#mailbox.start();
   }
 

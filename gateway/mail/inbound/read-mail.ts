@@ -108,7 +108,7 @@ export interface ReadMail {
 }
 
 /** What we know about a mail besides its bytes. */
-export interface Seen {
+export interface MailFacts {
   readonly now: number;
   /** False if the mail is too large and only its headers were fetched. */
   readonly whole: boolean;
@@ -119,6 +119,6 @@ export interface Seen {
 /** Checks and parses mails, off the main thread. */
 export interface MailReader {
   /** Never rejects because of a mail's content. Rejects with UNAVAILABLE if it is closed or can't read any mail at all. */
-  read(raw: Uint8Array, seen: Seen): Promise<ReadMail>;
+  read(raw: Uint8Array, seen: MailFacts): Promise<ReadMail>;
   close(): Promise<void>;
 }

@@ -84,7 +84,7 @@ export class DiskSpace {
 
   /** As of now, give or take two seconds. */
   async fresh(): Promise<DiskStatus> {
-    if (this.#isStale) await this.look();
+    if (this.#isStale) await this.refresh();
     return this.#status;
   }
 
@@ -95,7 +95,7 @@ export class DiskSpace {
 
   /** UNAVAILABLE if the project can't take in this many bytes now. Measures the disk now and then, without waiting. */
   admit(project: GuardedProject, bytes: number): void {
-    if (this.#isStale && this.#deps.reserveBytes !== 0) void this.look();
+    if (this.#isStale && this.#deps.reserveBytes !== 0) void this.refresh();
     const { level } = this.#status;
     if (level === 'ok') return;
     const { id } = project.info;
@@ -110,8 +110,8 @@ export class DiskSpace {
   }
 
   /** Looks at the disk. Never rejects. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look()
+  refresh(): Promise<void> {
+    this.#looking ??= this.#refresh()
       .catch((error: unknown) => this.#deps.onError(error))
       .finally(() => {
         this.#lookedAt = this.#deps.now();
@@ -120,7 +120,7 @@ export class DiskSpace {
     return this.#looking;
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     const before = this.#status.level;
     let worst = await this.#worst();
     if (

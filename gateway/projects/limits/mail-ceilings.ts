@@ -6,7 +6,7 @@ import type { MailLimits, MailUseStore } from '../../store/control/mail-use.ts';
 /** No ceilings: a local machine. */
 const NO_LIMITS: MailLimits = { account: 0, gateway: 0 };
 
-interface Reserved {
+interface CeilingShare {
   readonly projectId: string;
   readonly messages: number;
   readonly day: string;
@@ -20,7 +20,7 @@ export class MailCeilings {
   readonly #store: MailUseStore;
   readonly #limits: MailLimits;
   /** Counted messages whose write hasn't ended. */
-  readonly #reserved = new Map<string, Reserved>();
+  readonly #reserved = new Map<string, CeilingShare>();
 
   constructor(store: MailUseStore, limits = NO_LIMITS) {
     this.#store = store;
@@ -52,7 +52,7 @@ export class MailCeilings {
   }
 
   /** Gives back messages that were cancelled, to the day they were asked for. */
-  async giveBack(cancelled: Reserved): Promise<void> {
+  async giveBack(cancelled: CeilingShare): Promise<void> {
     if (!this.#isOff) await this.#store.giveBack(cancelled);
   }
 

@@ -43,7 +43,7 @@ export interface ListedProject extends OwnedProject {
   address: Uint8Array | null;
 }
 
-interface Wanted {
+interface ProjectReservation {
   readonly id: string;
   readonly name: string;
   /** The project gets the first free one. */
@@ -153,7 +153,7 @@ export class AccountStore {
    * Uses up a confirmed sign-in and reserves a project for its account. One transaction, so that one sign-in makes
    * one project.
    */
-  reserveProject(use: LoginUse, wanted: Wanted): Promise<Reservation> {
+  reserveProject(use: LoginUse, wanted: ProjectReservation): Promise<Reservation> {
     return this.#writer.write(async (tx): Promise<Reservation> => {
       const login = await byId(tx, use.idHash);
       const state = login ? effectiveLoginState(login, use.now) : 'expired';
@@ -228,7 +228,11 @@ export async function addAccount(
 }
 
 /** A guest may once the operator has invited them, which uses up the invitation, or the settings allow it. */
-async function mayFound(tx: Tx, account: AccountRow, { isAllowed }: Wanted): Promise<boolean> {
+async function mayFound(
+  tx: Tx,
+  account: AccountRow,
+  { isAllowed }: ProjectReservation,
+): Promise<boolean> {
   const guest = await tx.get<{ mailbox_hash: string }>(
     'SELECT mailbox_hash FROM account WHERE id = ? AND is_guest = 1',
     [account.id],

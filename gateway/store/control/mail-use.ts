@@ -16,7 +16,7 @@ export interface MailLimits {
 }
 
 /** The limit in the way, and how much of it is used. */
-export interface MailLimitPassed {
+export interface MailLimitExcess {
   readonly of: 'account' | 'gateway';
   readonly limit: number;
   readonly used: number;
@@ -33,7 +33,7 @@ export class MailUseStore {
   }
 
   /** Counts messages; if they would pass a limit, counts none and returns the limit. */
-  take(use: MailUse, limits: MailLimits): Promise<MailLimitPassed | null> {
+  take(use: MailUse, limits: MailLimits): Promise<MailLimitExcess | null> {
     return this.#writer.write(async (tx) => {
       await tx.put('DELETE FROM mail_use WHERE day < ?', [use.day]);
       const account = await accountScope(tx, use.projectId);
@@ -75,8 +75,8 @@ async function passedBy(
     of,
     scope,
     limits,
-  }: { readonly of: MailLimitPassed['of']; readonly scope: string; readonly limits: MailLimits },
-): Promise<MailLimitPassed | null> {
+  }: { readonly of: MailLimitExcess['of']; readonly scope: string; readonly limits: MailLimits },
+): Promise<MailLimitExcess | null> {
   const limit = limits[of];
   if (limit === 0) return null;
   const row = await tx.get<{ asked: number }>(

@@ -35,7 +35,7 @@ export type Transition =
   | { readonly others: number }
   | { readonly refused: Exclude<ProjectState, 'reserved' | 'deleting'> | 'missing' };
 
-export type Adopted = 'adopted' | 'id_taken' | 'slug_taken';
+export type AdoptionResult = 'adopted' | 'id_taken' | 'slug_taken';
 
 interface StateRow extends Row {
   state: ProjectState;
@@ -94,8 +94,8 @@ export class MoveStore {
   }
 
   /** Adds a project, ready for use, after its database is in place. */
-  adopt({ project, account }: MovingProject): Promise<Adopted> {
-    return this.#writer.write(async (tx): Promise<Adopted> => {
+  adopt({ project, account }: MovingProject): Promise<AdoptionResult> {
+    return this.#writer.write(async (tx): Promise<AdoptionResult> => {
       const { id, slug, name, created_at } = project;
       if (await tx.get('SELECT 1 AS taken FROM project WHERE id = ?', [id])) return 'id_taken';
       if (await tx.get('SELECT 1 AS taken FROM project WHERE slug = ?', [slug])) {

@@ -16,7 +16,7 @@ interface Start {
   readonly network: NetworkOfAddress;
 }
 
-type Taken =
+type ShareResult =
   /** The share that the start counts against: its known network, or the empty one of all others. */
   | { readonly share: string }
   /** When the start was made (ms) that must age first. */
@@ -34,7 +34,7 @@ export async function takeShare(
   table: keyof typeof COUNTED,
   { rateHash, network }: Start,
   { since, perNetwork, strangers }: StartLimits,
-): Promise<Taken> {
+): Promise<ShareResult> {
   const share = (await isKnownNetwork(tx, network)) ? network.networkHash : '';
   const nth = async (condition: string, value: string, limit: number): Promise<number | null> => {
     const row = await tx.get<{ created_at: number }>(

@@ -35,7 +35,7 @@ export interface UiSessionRow extends HolderColumns {
 }
 
 /** A session is valid if it expires after `now` and was last used after `usedAfter`. */
-interface Holding {
+interface SessionWindow {
   readonly now: number;
   readonly usedAfter: number;
 }
@@ -145,7 +145,7 @@ export class UiSessionStore {
   ofKeys(
     projectId: string,
     keyId: string | null,
-    { now, usedAfter }: Holding,
+    { now, usedAfter }: SessionWindow,
   ): Promise<UiSessionRow[]> {
     return this.#reader.read((tx) =>
       tx.all<UiSessionRow>(
@@ -157,7 +157,7 @@ export class UiSessionStore {
   }
 
   /** Returns the valid sessions of all owners, the newest first. Each row's owner is sealed. */
-  ofOwners({ now, usedAfter }: Holding): Promise<UiSessionRow[]> {
+  ofOwners({ now, usedAfter }: SessionWindow): Promise<UiSessionRow[]> {
     return this.#reader.read((tx) =>
       tx.all<UiSessionRow>(
         `SELECT ${SESSION} FROM ui_session WHERE kind = 'owner' AND expires_at > ? AND used_at > ?

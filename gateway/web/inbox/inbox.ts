@@ -90,7 +90,7 @@ export class WebInbox {
     const store = control.uiSessions;
     const publicUrl = server.urls.api;
     this.live = new LiveStreams(deps.admission);
-    const onEnded = (idHash: string): void => this.live.look(idHash);
+    const onEnded = (idHash: string): void => this.live.recheck(idHash);
     this.sessions = new Sessions({ store, clock, vault, onEnded });
     this.access = new AccessService({ projects, store, clock, vault, isLocal });
     this.signIn = new OwnerSignIn({

@@ -11,7 +11,7 @@ import { mayRun, type Executable } from '../../../shared/kernel/operation.ts';
 import { ServiceError } from '../../../shared/lib/errors.ts';
 import { ReadyDocument } from '../../../shared/api/ready-document.ts';
 import { requestList } from '../../../shared/operations/request/list.ts';
-import { isForeign } from '../pages/fence.ts';
+import { isForeign } from '../pages/csrf.ts';
 import { bodyOf, FORM_PROBLEMS, isForm, senderOf, type Ctx } from '../pages/page-answers.tsx';
 import { EventStream } from '../../replica/event-stream.ts';
 import { callerOf, type Access } from './session/access.ts';

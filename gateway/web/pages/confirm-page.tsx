@@ -1,13 +1,13 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Choice, Opened } from '../../approvals/approvals.ts';
+import type { Choice, OpenedRequest } from '../../approvals/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { QuorumLine } from './quorum.tsx';
 import { ExpiryLine, Subject } from './subject.tsx';
 import { AgentText, CautionNote, WrittenBy } from './request-copy.tsx';
 
-interface Confirmed {
-  readonly opened: Opened;
+interface ConfirmPageProps {
+  readonly opened: OpenedRequest;
   readonly choice: Choice;
   readonly csrf: string;
   /** The sealed choice, which the form sends back unchanged. */
@@ -15,16 +15,16 @@ interface Confirmed {
 }
 
 /** The second step before approving a high risk: repeats the request and the choice, with nothing decided yet. */
-export function ConfirmPage(confirmed: Confirmed): JSX.Element {
+export function ConfirmPage(confirmed: ConfirmPageProps): JSX.Element {
   return (
     <Document title="Approve this?" project={confirmed.opened.request.project}>
-      <ConfirmProps {...confirmed} />
+      <ConfirmContent {...confirmed} />
     </Document>
   );
 }
 
 /** The same content for use within another page. */
-export function ConfirmProps({ opened, choice, csrf, step }: Confirmed): JSX.Element {
+export function ConfirmContent({ opened, choice, csrf, step }: ConfirmPageProps): JSX.Element {
   const { request } = opened;
   const option = choice.verb === 'option' ? (request.options[choice.index] ?? null) : null;
   const comment = 'comment' in choice ? choice.comment : undefined;

@@ -47,7 +47,7 @@ export const KINDS: Readonly<Record<RequestKind, KindWords>> = {
   },
 };
 
-type Ended = Exclude<RequestStatus, 'pending'>;
+type EndStatus = Exclude<RequestStatus, 'pending'>;
 
 interface EndWords {
   readonly heading: string;
@@ -59,7 +59,7 @@ interface EndWords {
   readonly participle: string;
 }
 
-const ENDS: Readonly<Record<Ended, EndWords>> = {
+const ENDS: Readonly<Record<EndStatus, EndWords>> = {
   approved: {
     heading: 'Approved',
     tone: 'good',
@@ -105,7 +105,7 @@ const ENDS: Readonly<Record<Ended, EndWords>> = {
   },
 };
 
-const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<Ended, string>>>>> = {
+const MEANINGS: Readonly<Partial<Record<RequestKind, Partial<Record<EndStatus, string>>>>> = {
   policy: {
     approved: 'The new rules are in force.',
     denied: 'The rules stay as they were.',
@@ -150,7 +150,7 @@ const WITHDRAWN: EndWords = {
 /** How a request ended, in words for its kind. */
 export function endOf(
   { kind, withdrawn }: Pick<RequestView, 'kind' | 'withdrawn'>,
-  status: Ended,
+  status: EndStatus,
 ): EndWords {
   if (withdrawn !== null) return WITHDRAWN;
   const words = ENDS[status];
@@ -181,7 +181,7 @@ const ENDS_IN: Readonly<Record<Choice['verb'], readonly RequestStatus[]>> = {
  * What happened to a choice that came too late. Only a plain yes or no can count as the same as the actual result,
  * because an option or an answer may have been a different one.
  */
-export function lateSentence(verb: Choice['verb'], status: Ended, isWithdrawn = false): string {
+export function lateSentence(verb: Choice['verb'], status: EndStatus, isWithdrawn = false): string {
   const same = ENDS_IN[verb].includes(status) && (verb === 'approve' || verb === 'deny');
   const { participle } = isWithdrawn ? WITHDRAWN : ENDS[status];
   if (same)

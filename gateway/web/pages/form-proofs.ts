@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/lib/clock.ts';
 const READING_MS = 1000;
 
 /** `early`: the form is ours, and its page was made less than a second ago. */
-type Judged = 'valid' | 'early' | 'invalid';
+type ProofVerdict = 'valid' | 'early' | 'invalid';
 
 /**
  * The value of the field `csrf` in our forms: when the page was made, and a signature over that and over what the page
@@ -31,7 +31,7 @@ export class FormProofs {
     return this.#at(text, this.#clock.now() - READING_MS);
   }
 
-  judge(text: string, proof = ''): Judged {
+  judge(text: string, proof = ''): ProofVerdict {
     const [, madeAt, signature] = /^(\d{1,15})\.([\w-]+)$/.exec(proof) ?? [];
     if (madeAt === undefined || signature === undefined) return 'invalid';
     if (!isSigned(this.#vault, timed(text, madeAt), signature)) return 'invalid';

@@ -1,5 +1,5 @@
 import { COMMENT_MAX_CHARS } from '../../../shared/rules/requests/request-state.ts';
-import type { Choice, Decided } from '../../approvals/approvals.ts';
+import type { Choice, DecisionOutcome } from '../../approvals/approvals.ts';
 
 export const FORM_MAX_BYTES = 16 * 1024;
 /** How much a person can write, in the units that browsers count; it fits into a form in any script. */
@@ -16,7 +16,7 @@ export type ReadChoice =
   | { readonly choice: null; readonly problem: string };
 
 /** What the address of the next page says of a choice. */
-export function afterChoice(outcome: Decided['outcome'], { verb }: Choice): string {
+export function afterChoice(outcome: DecisionOutcome['outcome'], { verb }: Choice): string {
   if (outcome === 'counted') return '?recorded=1';
   return outcome === 'late' ? `?late=${verb}` : '';
 }

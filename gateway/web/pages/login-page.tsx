@@ -4,7 +4,7 @@ import type { LoginClient, LoginView } from '../../auth/login-service.ts';
 import { Document } from './document.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { MessagePage } from './message-page.tsx';
-import type { Reading } from './text.ts';
+import type { TextKind } from './text.ts';
 import { lengthOfTime } from '../ui/time.ts';
 import { AgentText, Ago, Time } from './request-copy.tsx';
 
@@ -110,13 +110,13 @@ function Begun({ login }: Pick<PageResult, 'login'>): JSX.Element {
   );
 }
 
-interface Known {
+interface FactProps {
   readonly name: string;
   readonly text: string | null;
-  readonly reading?: Reading;
+  readonly reading?: TextKind;
 }
 
-function Fact({ name, text, reading = 'line' }: Known): JSX.Element | null {
+function Fact({ name, text, reading = 'line' }: FactProps): JSX.Element | null {
   if (text === null) return null;
   return (
     <>

@@ -3,7 +3,7 @@ import type { HttpEnv } from '../../../shared/api/http.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../shared/lib/limits.ts';
 import type { LoginService, LoginView } from '../../auth/login-service.ts';
 import { LOGIN_CODES_MAX } from '../../../shared/lib/limits.ts';
-import { isForeign, signInText } from './fence.ts';
+import { isForeign, signInText } from './csrf.ts';
 import { readForm } from './form.ts';
 import { DeadLoginPage, LoginPage } from './login-page.tsx';
 import {
@@ -80,14 +80,14 @@ async function press(pages: Pages, c: Ctx): Promise<Response> {
   return seeOther(c, token);
 }
 
-interface Typed {
+interface CodeForm {
   readonly token: string;
   readonly login: LoginView;
   readonly code: string | undefined;
 }
 
 /** Without a code nothing is counted. The page says that one was wrong, as long as there is another try. */
-async function confirm(pages: Pages, c: Ctx, { token, login, code }: Typed): Promise<Response> {
+async function confirm(pages: Pages, c: Ctx, { token, login, code }: CodeForm): Promise<Response> {
   if (login.state !== 'waiting') return seeOther(c, token);
   if (code === undefined) {
     const problem = 'Type the code that your terminal shows.';

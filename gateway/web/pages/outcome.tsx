@@ -1,12 +1,12 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { IDLE_MS } from '../../../shared/rules/requests/outcome.ts';
-import type { Opened } from '../../approvals/approvals.ts';
+import type { OpenedRequest } from '../../approvals/approvals.ts';
 import { Icon } from '../ui/icons.tsx';
 import { AgentText, Ago } from './request-copy.tsx';
 import { lengthOfTime } from '../ui/time.ts';
 
 /** What became of the event after the decision. */
-export function OutcomeNote({ opened }: { readonly opened: Opened }): JSX.Element | null {
+export function OutcomeNote({ opened }: { readonly opened: OpenedRequest }): JSX.Element | null {
   const { request, now } = opened;
   const { outcome } = request;
   if (outcome === null) return null;

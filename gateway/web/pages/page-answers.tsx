@@ -10,7 +10,7 @@ import {
 import { readBody, refuseEncoded } from '../../../shared/api/read-body.ts';
 import type { Vault } from '../../../shared/kernel/context.ts';
 import { render } from './document.tsx';
-import type { Sender } from './fence.ts';
+import type { Sender } from './csrf.ts';
 import type { FormProofs } from './form-proofs.ts';
 import { FORM_MAX_BYTES } from './form.ts';
 import { MessagePage } from './message-page.tsx';

@@ -1,9 +1,9 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened } from '../../approvals/approvals.ts';
+import type { OpenedRequest } from '../../approvals/approvals.ts';
 import { AgentText, Time } from './request-copy.tsx';
 
 /** How many people must approve, and who did: `Needs 2 approvals; ana approved at 14:02:05 UTC.` */
-export function QuorumLine({ opened }: { readonly opened: Opened }): JSX.Element | null {
+export function QuorumLine({ opened }: { readonly opened: OpenedRequest }): JSX.Element | null {
   const { request, now } = opened;
   const { needed, given } = request.approvals;
   if (needed === 1) return null;

@@ -2,12 +2,12 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { Icon } from '../ui/icons.tsx';
 import { digitsOf } from '../ui/number.ts';
 import { lengthOfTime, timeOfDay } from '../ui/time.ts';
-import { cautionsOf, fold, pieces, type Reading } from './text.ts';
+import { cautionsOf, fold, pieces, type TextKind } from './text.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 
 interface Spoken {
   readonly text: string;
-  readonly reading: Reading;
+  readonly reading: TextKind;
   readonly class?: string;
 }
 
@@ -87,7 +87,7 @@ export function CautionNote({
   texts,
   writer = 'the agent',
 }: {
-  readonly texts: readonly (readonly [string, Reading])[];
+  readonly texts: readonly (readonly [string, TextKind])[];
   readonly writer?: string;
 }): JSX.Element | null {
   const { hidden, lookalike, directions } = cautionsOf(texts);

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened } from '../../approvals/approvals.ts';
+import type { OpenedRequest } from '../../approvals/approvals.ts';
 import { moreApprovals, moreNeeded } from '../../approvals/quorum.ts';
 import { Document } from './document.tsx';
 import { WRITTEN_MAX_CHARS, type Form } from './form.ts';
@@ -10,8 +10,8 @@ import { About, ExpiryLine, Subject, ThreadLine } from './subject.tsx';
 import { AgentText, Time } from './request-copy.tsx';
 import { KINDS } from './copy.ts';
 
-interface Asked {
-  readonly opened: Opened;
+interface RequestPageProps {
+  readonly opened: OpenedRequest;
   readonly csrf: string;
   /** Why the last submission decided nothing. */
   readonly problem: string | null;
@@ -24,17 +24,17 @@ interface Asked {
 }
 
 /** A request that waits for a decision. */
-export function RequestPage(asked: Asked): JSX.Element {
+export function RequestPage(asked: RequestPageProps): JSX.Element {
   const { request } = asked.opened;
   return (
     <Document title={KINDS[request.kind].noun} project={request.project} wide>
-      <RequestProps {...asked} />
+      <RequestContent {...asked} />
     </Document>
   );
 }
 
 /** The same content for use within another page: the request, and the decision forms. */
-export function RequestProps(asked: Asked): JSX.Element {
+export function RequestContent(asked: RequestPageProps): JSX.Element {
   const { request } = asked.opened;
   const { heading, lead } = headOf(asked);
   return (
@@ -65,7 +65,7 @@ export function RequestProps(asked: Asked): JSX.Element {
 }
 
 /** A person who approved is told what is still missing. */
-function headOf({ opened, recorded = false }: Asked): { heading: Child; lead: string } {
+function headOf({ opened, recorded = false }: RequestPageProps): { heading: Child; lead: string } {
   const { request, votedAt, now } = opened;
   if (votedAt === null) return KINDS[request.kind];
   if (recorded) return { heading: 'Recorded', lead: moreNeeded(request.approvals) };
@@ -80,7 +80,7 @@ function headOf({ opened, recorded = false }: Asked): { heading: Child; lead: st
 }
 
 /** Comes first, and screen readers announce it at once. */
-function Problem({ problem }: Pick<Asked, 'problem'>): JSX.Element | null {
+function Problem({ problem }: Pick<RequestPageProps, 'problem'>): JSX.Element | null {
   if (problem === null) return null;
   return (
     <div class="note warn" role="alert">
@@ -92,7 +92,7 @@ function Problem({ problem }: Pick<Asked, 'problem'>): JSX.Element | null {
   );
 }
 
-function Decisions({ opened, csrf, form }: Asked): JSX.Element {
+function Decisions({ opened, csrf, form }: RequestPageProps): JSX.Element {
   const { kind, options, risk } = opened.request;
   const isChannel = kind === 'channel';
   const kept = form.verb === 'needs_context' ? undefined : form.comment;
@@ -144,7 +144,7 @@ function Decisions({ opened, csrf, form }: Asked): JSX.Element {
 }
 
 /** Approvals of more than this call. */
-function More({ request: { like, suggestedRule } }: Pick<Opened, 'request'>): JSX.Element {
+function More({ request: { like, suggestedRule } }: Pick<OpenedRequest, 'request'>): JSX.Element {
   return (
     <>
       {like !== null && (
@@ -163,7 +163,7 @@ function More({ request: { like, suggestedRule } }: Pick<Opened, 'request'>): JS
   );
 }
 
-function Answers({ opened, csrf, form }: Asked): JSX.Element {
+function Answers({ opened, csrf, form }: RequestPageProps): JSX.Element {
   const { options } = opened.request;
   return (
     <>
@@ -212,7 +212,7 @@ function Option({
   );
 }
 
-function NeedsContext({ opened, csrf, form }: Asked): JSX.Element {
+function NeedsContext({ opened, csrf, form }: RequestPageProps): JSX.Element {
   const kept = form.verb === 'needs_context' ? (form.comment ?? '') : undefined;
   const isQuestion = opened.request.kind === 'question';
   return (
@@ -236,7 +236,7 @@ function NeedsContext({ opened, csrf, form }: Asked): JSX.Element {
 }
 
 /** Messages from this key wait for an hour; its requests don't. */
-function Mute({ opened, csrf }: Asked): JSX.Element {
+function Mute({ opened, csrf }: RequestPageProps): JSX.Element {
   const { mutedUntil, now, request } = opened;
   const isOn = mutedUntil !== null;
   const key = <AgentText text={request.keyName} reading="line" class="mono" />;
@@ -265,7 +265,7 @@ function Mute({ opened, csrf }: Asked): JSX.Element {
 }
 
 /** Ends what the agent may do: all that its session asks, or, where it named none, its key. */
-function Stop({ opened, csrf, keyHref = null }: Asked): JSX.Element | null {
+function Stop({ opened, csrf, keyHref = null }: RequestPageProps): JSX.Element | null {
   const { thread, keyName } = opened.request;
   if (thread === null && keyHref === null) return null;
   return (

@@ -1,5 +1,5 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Choice, Opened, RequestStatus } from '../../approvals/approvals.ts';
+import type { Choice, OpenedRequest, RequestStatus } from '../../approvals/approvals.ts';
 import { Document } from './document.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { OutcomeNote } from './outcome.tsx';
@@ -8,8 +8,8 @@ import { About, Subject } from './subject.tsx';
 import { AgentText, Ago, Time } from './request-copy.tsx';
 import { endOf, lateSentence } from './copy.ts';
 
-interface Ended {
-  readonly opened: Opened;
+interface ResultPageProps {
+  readonly opened: OpenedRequest;
   readonly status: Exclude<RequestStatus, 'pending'>;
   /** The person's choice that came too late; null if they only looked, or made the decision. */
   readonly late: Choice['verb'] | null;
@@ -18,17 +18,17 @@ interface Ended {
 }
 
 /** A request that is over: how it ended, by whom and when, and its content. */
-export function ResultPage(ended: Ended): JSX.Element {
+export function ResultPage(ended: ResultPageProps): JSX.Element {
   const { request } = ended.opened;
   return (
     <Document title={endOf(request, ended.status).heading} project={request.project}>
-      <ResultProps {...ended} />
+      <ResultContent {...ended} />
     </Document>
   );
 }
 
 /** The same content for use within another page. */
-export function ResultProps({ opened, status, late, csrf }: Ended): JSX.Element {
+export function ResultContent({ opened, status, late, csrf }: ResultPageProps): JSX.Element {
   const { request } = opened;
   const words = endOf(request, status);
   const showsDecision = status === 'modified' || status === 'answered';
@@ -76,7 +76,7 @@ export function ResultProps({ opened, status, late, csrf }: Ended): JSX.Element 
   );
 }
 
-function UnusedNote({ request }: Pick<Opened, 'request'>): JSX.Element | null {
+function UnusedNote({ request }: Pick<OpenedRequest, 'request'>): JSX.Element | null {
   if (request.unused === null) return null;
   return (
     <div class="note warn">
@@ -94,7 +94,7 @@ function UnusedNote({ request }: Pick<Opened, 'request'>): JSX.Element | null {
 }
 
 /** Until when the answer holds for others in the session. */
-function Lasting({ opened, csrf }: Pick<Ended, 'opened' | 'csrf'>): JSX.Element | null {
+function Lasting({ opened, csrf }: Pick<ResultPageProps, 'opened' | 'csrf'>): JSX.Element | null {
   const { request, now } = opened;
   const { lastsUntil, like, status } = request;
   if (lastsUntil === null || lastsUntil <= now) return null;
@@ -121,7 +121,7 @@ function Lasting({ opened, csrf }: Pick<Ended, 'opened' | 'csrf'>): JSX.Element 
   );
 }
 
-function By({ opened, status }: Pick<Ended, 'opened' | 'status'>): JSX.Element {
+function By({ opened, status }: Pick<ResultPageProps, 'opened' | 'status'>): JSX.Element {
   const { request, now } = opened;
   if (status === 'expired' && request.withdrawn === null) {
     return (

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import type { HttpEnv } from '../../../shared/api/http.ts';
-import type { Choice, ApprovalService, Opened } from '../../approvals/approvals.ts';
+import type { Choice, ApprovalService, OpenedRequest } from '../../approvals/approvals.ts';
 import { besideDecision } from './beside.ts';
 import { ChannelPage } from './channel-page.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
-import { addressText, decisionText, isForeign, openStep, sealStep } from './fence.ts';
+import { addressText, decisionText, isForeign, openStep, sealStep } from './csrf.ts';
 import { afterChoice, readChoice, readForm, type Form, type ReadChoice } from './form.ts';
 import { DeadLinkPage } from './message-page.tsx';
 import {
@@ -67,7 +67,7 @@ async function showRequest(pages: Pages, c: Ctx): Promise<Response> {
 
 interface PageResult {
   readonly token: string;
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   readonly late?: Choice['verb'] | null;
   readonly recorded?: boolean;
   readonly status?: 200 | 400 | 403 | 409 | 413 | 415;
@@ -112,20 +112,20 @@ async function decide(pages: Pages, c: Ctx): Promise<Response> {
 }
 
 /** The choice of the first step, as the second step's page showed it. */
-function confirmed(pages: Pages, token: string, opened: Opened, form: Form): ReadChoice {
+function confirmed(pages: Pages, token: string, opened: OpenedRequest, form: Form): ReadChoice {
   const choice = openStep(pages.vault, token, opened, form.confirm);
   return choice === null ? { choice, problem: FORM_PROBLEMS.outdated } : { choice };
 }
 
-interface Taken {
+interface ChoiceForm {
   readonly token: string;
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   readonly form: Form;
   readonly choice: Choice;
 }
 
 /** Records a choice made on our page, unless it needs confirmation first. */
-async function take(pages: Pages, c: Ctx, taken: Taken): Promise<Response> {
+async function take(pages: Pages, c: Ctx, taken: ChoiceForm): Promise<Response> {
   const { token, opened, form, choice } = taken;
   if (form.confirm === undefined && needsSecondStep(opened, choice)) {
     return seeOther(c, `${token}?step=${sealStep(pages.vault, token, opened, choice)}`);
@@ -163,6 +163,6 @@ async function confirmChannel(pages: Pages, c: Ctx): Promise<Response> {
   return verified === null ? page(c, 404, <DeadLinkPage />) : seeOther(c, token);
 }
 
-function isOver({ request, now }: Opened): boolean {
+function isOver({ request, now }: OpenedRequest): boolean {
   return statusAt(request, now) !== 'pending';
 }

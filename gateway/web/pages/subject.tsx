@@ -1,8 +1,8 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
-import type { Opened, RequestView } from '../../approvals/approvals.ts';
+import type { OpenedRequest, RequestView } from '../../approvals/approvals.ts';
 import { Bars, Icon } from '../ui/icons.tsx';
 import { digitsOf } from '../ui/number.ts';
-import type { Reading } from './text.ts';
+import type { TextKind } from './text.ts';
 import { lengthOfTime } from '../ui/time.ts';
 import {
   AgentText,
@@ -213,7 +213,7 @@ function classOfLine(line: string): string {
 }
 
 /** What the agent says of itself. */
-function Claimed({ label, platform }: Opened['request']['agent']): JSX.Element {
+function Claimed({ label, platform }: OpenedRequest['request']['agent']): JSX.Element {
   return (
     <>
       {label === null ? (
@@ -237,7 +237,7 @@ export function About({
   opened,
   keyHref = null,
 }: {
-  readonly opened: Opened;
+  readonly opened: OpenedRequest;
   /** The page of the agent's key, if the visitor may open it. */
   readonly keyHref?: string | null;
 }): JSX.Element {
@@ -284,7 +284,7 @@ export function About({
 }
 
 /** Such as `Expires in 3 h, at 14:30:05 UTC`. */
-export function ExpiryLine({ opened }: { readonly opened: Opened }): JSX.Element {
+export function ExpiryLine({ opened }: { readonly opened: OpenedRequest }): JSX.Element {
   const { now, request } = opened;
   return (
     <p class="soft">
@@ -308,8 +308,8 @@ export function ThreadLine({
   );
 }
 
-function textsOf(request: RequestView): (readonly [string, Reading])[] {
-  const texts: (readonly [string | null, Reading])[] = [
+function textsOf(request: RequestView): (readonly [string, TextKind])[] {
+  const texts: (readonly [string | null, TextKind])[] = [
     [request.summary, request.kind === 'question' ? 'prose' : 'line'],
     [request.action, 'exact'],
     [request.details, 'prose'],
@@ -325,7 +325,7 @@ function textsOf(request: RequestView): (readonly [string, Reading])[] {
   return texts.flatMap(([text, reading]) => (text === null ? [] : [[text, reading] as const]));
 }
 
-function boundTexts({ bound, event }: RequestView): (readonly [string, Reading])[] {
+function boundTexts({ bound, event }: RequestView): (readonly [string, TextKind])[] {
   const type = event === null ? [] : [[event.type, 'exact'] as const];
   if (bound === null) return type;
   const texts =

@@ -5,7 +5,7 @@
  * How to read a text. `prose` has lines; `line` is one line; `exact` is a name or number where each character matters;
  * `code` is an indented line where each character matters.
  */
-export type Reading = 'prose' | 'line' | 'exact' | 'code';
+export type TextKind = 'prose' | 'line' | 'exact' | 'code';
 
 /**
  * A piece of a text: `hidden` names a character that can't be seen; `lookalike` may be mistaken for another character.
@@ -23,7 +23,7 @@ interface Rules {
   readonly ascii: boolean;
 }
 
-const RULES: Readonly<Record<Reading, Rules>> = {
+const RULES: Readonly<Record<TextKind, Rules>> = {
   prose: { breaks: true, blanksMax: 20, ascii: false },
   line: { breaks: false, blanksMax: 3, ascii: false },
   exact: { breaks: false, blanksMax: 1, ascii: true },
@@ -60,7 +60,7 @@ const RIGHT_TO_LEFT =
 const MANY_BREAKS = /\n(?:[^\S\n]*\n){3,}/.source;
 
 /** Splits a text into plain pieces and pieces that need a mark. */
-export function pieces(text: string, reading: Reading): readonly Piece[] {
+export function pieces(text: string, reading: TextKind): readonly Piece[] {
   const rules = RULES[reading];
   const found = new Pieces();
   for (const token of tokens(text, rules, reading === 'exact')) {
@@ -102,7 +102,7 @@ export interface Cautions {
   readonly directions: boolean;
 }
 
-export function cautionsOf(texts: readonly (readonly [string, Reading])[]): Cautions {
+export function cautionsOf(texts: readonly (readonly [string, TextKind])[]): Cautions {
   const all = texts.flatMap(([text, reading]) => pieces(text, reading));
   return {
     hidden: all.some(({ kind }) => kind === 'hidden'),

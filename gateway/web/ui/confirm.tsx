@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Icon } from './icons.tsx';
-import { Fields, type FieldSpec, type Sent } from './form.tsx';
+import { Fields, type FieldSpec, type SubmittedForm } from './form.tsx';
 import { Form, Problem } from './parts.tsx';
 import { NO_REFUSAL, type Refusal } from './refusal.ts';
 import type { PageResult, PageContext } from '../inbox/page-context.ts';
@@ -23,7 +23,7 @@ interface Step {
   /** The URL of the previous page. */
   readonly back: string;
   /** The form as it was sent, and why it was refused. */
-  readonly sent?: Sent | null;
+  readonly sent?: SubmittedForm | null;
   readonly refusal?: Refusal;
 }
 

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import { plainJson, plainLine, plainText } from '../pages/text.ts';
 
-interface Labelled {
+interface FieldProps {
   readonly name: string;
   readonly label: string;
   /** Explains the input, below the field. */
@@ -12,7 +12,7 @@ interface Labelled {
 }
 
 /** Links a field to its hint and problem for screen readers. */
-function described({ name, hint, problem }: Labelled): Readonly<Record<string, string>> {
+function described({ name, hint, problem }: FieldProps): Readonly<Record<string, string>> {
   const ids = [problem && `${name}-problem`, hint && `${name}-hint`].filter(Boolean).join(' ');
   return {
     ...(ids !== '' && { 'aria-describedby': ids }),
@@ -20,7 +20,7 @@ function described({ name, hint, problem }: Labelled): Readonly<Record<string, s
   };
 }
 
-function Frame({ field, children }: { field: Labelled; children?: Child }): JSX.Element {
+function Frame({ field, children }: { field: FieldProps; children?: Child }): JSX.Element {
   const { name, label, hint, problem } = field;
   return (
     <div class="field">
@@ -47,7 +47,7 @@ export function Field({
   maxlength,
   placeholder,
   ...field
-}: Labelled & {
+}: FieldProps & {
   readonly value?: string | undefined;
   readonly type?: 'text' | 'password' | 'date' | 'search';
   readonly maxlength: number;
@@ -76,7 +76,7 @@ export function Choice({
   value,
   choices,
   ...field
-}: Labelled & {
+}: FieldProps & {
   readonly value: string | undefined;
   readonly choices: readonly (readonly [value: string, text: string])[];
 }): JSX.Element {
@@ -99,7 +99,7 @@ export function CheckBoxes({
   values,
   choices,
   ...field
-}: Labelled & {
+}: FieldProps & {
   readonly values: readonly string[];
   readonly choices: readonly (readonly [value: string, text: string])[];
 }): JSX.Element {
@@ -129,7 +129,7 @@ export function CodeArea({
   value,
   rows,
   ...field
-}: Labelled & { readonly value: string; readonly rows: number }): JSX.Element {
+}: FieldProps & { readonly value: string; readonly rows: number }): JSX.Element {
   return (
     <Frame field={field}>
       <textarea

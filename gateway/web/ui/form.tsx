@@ -45,7 +45,7 @@ export function knownField(
 }
 
 /** A form as it was sent. */
-export interface Sent {
+export interface SubmittedForm {
   /** The value of a field, trimmed unless it's a secret; undefined if empty. */
   readonly value: (name: string) => string | undefined;
   /** The same as it was written. */
@@ -59,7 +59,7 @@ export function readForm(
   body: string,
   fields: readonly FieldSpec[],
   more: readonly string[] = [],
-): Sent | null {
+): SubmittedForm | null {
   const sent = new URLSearchParams(body);
   const single = fields.filter(({ kind }) => kind !== 'checks').map(({ name }) => name);
   if ([...single, ...more].some((name) => sent.getAll(name).length > 1)) return null;
@@ -81,7 +81,7 @@ export function Fields({
   problems = {},
 }: {
   readonly fields: readonly FieldSpec[];
-  readonly sent?: Sent | null;
+  readonly sent?: SubmittedForm | null;
   readonly problems?: Refusal['fields'];
 }): JSX.Element {
   return (
@@ -119,13 +119,13 @@ export interface FormPage {
   readonly unread: string;
   /** The fields that error codes are about. */
   readonly about?: Readonly<Partial<Record<ErrorCode, string>>>;
-  readonly submit: (sent: Sent) => Promise<ActionResult>;
+  readonly submit: (sent: SubmittedForm) => Promise<ActionResult>;
 }
 
 export function showForm(
   context: PageContext,
   page: FormPage,
-  sent: Sent | null = null,
+  sent: SubmittedForm | null = null,
   { status, text, fields }: Refusal = NO_REFUSAL,
 ): PageResult {
   const { title, lead, button } = page;

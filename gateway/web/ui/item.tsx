@@ -8,7 +8,7 @@ import { Form, Problem, UpLink } from './parts.tsx';
 import { NO_REFUSAL, refusalOf, type Refusal } from './refusal.ts';
 import type { ActionResult, PageContext, PageResult } from '../inbox/page-context.ts';
 import { FlashNote, StateCard, type Flash } from './detail.tsx';
-import { readForm, type FieldSpec, type Sent } from './form.tsx';
+import { readForm, type FieldSpec, type SubmittedForm } from './form.tsx';
 import type { State } from './list.tsx';
 
 /** Something to do with one item. */
@@ -28,10 +28,10 @@ export interface Act<T> {
   /** The page itself shows the form. */
   readonly isPlaced?: true;
   /** The next page, a word for this one, why nothing was done, or null for the page above. */
-  readonly run: (context: PageContext, item: T, sent: Sent) => Promise<Done>;
+  readonly run: (context: PageContext, item: T, sent: SubmittedForm) => Promise<ActResult>;
 }
 
-type Done = ActionResult | { readonly flash: Flash } | { readonly problem: string } | null;
+type ActResult = ActionResult | { readonly flash: Flash } | { readonly problem: string } | null;
 
 /** What the page of one item shows. */
 export interface Detail {
@@ -59,7 +59,7 @@ export interface Item<T> {
   readonly acts: readonly Act<T>[];
 }
 
-interface Found<T> {
+interface OpenItem<T> {
   readonly kind: Item<T>;
   readonly id: string;
   readonly item: T;
@@ -109,13 +109,17 @@ function readAct<T>(
   { takes = [] }: Act<T>,
   { fields = [], hidden = [] }: Pick<Question, 'fields' | 'hidden'> = {},
   body: string,
-): Sent | null {
+): SubmittedForm | null {
   const names = hidden.map(([name]) => name);
   const sent = readForm(body, fields, ['act', ...names, ...takes]);
   return sent && names.every((name) => sent.value(name) !== undefined) ? sent : null;
 }
 
-async function leadOn<T>(context: PageContext, found: Found<T>, done: Done): Promise<ActionResult> {
+async function leadOn<T>(
+  context: PageContext,
+  found: OpenItem<T>,
+  done: ActResult,
+): Promise<ActionResult> {
   const { kind, id } = found;
   if (done === null) return { to: kind.up(context, id)[0] };
   if ('problem' in done) {
@@ -137,7 +141,7 @@ function refusalTo(error: unknown, fields: readonly FieldSpec[] = []): Refusal {
 
 async function shown<T>(
   context: PageContext,
-  found: Found<T>,
+  found: OpenItem<T>,
   { status, text }: Refusal = NO_REFUSAL,
 ): Promise<PageResult> {
   const { kind, id, item } = found;
@@ -167,12 +171,12 @@ async function shown<T>(
   return { title, content, status, wide: true, ...(picturesFrom && { picturesFrom }) };
 }
 
-function isOpen<T>(context: PageContext, { item }: Found<T>, act: Act<T>): boolean {
+function isOpen<T>(context: PageContext, { item }: OpenItem<T>, act: Act<T>): boolean {
   return (!act.needs || context.may(act.needs)) && (act.may?.(context, item) ?? true);
 }
 
 /** The buttons of what can be done at once, then links to what needs a second step. */
-function buttons<T>(context: PageContext, found: Found<T>): JSX.Element {
+function buttons<T>(context: PageContext, found: OpenItem<T>): JSX.Element {
   const { kind, id, item } = found;
   const open = kind.acts.filter((act) => !act.isPlaced && isOpen(context, found, act));
   const direct = open.filter(({ asks }) => !asks);

@@ -11,13 +11,13 @@ export function keptQuery(context: PageContext, names: readonly string[]): Query
 }
 
 /** What a query filters by. */
-export type Filled<Name extends string> = Readonly<Partial<Record<Name, string>>>;
+export type QueryFilter<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
 /** An empty field of a form doesn't filter. */
 export function filledIn<Name extends string>(
   context: PageContext,
   names: readonly Name[],
-): Filled<Name> {
+): QueryFilter<Name> {
   const filled: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = context.query(name)?.trim() ?? '';

@@ -7,7 +7,7 @@ import { isObject } from '../../lib/guards.ts';
 import { markMeta, staleNote } from '../answer-marks.ts';
 import { shownError } from '../http.ts';
 import { readArguments } from './arguments.ts';
-import { UNTRUSTED_META } from './fence.ts';
+import { UNTRUSTED_META } from './untrusted.ts';
 import { fittingAnswer, shownAnswer } from './fit.ts';
 import { markNumbers } from './numbers.ts';
 import { inputSchema, type ObjectSchema } from './schema.ts';

@@ -29,7 +29,7 @@ import {
 import { argumentsOf, withArguments } from './arguments.ts';
 import { challenge } from './challenge.ts';
 import { clientNameOf, idOf, messageOf, readJson, takesTasks, type Message } from './body.ts';
-import { hold, holdJson, sent, type Sent, type Served } from './tasks/hold.ts';
+import { hold, holdJson, sent, type ClientReply, type SdkReply } from './tasks/hold.ts';
 import { writeNumbers } from './numbers.ts';
 import { listen } from './tasks/listen.ts';
 import { errorJson, errorOf, invalidParams, invalidRequest, RefusedRequest } from './refusal.ts';
@@ -58,7 +58,7 @@ interface HttpCall {
 }
 
 /** A request that we serve, and its caller. */
-interface Accepted {
+interface McpCall {
   readonly message: Message;
   readonly era: Exchange['era'];
   readonly caller: Caller;
@@ -182,7 +182,7 @@ export class Endpoint {
   }
 
   /** The kind of protocol revision that a message uses, and the headers that the SDK should read. */
-  #era(c: Context<HttpEnv>, body: Message): Pick<Accepted, 'era' | 'headers'> {
+  #era(c: Context<HttpEnv>, body: Message): Pick<McpCall, 'era' | 'headers'> {
     const version = c.req.header('mcp-protocol-version');
     const method = c.req.header('mcp-method');
     const name = c.req.header('mcp-name');
@@ -208,7 +208,7 @@ export class Endpoint {
   }
 
   /** Gets the SDK's answer. Rejects with errors that concern the request as a whole. */
-  async #serve(c: Context<HttpEnv>, accepted: Accepted, signal: AbortSignal): Promise<Served> {
+  async #serve(c: Context<HttpEnv>, accepted: McpCall, signal: AbortSignal): Promise<SdkReply> {
     const { message, era, headers } = accepted;
     const failures: unknown[] = [];
     const exchange = this.#exchange(c, accepted, signal, (error) => failures.push(error));
@@ -225,7 +225,7 @@ export class Endpoint {
 
   #exchange(
     c: Context<HttpEnv>,
-    { message, era, caller, tables }: Accepted,
+    { message, era, caller, tables }: McpCall,
     signal: AbortSignal,
     failed: Exchange['failed'],
   ): Exchange {
@@ -247,12 +247,12 @@ export class Endpoint {
   /** Runs a call that may take longer than clients and proxies wait without output. */
   async #hold(
     visit: HttpCall,
-    accepted: Accepted & { readonly message: JSONRPCRequest },
+    accepted: McpCall & { readonly message: JSONRPCRequest },
   ): Promise<Response> {
     const { c, headers } = visit;
     const { message, caller } = accepted;
     const gone = callerGone(c.env.outgoing);
-    const run = (signal: AbortSignal): Promise<Served> =>
+    const run = (signal: AbortSignal): Promise<SdkReply> =>
       this.#serve(c, accepted, signal).catch((error: unknown) => {
         // The SDK aborts calls whose client left or cancelled.
         if (signal.aborted) return null;
@@ -276,7 +276,7 @@ export class Endpoint {
 
   async #listen(
     visit: HttpCall,
-    accepted: Accepted & { readonly message: JSONRPCRequest },
+    accepted: McpCall & { readonly message: JSONRPCRequest },
   ): Promise<Response> {
     const { c } = visit;
     if (!acceptsStream(c)) {
@@ -345,7 +345,7 @@ async function serveLegacy(
   exchange: Exchange,
   message: Message,
   signal: AbortSignal,
-): Promise<Served> {
+): Promise<SdkReply> {
   const server = serverOf(exchange);
   if (signal !== NEVER) {
     const transport = new PerRequestHTTPServerTransport({ classification: { era: 'legacy' } });
@@ -377,7 +377,7 @@ function refuseBare(message: Message): void {
 }
 
 /** The SDK's answer with our headers. */
-async function answered(visit: HttpCall, served: Served): Promise<Response> {
+async function answered(visit: HttpCall, served: SdkReply): Promise<Response> {
   const body = await sent(served);
   const status = served instanceof Response ? served.status : body === null ? 202 : 200;
   return replied(visit, body, status, visit.headers);
@@ -385,7 +385,7 @@ async function answered(visit: HttpCall, served: Served): Promise<Response> {
 
 function replied(
   { c }: HttpCall,
-  body: Sent,
+  body: ClientReply,
   status: number,
   headers: Readonly<Record<string, string>>,
 ): Response {

@@ -3,7 +3,7 @@ import type { Operation } from '../../kernel/operation.ts';
 import { stringifyExact } from '../../lib/json/exact-json.ts';
 import { isObject } from '../../lib/guards.ts';
 import { pluralize } from '../../lib/pluralize.ts';
-import { fenceAnswer, textBytes } from './fence.ts';
+import { fenceAnswer, textBytes } from './untrusted.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { offeredText, type Offered } from './offered.ts';
+import { offeredText, type ToolNames } from './tool-names.ts';
 
 /** What the service is for, and the tools for it. */
 interface Part {
@@ -90,7 +90,7 @@ const LAST =
 
 /** How to use the service, with the tools that a connection has. */
 export function instructionsWith(
-  offered: Offered,
+  offered: ToolNames,
   { takesTasks }: { readonly takesTasks: boolean },
 ): string {
   const parts = PARTS.filter(({ tools }) => tools.some((name) => offered.has(name)));
@@ -99,7 +99,7 @@ export function instructionsWith(
   return AS_TASKS.reduce((told, [before, after]) => told.replace(before, after), text);
 }
 
-function partText({ title, sentences }: Part, offered: Offered): string {
+function partText({ title, sentences }: Part, offered: ToolNames): string {
   const told = sentences
     .map((one): readonly string[] => (typeof one === 'string' ? [one] : one))
     .filter(([, ...tools]) => tools.every((name) => offered.has(name)))

@@ -15,7 +15,7 @@ export interface ObjectSchema {
 type Schema = Record<string, unknown>;
 
 /** A record and what an agent needs of it to go on; its other fields come with the answer, undeclared. */
-interface Shortened {
+interface RecordSummary {
   /** Fields that only this record has. */
   readonly marks: readonly string[];
   readonly fields: readonly string[];
@@ -24,7 +24,7 @@ interface Shortened {
   readonly outside?: true;
 }
 
-const SHORTENED: readonly Shortened[] = [
+const SHORTENED: readonly RecordSummary[] = [
   {
     marks: ['trust', 'payload'],
     fields: [...Object.keys(eventSchema.shape), 'result'],
@@ -187,7 +187,7 @@ function isTextOrNull(schema: unknown): boolean {
   return Array.isArray(type) && type.every((one) => one === 'string' || one === 'null');
 }
 
-function recordOf(properties: unknown): Shortened | undefined {
+function recordOf(properties: unknown): RecordSummary | undefined {
   if (!isSchema(properties)) return undefined;
   return SHORTENED.find(({ marks }) => marks.every((name) => name in properties));
 }

@@ -17,7 +17,7 @@ import { markMeta } from '../answer-marks.ts';
 import { argumentsOf } from './arguments.ts';
 import { TASKS } from './body.ts';
 import { instructionsWith } from './instructions.ts';
-import { offeredNames, type Offered } from './offered.ts';
+import { offeredNames, type ToolNames } from './tool-names.ts';
 import { invalidParams, refusedInside } from './refusal.ts';
 import type { CallableTool, CallSite, McpTables, TaskAccess } from './tables.ts';
 
@@ -122,7 +122,7 @@ export function serverOf(exchange: Exchange): Server {
   return server;
 }
 
-function offeredTo({ tables, site }: Exchange): Offered {
+function offeredTo({ tables, site }: Exchange): ToolNames {
   return offeredNames(tables.tools.list(site.caller.scopes));
 }
 

@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/executor.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import type { OnInternalError } from '../http.ts';
-import type { Offered } from './offered.ts';
+import type { ToolNames } from './tool-names.ts';
 
 // The tables of everything that the MCP endpoint serves: the endpoint knows the protocol, the tables know the product.
 
@@ -175,12 +175,12 @@ export interface Prompt {
 
 export interface PromptTable {
   /** The prompts whose tools are all offered. */
-  list(offered: Offered): readonly Prompt[];
+  list(offered: ToolNames): readonly Prompt[];
   /** A prompt's messages as JSON values, for these tools; null if there's no such prompt. */
   messages(
     name: string,
     given: Readonly<Record<string, string>>,
-    offered: Offered,
+    offered: ToolNames,
   ): readonly unknown[] | null;
   /** Suggests values for an argument; null if the caller has no such prompt or argument. */
   complete(

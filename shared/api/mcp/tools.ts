@@ -5,7 +5,7 @@ import { mayCall, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
 import { inboxWait } from '../../operations/inbox/wait.ts';
 import { OperationTool } from './call.ts';
-import { amongOffered } from './offered.ts';
+import { amongOffered } from './tool-names.ts';
 import { inputSchema, outputSchema, type ObjectSchema } from './schema.ts';
 import type { CallableTool, ToolTable } from './tables.ts';
 import { Toolset, toolsetsOf } from './toolsets.ts';

@@ -2,7 +2,7 @@ import { invalid, type ServiceError } from '../../lib/errors.ts';
 import type { Operation } from '../../kernel/operation.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import { nearest } from '../../lib/suggest.ts';
-import { amongOffered } from './offered.ts';
+import { amongOffered } from './tool-names.ts';
 import { invalidParams } from './refusal.ts';
 import type { McpAddress } from '../../kernel/mcp-address.ts';
 import type { CallableTool, ToolTable } from './tables.ts';

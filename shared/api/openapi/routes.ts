@@ -10,10 +10,10 @@ export const OTHER_TAGS: Readonly<Record<string, string>> = {
   webhooks: 'Incoming webhooks, and deliveries to callbacks.',
 };
 
-type Described = Pick<ServerInfo, 'urls'>;
+type RouteOptions = Pick<ServerInfo, 'urls'>;
 
 /** The paths that belong to no operation and that people call: for senders, and this document. */
-export function routePaths({ urls }: Described): Record<string, Json> {
+export function routePaths({ urls }: RouteOptions): Record<string, Json> {
   return {
     '/w/{token}': {
       servers: [{ url: urls.hooks, description: 'Webhook ingress' }],

@@ -5,7 +5,7 @@ import type { Repositories } from '../../store/repositories.ts';
 import { memberNamed } from './actor.ts';
 import { toMadeThing, type Aftermath, type LeftThing } from './view.ts';
 
-type Reading = Pick<ReadContext, 'store' | 'now'> | Pick<ApprovalContext, 'store' | 'now'>;
+type MadeContext = Pick<ReadContext, 'store' | 'now'> | Pick<ApprovalContext, 'store' | 'now'>;
 
 /** What these makers left, through all generations, and which of it goes on by itself when they end. */
 export interface MadeParts {
@@ -20,7 +20,7 @@ export interface MadeParts {
  * well (members who joined, channels that an owner approved) and addresses that senders use.
  */
 export async function madeParts(
-  { store, now }: Reading,
+  { store, now }: MadeContext,
   makers: readonly string[],
 ): Promise<MadeParts> {
   const line = await store.makers.line(makers);
@@ -32,7 +32,7 @@ export async function madeParts(
 
 /** What remains if only the maker has ended; `before` is what there was until then. */
 export async function keptParts(
-  context: Reading,
+  context: MadeContext,
   makers: readonly string[],
   before: MadeParts,
 ): Promise<Aftermath> {

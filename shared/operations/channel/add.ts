@@ -87,7 +87,7 @@ function checkedAddress(address: string | undefined, ownDomain: string | null): 
   return address;
 }
 
-interface Added {
+interface AddResult {
   readonly channel: z.output<typeof channelView>;
   readonly verification_sent_to?: string;
   /** Telegram: the token in the channel's link. */
@@ -95,7 +95,7 @@ interface Added {
   readonly expires_at: string;
 }
 
-async function addEmail(context: WriteContext, address: string, name: string): Promise<Added> {
+async function addEmail(context: WriteContext, address: string, name: string): Promise<AddResult> {
   const { store, project, vault } = context;
   const comparable = comparableAddress(address);
   const addressHash = vault.sign(addressHashText(project.id, comparable));
@@ -117,7 +117,7 @@ async function addEmail(context: WriteContext, address: string, name: string): P
   };
 }
 
-async function addTelegram(context: WriteContext, name: string): Promise<Added> {
+async function addTelegram(context: WriteContext, name: string): Promise<AddResult> {
   const channel = await insert(context, { kind: 'telegram', label: name });
   const { token, expiresAt } = await newLink(context, channel.id, CHANNEL_TELEGRAM_LINK_MS);
   return {

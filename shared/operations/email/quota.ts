@@ -11,7 +11,7 @@ const BLOCKED = 'send_blocked';
 const FORGIVEN = 'send_forgiven';
 
 /** Why, and since when (ISO time), the project can't send. */
-export interface Blocked {
+export interface SendBlockRecord {
   readonly reason: string;
   readonly at: string;
 }
@@ -73,13 +73,18 @@ export async function returnSendQuota(
 }
 
 /** Why a project can't send, or null if it can. */
-export async function sendBlocked({ meta }: Repositories): Promise<Blocked | null> {
+export async function sendBlocked({ meta }: Repositories): Promise<SendBlockRecord | null> {
   const stored = await meta.get(BLOCKED);
-  return typeof stored === 'string' && stored !== '' ? (JSON.parse(stored) as Blocked) : null;
+  return typeof stored === 'string' && stored !== ''
+    ? (JSON.parse(stored) as SendBlockRecord)
+    : null;
 }
 
 /** Blocks a project, or lets it send again if `blocked` is null. */
-export function setSendBlocked({ meta }: Repositories, blocked: Blocked | null): Promise<void> {
+export function setSendBlocked(
+  { meta }: Repositories,
+  blocked: SendBlockRecord | null,
+): Promise<void> {
   return meta.set(BLOCKED, blocked === null ? '' : JSON.stringify(blocked));
 }
 

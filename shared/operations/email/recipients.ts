@@ -13,20 +13,20 @@ const address = z
 /** The addresses of one field of a mail; `refuseRecipients` limits their number. */
 export const addresses = z.array(address);
 
-type Named = Readonly<Partial<Record<RecipientField, readonly string[] | undefined>>>;
+type RecipientFields = Readonly<Partial<Record<RecipientField, readonly string[] | undefined>>>;
 
 /** A recipient, and its place in the call, such as `cc[1]`. */
 type NamedRecipient = Recipient & { readonly path: string };
 
 /** All recipients of a call: To first, then Cc and Bcc. */
-export function recipientsOf(named: Named): NamedRecipient[] {
+export function recipientsOf(named: RecipientFields): NamedRecipient[] {
   return FIELDS.flatMap((field) =>
     (named[field] ?? []).map((one, index) => ({ address: one, field, path: `${field}[${index}]` })),
   );
 }
 
 /** Refuses an address named twice, and too many over all fields. */
-export function refuseRecipients(named: Named, context: z.core.$RefinementCtx): void {
+export function refuseRecipients(named: RecipientFields, context: z.core.$RefinementCtx): void {
   const recipients = recipientsOf(named);
   const first = new Map<string, string>();
   for (const { address: one, path, field } of recipients) {
@@ -45,14 +45,14 @@ export function refuseRecipients(named: Named, context: z.core.$RefinementCtx): 
   context.issues.push({ code: 'custom', input: named, path: [last.field], message });
 }
 
-interface Addressed {
+interface AddressFields {
   readonly to?: unknown;
   readonly subject?: unknown;
   readonly reply_to_event?: unknown;
 }
 
 /** Only a reply has its recipients and its subject from another mail. */
-export function requireUnlessReply(mail: Addressed, context: z.core.$RefinementCtx): void {
+export function requireUnlessReply(mail: AddressFields, context: z.core.$RefinementCtx): void {
   if (mail.reply_to_event !== undefined) return;
   for (const field of ['to', 'subject'] as const) {
     if (mail[field] !== undefined) continue;

@@ -23,7 +23,7 @@ export interface ReplyPlan {
   readonly subject: string;
 }
 
-interface Wanted {
+interface ReplyInput {
   readonly reply_to_event?: string | undefined;
   readonly reply_all: boolean;
   readonly quote: boolean;
@@ -36,7 +36,7 @@ interface Wanted {
 /** Works out a reply from the mail that it answers; null for a mail that answers none. */
 export async function planReply(
   context: PrepareContext,
-  wanted: Wanted,
+  wanted: ReplyInput,
 ): Promise<ReplyPlan | null> {
   const { reply_to_event: eventId } = wanted;
   if (eventId === undefined) return null;
@@ -86,7 +86,7 @@ function targetsOf(original: OriginalMail): string[] {
 function othersOf(
   { server, project }: PrepareContext,
   { to: readers, cc: copied }: OriginalMail,
-  named: Wanted,
+  named: ReplyInput,
 ): string[] {
   const taken = [named.to, named.cc, named.bcc].flatMap((some) => some ?? []);
   const known = new Set(taken.map((one) => one.toLowerCase()));
@@ -103,7 +103,7 @@ function othersOf(
 }
 
 /** Refuses an address of the call that gets the reply anyway, and too many recipients. */
-function refuseTogether(named: Wanted): void {
+function refuseTogether(named: ReplyInput): void {
   const recipients = recipientsOf(named);
   const seen = new Set<string>();
   for (const { address, path } of recipients) {

@@ -4,14 +4,14 @@ import type { Repositories } from '../../store/repositories.ts';
 
 const ATTACHMENT = /^(evt_[0-9a-z]{26})\/([^/]*)$/;
 
-interface Reading {
+interface FileContext {
   readonly store: Repositories;
   readonly now: number;
 }
 
 /** A file on the disk, or a mail attachment as `evt_…/name`. */
 export async function findFile(
-  { store, now }: Reading,
+  { store, now }: FileContext,
   path: string,
 ): Promise<FileRow | undefined> {
   const [, eventId, name] = ATTACHMENT.exec(path) ?? [];
@@ -25,7 +25,7 @@ export async function findFile(
  * mail has about 100 at most.
  */
 export async function attachmentsBelow(
-  { store, now }: Reading,
+  { store, now }: FileContext,
   prefix: string,
 ): Promise<FileRow[] | null> {
   const [, eventId, begin = ''] = ATTACHMENT.exec(prefix) ?? [];
@@ -36,7 +36,7 @@ export async function attachmentsBelow(
     .map((file) => asFile(`${eventId}/${file.name}`, file));
 }
 
-interface Attached {
+interface AttachmentRow {
   readonly digest: string;
   readonly size_bytes: number;
   readonly content_type: string;
@@ -45,7 +45,7 @@ interface Attached {
 
 function asFile(
   path: string,
-  { digest, size_bytes, content_type, received_at }: Attached,
+  { digest, size_bytes, content_type, received_at }: AttachmentRow,
 ): FileRow {
   return {
     path,

@@ -110,7 +110,7 @@ export const fileUrl = defineOperation({
 type Answer = z.input<typeof output>;
 
 /** The file as it is now, and how many seconds a link to it works. */
-interface Wanted {
+interface LinkOptions {
   readonly file: FileRow;
   readonly expiresIn: number;
 }
@@ -120,7 +120,11 @@ function isFor(request: RequestRow, keyId: string, subject: string): boolean {
 }
 
 /** Makes a link or asks a person, as the policy says. POLICY_DENIED names the rule. */
-async function linkOrAsk(context: WriteContext, subject: string, wanted: Wanted): Promise<Answer> {
+async function linkOrAsk(
+  context: WriteContext,
+  subject: string,
+  wanted: LinkOptions,
+): Promise<Answer> {
   const { caller, store, now } = context;
   const same = await store.requests.findSame({ keyId: caller.keyId, kind: KIND, subject }, now);
   if (same) return undecided(same);
@@ -166,7 +170,11 @@ function undecided({ id, status, comment }: RequestRow): Answer {
 }
 
 /** The answer for a request in any state; makes the link if the request is approved and unused. */
-async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted): Promise<Answer> {
+async function redeem(
+  context: WriteContext,
+  request: RequestRow,
+  wanted: LinkOptions,
+): Promise<Answer> {
   const { store, caller, now } = context;
   const { id, decided_at } = request;
   const status = effectiveRequestStatus(request, now);
@@ -180,7 +188,7 @@ async function redeem(context: WriteContext, request: RequestRow, wanted: Wanted
 async function makeLink(
   { store, project, server, caller, now, newId, emit }: WriteContext,
   requestId: string | null,
-  { file, expiresIn }: Wanted,
+  { file, expiresIn }: LinkOptions,
 ): Promise<Answer> {
   const token = newToken(project.id);
   const expiresAt = now + expiresIn * 1000;

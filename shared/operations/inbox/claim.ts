@@ -36,7 +36,7 @@ export const claimedEvent = named(
     .describe('An event with its lease.'),
 );
 
-type Resumed = z.output<typeof resumedSchema>;
+type ResumeAnswer = z.output<typeof resumedSchema>;
 
 type Lease = Pick<z.output<typeof claimedEvent>, 'lease_id' | 'lease_expires_at'>;
 
@@ -96,8 +96,8 @@ export async function showClaimed(
 /** However long ago it was. */
 const CLAIMED = { status: 'claimed', due_at: null } as const;
 
-function resumedThen({ resumed }: AtClaim): Resumed | null {
-  return resumed === null ? null : (parseExact(resumed) as Resumed);
+function resumedThen({ resumed }: AtClaim): ResumeAnswer | null {
+  return resumed === null ? null : (parseExact(resumed) as ResumeAnswer);
 }
 
 function resumedNow(store: Repositories, row: EventRow) {

@@ -72,10 +72,10 @@ export const inboxList = defineOperation({
 }).read(async ({ store, project, caller, now }, input) => {
   const { cursor, limit, mine: isMine, newest, brief, ...filter } = input;
   const askedBy = isMine ? caller.keyId : undefined;
-  const place = newest
+  const range = newest
     ? { afterSeq: 0, beforeSeq: decodeSeqCursor(cursor, Number.MAX_SAFE_INTEGER) }
     : { afterSeq: decodeSeqCursor(cursor, 0) };
-  const page = { ...filter, ...place, askedBy, newestFirst: newest, limit: limit + 1, now };
+  const page = { ...filter, ...range, askedBy, newestFirst: newest, limit: limit + 1, now };
   // Who could claim an event may read its line, which is made from the whole payload.
   const isGistOfAll = brief && mayCall(caller.scopes, 'inbox:write');
   const bodyMaxBytes = isGistOfAll ? PAYLOAD_READ_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;

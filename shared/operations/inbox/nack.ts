@@ -41,7 +41,7 @@ const input = z
     error: 'With `until` the event comes back: leave out one of them.',
   });
 
-type Given = z.output<typeof input>;
+type NackInput = z.output<typeof input>;
 
 export const inboxNack = defineOperation({
   name: 'inbox_nack',
@@ -91,7 +91,7 @@ export const inboxNack = defineOperation({
 });
 
 /** A failure, which counts. */
-async function fail(context: WriteContext, { event_id, lease_id, reason, retry }: Given) {
+async function fail(context: WriteContext, { event_id, lease_id, reason, retry }: NackInput) {
   const { caller, now } = context;
   const { row, verdict } = await moveEvent(context, event_id, (queued) =>
     nack(queued, { now, keyId: caller.keyId, leaseId: lease_id, retry }),
@@ -107,7 +107,7 @@ async function fail(context: WriteContext, { event_id, lease_id, reason, retry }
 }
 
 /** Back in the queue at once, with what the agent leaves for the next run. */
-async function release(context: WriteContext, { event_id, lease_id, reason, state }: Given) {
+async function release(context: WriteContext, { event_id, lease_id, reason, state }: NackInput) {
   const { caller, now, emit } = context;
   const { row, verdict } = await moveEvent(context, event_id, (queued) =>
     giveBack(queued, { now, keyId: caller.keyId, leaseId: lease_id }),

@@ -29,7 +29,7 @@ const input = z.strictObject({
   timeout_seconds: timeoutSeconds,
 });
 
-type Wanted = z.output<typeof input>;
+type NextInput = z.output<typeof input>;
 
 /** What was claimed, oldest first; null if nothing was. */
 type Claims = {
@@ -84,7 +84,7 @@ export const inboxNext = defineOperation({
 });
 
 /** Waits until something is pending, and tries to claim it; if other workers were faster, waits on. */
-async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claims> {
+async function seek(context: SeekContext<Claims>, wanted: NextInput): Promise<Claims> {
   if (wanted.max === 0) return context.attempt();
   const filter = { ...pendingFilter(wanted, context.caller), afterSeq: 0 };
   for (;;) {
@@ -92,7 +92,7 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
       counted: true,
       timeoutSeconds: Math.max(0, wanted.timeout_seconds - context.elapsedSeconds()),
       concerns: (change) => isWanted(change, wanted),
-      look: async (store, now) => {
+      check: async (store, now) => {
         const rows = await store.events.page({ ...filter, limit: 1, now });
         return rows.length > 0 ? rows : null;
       },
@@ -104,7 +104,7 @@ async function seek(context: SeekContext<Claims>, wanted: Wanted): Promise<Claim
   }
 }
 
-async function claimPending(context: WriteContext, wanted: Wanted): Promise<Claims> {
+async function claimPending(context: WriteContext, wanted: NextInput): Promise<Claims> {
   const { store, now, caller, record } = context;
   const { max, lease_seconds } = wanted;
   // The Idempotency-Key keeps this empty answer, so a later call with the same key claims nothing.

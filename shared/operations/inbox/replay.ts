@@ -45,7 +45,7 @@ const input = z
     error: 'It must be later than since.',
   });
 
-type Wanted = z.output<typeof input>;
+type ReplayInput = z.output<typeof input>;
 
 /** What a call replays and skips of its page. */
 interface Plan {
@@ -97,7 +97,7 @@ export const inboxReplay = defineOperation({
 
 const NOTHING: Plan = { event_ids: [], skipped: [], next_cursor: null };
 
-async function replayAll(context: WriteContext, wanted: Wanted): Promise<Plan | null> {
+async function replayAll(context: WriteContext, wanted: ReplayInput): Promise<Plan | null> {
   const { store, now, caller, record, emit } = context;
   const plan = await planOf(store, wanted, now);
   for (const id of plan.event_ids) {
@@ -114,7 +114,7 @@ async function replayAll(context: WriteContext, wanted: Wanted): Promise<Plan | 
   return isNothing && plan.skipped.length === 0 ? null : plan;
 }
 
-async function planOf(store: Repositories, wanted: Wanted, now: number): Promise<Plan> {
+async function planOf(store: Repositories, wanted: ReplayInput, now: number): Promise<Plan> {
   const { rows, begun, next_cursor } = await pageOf(store, wanted, now);
   const judged = rows.map((row) => ({ event_id: row.id, reason: whyNot(row, begun, now) }));
   return {
@@ -134,7 +134,7 @@ interface Position {
 
 async function pageOf(
   store: Repositories,
-  { event_id: id, status, before, cursor, limit, source, type, since }: Wanted,
+  { event_id: id, status, before, cursor, limit, source, type, since }: ReplayInput,
   now: number,
 ): Promise<{ rows: readonly EventRow[]; begun: number; next_cursor: string | null }> {
   if (id !== undefined) {

@@ -23,7 +23,7 @@ export const eventFilter = {
   mine,
 };
 
-interface Wanted {
+interface PendingQuery {
   readonly source?: string | undefined;
   readonly type?: string | undefined;
   readonly since?: string | undefined;
@@ -31,7 +31,10 @@ interface Wanted {
 }
 
 /** What a caller can claim of what it wants, as the store filters it. */
-export function pendingFilter({ source, type, since, mine: isMine }: Wanted, { keyId }: Caller) {
+export function pendingFilter(
+  { source, type, since, mine: isMine }: PendingQuery,
+  { keyId }: Caller,
+) {
   const askedBy = isMine ? keyId : undefined;
   return { status: 'pending', source, type, since, askedBy, unroutedOnly: true } as const;
 }
@@ -44,7 +47,7 @@ export const timeoutSeconds = z
   .describe('How long to wait.');
 
 /** Whether a change may be an event that a filter wants. */
-export function isWanted(change: Change, { source, type }: Wanted): boolean {
+export function isWanted(change: Change, { source, type }: PendingQuery): boolean {
   if (change.kind !== 'event') return false;
   return (source === undefined || change.source === source) && matchesType(type, change.type);
 }
@@ -91,7 +94,7 @@ export const inboxWait = defineOperation({
     counted: true,
     timeoutSeconds: timeout_seconds,
     concerns: (change) => isWanted(change, wanted),
-    look: async (store, now) => {
+    check: async (store, now) => {
       const filter = pendingFilter(wanted, context.caller);
       const arrived =
         arrivedSeq === null
@@ -120,10 +123,10 @@ async function seqOf(context: LongContext, path: string, id: string): Promise<nu
 async function firstArrival(
   store: Repositories,
   filter: ReturnType<typeof pendingFilter>,
-  place: { readonly afterSeq: number; readonly now: number },
+  start: { readonly afterSeq: number; readonly now: number },
 ): Promise<EventRow | null> {
-  for (let { afterSeq } = place; ;) {
-    const page = { ...place, ...filter, status: 'all', afterSeq, limit: ARRIVALS } as const;
+  for (let { afterSeq } = start; ;) {
+    const page = { ...start, ...filter, status: 'all', afterSeq, limit: ARRIVALS } as const;
     const rows = await store.events.page(page);
     const row = rows.find(({ status, holder_key_id: by }) => status !== 'done' || by !== null);
     if (row) return { ...row, ...AS_IT_CAME };

@@ -16,7 +16,7 @@ interface Entry {
   readonly condition: DiskCondition;
 }
 
-export interface Written {
+export interface WriteResult {
   readonly key: string;
   readonly size_bytes: number;
   readonly expires_at: string | null;
@@ -25,7 +25,7 @@ export interface Written {
 }
 
 /** Writes a key and updates the disk's totals. QUOTA_EXCEEDED, PRECONDITION_FAILED. */
-export async function writeKey(context: WriteContext, entry: Entry): Promise<Written> {
+export async function writeKey(context: WriteContext, entry: Entry): Promise<WriteResult> {
   const { store, now, caller } = context;
   const { key, text, note, expiresAt } = entry;
   const stored = await store.kv.stored(key);

@@ -28,7 +28,7 @@ export async function waitForDecision(
     counted: false,
     timeoutSeconds: Math.min(waitSeconds, untilExpiryMs / 1000),
     concerns: (change) => change.kind === 'request' && change.id === requestId,
-    look: async (store, now) => {
+    check: async (store, now) => {
       const row = await seen(store, now);
       return row.status === 'pending' ? null : row;
     },
@@ -39,7 +39,7 @@ export async function waitForDecision(
     counted: false,
     timeoutSeconds: 0,
     concerns: () => false,
-    look: seen,
+    check: seen,
   });
   return last ?? first;
 }

@@ -57,12 +57,12 @@ export const routeRetry = defineOperation({
   },
 });
 
-interface Retried {
+interface RetryResult {
   readonly retried: number;
   readonly more: boolean;
 }
 
-async function retryAll(context: WriteContext, route: string): Promise<Retried> {
+async function retryAll(context: WriteContext, route: string): Promise<RetryResult> {
   const { store, now } = context;
   const dead = await store.deliveries.revivable(route, now, RETRY_MAX);
   for (const row of dead) await revive(context, row);
@@ -71,7 +71,7 @@ async function retryAll(context: WriteContext, route: string): Promise<Retried> 
   return { retried, more: retried === RETRY_MAX };
 }
 
-async function retryOne(context: WriteContext, route: string, id: string): Promise<Retried> {
+async function retryOne(context: WriteContext, route: string, id: string): Promise<RetryResult> {
   const { store, now } = context;
   const row = await store.deliveries.find(id);
   if (row?.route_id !== route) throw notFound(`delivery ${id} of this route`);

@@ -10,7 +10,7 @@ export interface DiskSums {
 }
 
 /** A limit that a change would exceed, in the form of QUOTA_EXCEEDED's details. */
-export interface QuotaPassed {
+export interface QuotaExcess {
   readonly kind: 'keys' | 'bytes';
   readonly limit: number;
   readonly used: number;
@@ -25,7 +25,7 @@ export function usedBytes({ keyBytes, fileBytes, uploadBytes }: DiskSums): numbe
 export function quotaPassed(
   sums: DiskSums,
   change: { readonly keys: number; readonly bytes: number },
-): QuotaPassed | null {
+): QuotaExcess | null {
   if (change.keys > 0 && sums.keys + change.keys > DISK_KEYS_MAX) {
     return { kind: 'keys', limit: DISK_KEYS_MAX, used: sums.keys };
   }

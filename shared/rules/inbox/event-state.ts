@@ -30,8 +30,8 @@ export type EventStateCode =
   | 'LEASE_NOT_HELD'
   | 'LEASE_EXPIRED';
 
-type Refused = { ok: false; code: EventStateCode };
-type Moved = { ok: true; next: EventQueueRow };
+type Refusal = { ok: false; code: EventStateCode };
+type Transition = { ok: true; next: EventQueueRow };
 
 /** The caller of ack, nack and extend. `leaseId` tells apart workers that share a key. */
 interface LeaseCaller {
@@ -69,7 +69,7 @@ export function effective(row: EventQueueRow, now: number): EventQueueRow {
 export function claim(
   row: EventQueueRow,
   caller: { now: number; leaseSeconds: number; keyId: string; leaseId: string },
-): Moved | Refused {
+): Transition | Refusal {
   const current = effective(row, caller.now);
   if (current.routed) return refuse('EVENT_ROUTED');
   if (current.status !== 'pending') return refuse('EVENT_NOT_CLAIMABLE');
@@ -86,7 +86,7 @@ export function claim(
 export function ack(
   row: EventQueueRow,
   caller: LeaseCaller,
-): (Moved & { repeat: boolean }) | Refused {
+): (Transition & { repeat: boolean }) | Refusal {
   const current = effective(row, caller.now);
   if (isOwnAck(current, caller)) return { ok: true, next: current, repeat: true };
   const code = leaseFault(current, caller);
@@ -98,7 +98,7 @@ export function ack(
 export function nack(
   row: EventQueueRow,
   caller: LeaseCaller & { retry: boolean },
-): Moved | Refused {
+): Transition | Refusal {
   const current = effective(row, caller.now);
   const code = leaseFault(current, caller);
   if (code !== null) return refuse(code);
@@ -115,7 +115,7 @@ export function nack(
 export function park(
   row: EventQueueRow,
   caller: LeaseCaller & { verdict: ParkVerdict },
-): Moved | Refused {
+): Transition | Refusal {
   const current = effective(row, caller.now);
   const code = leaseFault(current, caller);
   if (code !== null) return refuse(code);
@@ -126,7 +126,7 @@ export function park(
 }
 
 /** claimed → pending at once. Not a failure: a worker that shuts down gives back what it holds. */
-export function giveBack(row: EventQueueRow, caller: LeaseCaller): Moved | Refused {
+export function giveBack(row: EventQueueRow, caller: LeaseCaller): Transition | Refusal {
   const current = effective(row, caller.now);
   const code = leaseFault(current, caller);
   if (code !== null) return refuse(code);
@@ -148,7 +148,7 @@ export function wake(row: EventQueueRow): EventQueueRow {
 export function extend(
   row: EventQueueRow,
   caller: LeaseCaller & { leaseSeconds: number },
-): Moved | Refused {
+): Transition | Refusal {
   const current = effective(row, caller.now);
   const code = leaseFault(current, caller);
   if (code !== null) return refuse(code);
@@ -156,34 +156,34 @@ export function extend(
 }
 
 /** dead or waiting → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
-export function requeue(row: EventQueueRow): Moved | Refused {
+export function requeue(row: EventQueueRow): Transition | Refusal {
   if (row.status !== 'dead' && row.status !== 'waiting') return refuse('EVENT_NOT_CLAIMABLE');
   return moved(fresh(row));
 }
 
 /** dead or done → pending with a fresh count. Expects an effective row: it doesn't look at the time. */
-export function replay(row: EventQueueRow): Moved | Refused {
+export function replay(row: EventQueueRow): Transition | Refusal {
   if (row.routed) return refuse('EVENT_ROUTED');
   if (row.status !== 'dead' && row.status !== 'done') return refuse('EVENT_NOT_CLAIMABLE');
   return moved(fresh(row));
 }
 
 /** claimed → pending at once, by a person: the worker has lost the lease. Not a failure. Expects an effective row. */
-export function release(row: EventQueueRow): Moved | Refused {
+export function release(row: EventQueueRow): Transition | Refusal {
   if (row.routed) return refuse('EVENT_ROUTED');
   if (row.status !== 'claimed') return refuse('EVENT_NOT_CLAIMABLE');
   return moved({ ...row, status: 'pending', lease_id: null, holder_key_id: null, due_at: null });
 }
 
 /** Any state in which nobody works on it → done, by a person. Expects an effective row. */
-export function finish(row: EventQueueRow): Moved | Refused {
+export function finish(row: EventQueueRow): Transition | Refusal {
   if (row.routed) return refuse('EVENT_ROUTED');
   if (row.status === 'claimed' || row.status === 'done') return refuse('EVENT_NOT_CLAIMABLE');
   return moved({ ...row, status: 'done', lease_id: null, holder_key_id: null, due_at: null });
 }
 
 /** pending → done: whom it tells knows it. Only where nobody has worked on it. Expects an effective row. */
-export function settle(row: EventQueueRow): Moved | Refused {
+export function settle(row: EventQueueRow): Transition | Refusal {
   if (row.routed) return refuse('EVENT_ROUTED');
   if (row.status !== 'pending' || row.attempts > 0) return refuse('EVENT_NOT_CLAIMABLE');
   return moved({ ...row, status: 'done', due_at: null });
@@ -224,10 +224,10 @@ export function leaseFault(row: EventQueueRow, caller: LeaseCaller): EventStateC
   return 'EVENT_NOT_CLAIMABLE';
 }
 
-function moved(next: EventQueueRow): Moved {
+function moved(next: EventQueueRow): Transition {
   return { ok: true, next };
 }
 
-function refuse(code: EventStateCode): Refused {
+function refuse(code: EventStateCode): Refusal {
   return { ok: false, code };
 }

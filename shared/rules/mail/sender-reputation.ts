@@ -1,5 +1,5 @@
 /** Messages sent lately, and the bounces and complaints about them. */
-interface Reported {
+interface SendCounts {
   readonly sent: number;
   readonly bounced: number;
   readonly complained: number;
@@ -16,7 +16,7 @@ const COMPLAINTS_MIN = 3;
  * Why a project can't send any more, or null: too many of its recipients don't exist or don't want its mail. All
  * projects of a gateway send from one domain, and mail servers judge that domain, so a bad sender harms the others.
  */
-export function reputationProblem({ sent, bounced, complained }: Reported): string | null {
+export function reputationProblem({ sent, bounced, complained }: SendCounts): string | null {
   if (complained >= COMPLAINTS_MIN) return `${complained} recipients complained within a week`;
   if (bounced >= BOUNCES_MIN && bounced >= sent * BOUNCES_SHARE) {
     return `${bounced} messages bounced within a week, in which ${sent} were sent`;

@@ -85,7 +85,7 @@ function ageText({ behindSeconds, toleranceSeconds }: ProofProblem & { kind: 'st
     : `${-behindSeconds} s in the future: one of the two clocks is wrong`;
 }
 
-interface Unsigned {
+interface DeliveryInput {
   readonly verification: Verification;
   readonly secret: string;
   readonly signatureHeader?: string | null | undefined;
@@ -102,7 +102,7 @@ interface Unsigned {
  * The delivery as the sender would send it. Throws TypeError for a secret that `checkSecret` refuses, for senders that
  * only sign themselves, and for a body with no place for a signature that belongs into it.
  */
-export function signedDelivery(delivery: Unsigned): SignedDelivery {
+export function signedDelivery(delivery: DeliveryInput): SignedDelivery {
   const {
     verification,
     signatureHeader,
@@ -127,7 +127,7 @@ export function signedDelivery(delivery: Unsigned): SignedDelivery {
 }
 
 /** The headers with which a sender of this kind would sign the body; empty for `none`. */
-export function signWebhook(delivery: Unsigned): Record<string, string> {
+export function signWebhook(delivery: DeliveryInput): Record<string, string> {
   return { ...signedDelivery(delivery).headers };
 }
 

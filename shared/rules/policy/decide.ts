@@ -34,7 +34,7 @@ interface RuleTest {
 }
 
 /** A subject and what its texts match: each list has 1 at the index of each rule that matches. */
-interface Found extends Pick<PolicySubject, 'tool' | 'risk'> {
+interface SubjectMatches extends Pick<PolicySubject, 'tool' | 'risk'> {
   readonly subject: PolicySubject;
   readonly actions: Uint8Array | null;
   /**
@@ -107,7 +107,7 @@ function testOf(rule: PolicyRule): RuleTest {
   };
 }
 
-function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Found {
+function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): SubjectMatches {
   const { tool, action, risk, recipientDomains } = subject;
   const spelled = new Set(recipientDomains?.map(comparableDomain));
   const any = [...spelled].map((domain) => domains.hits(domain)).filter((hits) => hits !== null);
@@ -123,7 +123,7 @@ function find({ actions, domains }: CompiledPolicy, subject: PolicySubject): Fou
 /** `unsure` and `elsewhere`: everything else holds; see `amountFailure` and `bindFailure`. */
 type Outcome = 'match' | 'unsure' | 'elsewhere' | 'other';
 
-function outcomeOf(test: RuleTest | undefined, rule: number, found: Found): Outcome {
+function outcomeOf(test: RuleTest | undefined, rule: number, found: SubjectMatches): Outcome {
   if (test === undefined || !concerns(test, rule, found)) return 'other';
   return test.values === null ? 'match' : outcomeByValues(test.values, found.subject);
 }
@@ -133,7 +133,7 @@ function looksAtAmount(test: RuleTest | undefined): boolean {
 }
 
 /** Whether a rule's conditions hold, except those on the amount and on bound values. */
-function concerns(test: RuleTest, rule: number, found: Found): boolean {
+function concerns(test: RuleTest, rule: number, found: SubjectMatches): boolean {
   if (!test.tools.has(found.tool)) return false;
   if (test.risks !== null && (found.risk === null || !test.risks.has(found.risk))) return false;
   if (test.hasActions && found.actions?.[rule] !== 1) return false;
@@ -161,7 +161,7 @@ function outcomeByValues(
   return kinds.find((kind) => kind !== 'unmet') ?? 'match';
 }
 
-function reaches(wanted: 'all' | 'any', rule: number, { recipients }: Found): boolean {
+function reaches(wanted: 'all' | 'any', rule: number, { recipients }: SubjectMatches): boolean {
   const { all, any } = recipients;
   if (wanted === 'any') return any.some((hits) => hits[rule] === 1);
   // A rule must not let a mail pass if its recipients are unknown, so an empty list fails.

@@ -32,13 +32,13 @@ export interface EndedApproval {
 }
 
 /** A rule, and its place in a policy. */
-export interface Placed {
+export interface RulePlacement {
   readonly rule: PolicyRule;
   /** The rule to put it before; null: it goes to the end. */
   readonly before: string | null;
 }
 
-export interface RuleSuggestion extends Placed {
+export interface RuleSuggestion extends RulePlacement {
   readonly action: string;
   /** All of them, newest first. */
   readonly approved: readonly EndedApproval[];
@@ -65,7 +65,7 @@ export function suggestRules(
 }
 
 /** The rule that would approve the same again without people; null if it was no plain approval, or none fits. */
-export function ruleForSame(policy: CompiledPolicy, asked: EndedApproval): Placed | null {
+export function ruleForSame(policy: CompiledPolicy, asked: EndedApproval): RulePlacement | null {
   return isPlain(asked) ? suggestionOf(policy, [asked]) : null;
 }
 
@@ -73,7 +73,7 @@ export function ruleForSame(policy: CompiledPolicy, asked: EndedApproval): Place
 export function ruleForMailTo(
   policy: CompiledPolicy,
   recipientDomains: readonly string[],
-): Placed | null {
+): RulePlacement | null {
   const rule: PolicyRule = {
     id: newId(policy, 'email'),
     effect: 'auto_approve_notify',
@@ -214,7 +214,7 @@ export function suggestionWarning({ amount_lte }: PolicyRule): string | null {
 /** The rules with a suggested one in its place. */
 export function withSuggestion(
   rules: readonly PolicyRule[],
-  { rule, before }: Placed,
+  { rule, before }: RulePlacement,
 ): PolicyRule[] {
   const index = before === null ? -1 : rules.findIndex(({ id }) => id === before);
   return index === -1 ? [...rules, rule] : rules.toSpliced(index, 0, rule);

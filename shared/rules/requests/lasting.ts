@@ -18,7 +18,7 @@ const ALLOWED_MS = 3_600_000;
 const STOPPED_MS = 24 * ALLOWED_MS;
 
 /** The parts of a request that say what else an answer to it may hold for. */
-interface Asked {
+interface LastingRequest {
   readonly action: string | null;
   readonly amount: number | null;
   readonly risk: string | null;
@@ -43,7 +43,7 @@ const TOOL = /^tool\.([\w.:/@-]{1,150})$/;
  * The calls that an approval for an hour covers, all of the same tool in the same thread and with the same risk; null if
  * it can cover none. A shell does anything, so its input must be the same; an edit must be in the same folder.
  */
-export function likeCalls(asked: Asked): LikeCalls | null {
+export function likeCalls(asked: LastingRequest): LikeCalls | null {
   const { action, amount, risk, bind, approvals, thread } = asked;
   const [, tool] = TOOL.exec(action ?? '') ?? [];
   const isPlain = amount === null && approvals === 1 && (risk === 'low' || risk === 'medium');
@@ -110,7 +110,7 @@ export interface LastingResolution extends Resolution {
 
 /** The result of a choice at `now`, or why it isn't possible, as a sentence. */
 export function lastingResolution(
-  request: Asked & { readonly kind: RequestKind; readonly options: readonly string[] },
+  request: LastingRequest & { readonly kind: RequestKind; readonly options: readonly string[] },
   choice: Choice,
   now: number,
 ): LastingResolution | { readonly problem: string } {

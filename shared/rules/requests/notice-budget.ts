@@ -22,7 +22,7 @@ export interface BudgetState {
 }
 
 /** A message that waits to be sent. */
-interface Waiting {
+interface PendingNotice {
   readonly isUrgent: boolean;
   /** Earlier messages wait for a digest. */
   readonly areOthersHeld: boolean;
@@ -33,7 +33,7 @@ interface Waiting {
 /** Returns the budget after sending a message now, or null if the message must wait for a digest. */
 export function admitNotice(
   state: BudgetState,
-  { isUrgent, areOthersHeld, isCounted }: Waiting,
+  { isUrgent, areOthersHeld, isCounted }: PendingNotice,
   now: number,
 ): BudgetState | null {
   if (isMuted(state, now)) return null;

@@ -21,7 +21,7 @@ const EXPORTED: Own = {
 export const MIRRORED: Own = { tables: [], meta: "('commit_seq')" };
 
 /** Says why a copy can't be made, in words for the operator. */
-export class CopyRefused extends Error {}
+export class CopyError extends Error {}
 
 export interface CopyOptions {
   /** Counts the rows of all tables. */
@@ -133,10 +133,10 @@ async function copyRows(from: Reader, to: Writer, options: CopyOptions): Promise
 }
 
 async function refuseOtherSchema(plan: Plan, to: Writer): Promise<void> {
-  if (plan.counts.size === 0) throw new CopyRefused('The original has no tables.');
+  if (plan.counts.size === 0) throw new CopyError('The original has no tables.');
   const schema = await to.write(schemaOf);
   if (schema === plan.schema) return;
-  throw new CopyRefused(
+  throw new CopyError(
     `The original has schema ${plan.schema}, and the copy ${schema}: open the original with this release first.`,
   );
 }

@@ -28,7 +28,7 @@ type Key = readonly SqlValue[];
 export async function* portionsOf(table: Table, from: Reader): AsyncGenerator<Row[]> {
   let after: Key | null = null;
   for (;;) {
-    const measured: Measured[] = await from.read((tx) => measure(tx, table, after));
+    const measured: RowSize[] = await from.read((tx) => measure(tx, table, after));
     for (const last of cut(measured)) {
       const range: Range = { after, last };
       yield await from.read((tx) => rowsOf(tx, table, range));
@@ -38,7 +38,7 @@ export async function* portionsOf(table: Table, from: Reader): AsyncGenerator<Ro
   }
 }
 
-interface Measured {
+interface RowSize {
   readonly key: Key;
   readonly sizeBytes: number;
 }
@@ -48,7 +48,7 @@ interface Range {
   readonly last: Key;
 }
 
-async function measure(tx: Tx, table: Table, after: Key | null): Promise<Measured[]> {
+async function measure(tx: Tx, table: Table, after: Key | null): Promise<RowSize[]> {
   const { name, columns, key, only } = table;
   // A row stores the length of each blob and text, so this reads no content.
   const size = columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ');
@@ -65,7 +65,7 @@ async function measure(tx: Tx, table: Table, after: Key | null): Promise<Measure
 }
 
 /** Returns the last key of each portion. */
-function cut(measured: readonly Measured[]): Key[] {
+function cut(measured: readonly RowSize[]): Key[] {
   const lasts: Key[] = [];
   let [bytes, rows] = [0, 0];
   measured.forEach(({ key, sizeBytes }, index) => {

@@ -2,13 +2,13 @@ import type { Generations } from '../log/generations.ts';
 import type { WriteAheadLog } from '../log/wal.ts';
 
 /**
- * Above this size, an idle writer checkpoints and empties the log. Under load it checkpoints at FOLD_ANYWAY_BYTES and
+ * Above this size, an idle writer checkpoints and empties the log. Under load it checkpoints at CHECKPOINT_ANYWAY_BYTES and
  * rewrites the log in place: the longer the log gets, the longer everyone waits for the checkpoint.
  */
-const EMPTY_IDLE_BYTES = 4 * 1024 * 1024;
+const TRUNCATE_IDLE_BYTES = 4 * 1024 * 1024;
 /** The writer counts as idle if nobody has written for this long. */
 const IDLE_MS = 250;
-const FOLD_ANYWAY_BYTES = 16 * 1024 * 1024;
+const CHECKPOINT_ANYWAY_BYTES = 16 * 1024 * 1024;
 /** How soon to retry after a followed log couldn't rotate. */
 const RETRY_MS = 60_000;
 
@@ -20,7 +20,7 @@ interface CheckpointsDeps {
   /** Runs work between two groups; after the writer was closed or has failed, never. */
   readonly alone: (work: () => Promise<void>) => void;
   /** Called after each checkpoint that may have moved the log's position. */
-  readonly tell: () => void;
+  readonly announce: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ interface CheckpointsDeps {
  */
 export class Checkpoints {
   readonly #deps: CheckpointsDeps;
-  #foldAbove = FOLD_ANYWAY_BYTES;
+  #checkpointAbove = CHECKPOINT_ANYWAY_BYTES;
   #usedBytes = 0;
   #lastWriteAt = 0;
   #idleTimer: NodeJS.Timeout | null = null;
@@ -47,22 +47,22 @@ export class Checkpoints {
     this.#usedBytes = log.usedBytes();
     // Fewer bytes mean that the log restarted. If another process keeps it in use, it grows on after a checkpoint; then
     // checkpoint again only after it has grown by the same amount.
-    if (this.#usedBytes < before) this.#foldAbove = FOLD_ANYWAY_BYTES;
-    if (this.#usedBytes > EMPTY_IDLE_BYTES) this.#emptyWhenIdle();
-    if (this.#usedBytes <= this.#foldAbove) return;
-    this.#foldAbove = this.#usedBytes + FOLD_ANYWAY_BYTES;
-    if (generations?.isKept) await this.empty();
-    else await log.fold().catch(onError);
+    if (this.#usedBytes < before) this.#checkpointAbove = CHECKPOINT_ANYWAY_BYTES;
+    if (this.#usedBytes > TRUNCATE_IDLE_BYTES) this.#truncateWhenIdle();
+    if (this.#usedBytes <= this.#checkpointAbove) return;
+    this.#checkpointAbove = this.#usedBytes + CHECKPOINT_ANYWAY_BYTES;
+    if (generations?.isKept) await this.truncate();
+    else await log.checkpoint().catch(onError);
   }
 
   /** Checkpoints the log and empties it, between two groups. */
-  async empty(): Promise<void> {
-    const { log, generations, tell, onError } = this.#deps;
+  async truncate(): Promise<void> {
+    const { log, generations, announce, onError } = this.#deps;
     try {
-      if (!generations?.isKept) return await log.empty();
+      if (!generations?.isKept) return await log.truncate();
       const isRotated = await generations.rotate();
-      tell();
-      if (!isRotated) this.#emptyWhenIdle(RETRY_MS);
+      announce();
+      if (!isRotated) this.#truncateWhenIdle(RETRY_MS);
     } catch (error) {
       onError(error);
     }
@@ -76,12 +76,12 @@ export class Checkpoints {
    * Under load the log grows, so that a page written ten times is checkpointed only once; pauses are used to
    * checkpoint.
    */
-  #emptyWhenIdle(inMs = IDLE_MS): void {
+  #truncateWhenIdle(inMs = IDLE_MS): void {
     this.#idleTimer ??= setTimeout(() => {
       this.#idleTimer = null;
       const { isBusy, alone } = this.#deps;
-      if (isBusy() || performance.now() - this.#lastWriteAt < IDLE_MS) this.#emptyWhenIdle();
-      else alone(() => this.empty());
+      if (isBusy() || performance.now() - this.#lastWriteAt < IDLE_MS) this.#truncateWhenIdle();
+      else alone(() => this.truncate());
     }, inMs);
   }
 }

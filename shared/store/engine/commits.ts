@@ -22,7 +22,7 @@ export interface Commits {
   /** Throws if this number, of `newest`, shows that the file's history is another one. */
   refuseLost(position: number, newest: number): void;
   /** Begins a transaction with some groups from elsewhere, for the caller to commit. Returns how many they are. */
-  takeIn(position: number): Promise<number>;
+  refresh(position: number): Promise<number>;
   /** They're committed here; nothing else has run since. */
   tookIn(): void;
   /** The open group was undone; its jobs run again or are refused. */
@@ -47,7 +47,7 @@ export const OWN_COMMITS: Commits = {
   newest: async (position) => position,
   resumeAt: async (position) => position,
   refuseLost: nothing,
-  takeIn: async () => 0,
+  refresh: async () => 0,
   tookIn: nothing,
   undone: nothing,
   failed: () => false,

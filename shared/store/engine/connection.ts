@@ -10,7 +10,7 @@ type Statement = ReturnType<Libsql.Database['prepare']>;
 
 const KEEP_ALIVE_MS = 600_000;
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: Statement;
   readonly columns: readonly string[];
 }
@@ -22,7 +22,7 @@ interface Prepared {
  */
 export class Connection {
   readonly #database: Libsql.Database;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<string, PreparedStatement>();
 
   constructor(path: string) {
     this.#database = new Libsql(path);
@@ -72,7 +72,7 @@ export class Connection {
     connectionClosed();
   }
 
-  #prepare(sql: string): Prepared {
+  #prepare(sql: string): PreparedStatement {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);

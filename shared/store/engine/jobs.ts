@@ -17,13 +17,13 @@ export interface Job {
 }
 
 /** A job that has run but isn't durable yet. */
-export interface Settled {
+export interface SettledJob {
   readonly job: Job;
   readonly outcome: { readonly value: unknown } | { readonly error: unknown };
 }
 
 /** A job failed after it had written, so its changes must be undone. */
-export class HalfDone extends Error {}
+export class HalfDoneError extends Error {}
 
 /** Jobs that wait for a writer, in order of arrival. */
 export class JobQueue {
@@ -99,7 +99,7 @@ export async function runJob(
   group: JobGroup,
   job: Job,
   undo: (cause: unknown) => void | Promise<void>,
-): Promise<Settled> {
+): Promise<SettledJob> {
   const first = await attempt(group, job.run, undo);
   const { onError } = job;
   if ('value' in first.outcome || !onError) return { job, ...first };
@@ -111,7 +111,7 @@ async function attempt(
   group: JobGroup,
   run: (tx: WriteTx) => Promise<unknown>,
   undo: (cause: unknown) => void | Promise<void>,
-): Promise<Omit<Settled, 'job'>> {
+): Promise<Omit<SettledJob, 'job'>> {
   const scope = group.scope();
   try {
     const value = await group.within(run(scope));
@@ -132,7 +132,7 @@ async function attempt(
 }
 
 /** Answers the jobs in order, after COMMIT. */
-export function settle(settled: readonly Settled[]): void {
+export function settle(settled: readonly SettledJob[]): void {
   for (const { job, outcome } of settled) {
     if ('value' in outcome) job.resolve(outcome.value);
     else job.reject(outcome.error);

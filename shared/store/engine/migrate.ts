@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { NEWER_SCHEMA } from '../../host/start-refused.ts';
+import { NEWER_SCHEMA } from '../../host/start-refusal.ts';
 import { Connection } from './connection.ts';
 import { quoted } from '../copy/table-portions.ts';
 

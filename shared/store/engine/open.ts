@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { DamagedDatabase } from '../../host/start-refused.ts';
+import { DamagedDatabase } from '../../host/start-refusal.ts';
 import { unavailable } from '../../lib/errors.ts';
 import type { FollowedLog, Reader, Writer } from './driver.ts';
 import { fileOf, type DatabaseLocation } from './location.ts';

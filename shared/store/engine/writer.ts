@@ -16,12 +16,12 @@ import { Generations, type GenerationOptions } from '../log/generations.ts';
 import { Group } from './group.ts';
 import {
   GROUP_MAX_JOBS,
-  HalfDone,
+  HalfDoneError,
   JobQueue,
   runJob,
   settle,
   type Job,
-  type Settled,
+  type SettledJob,
 } from './jobs.ts';
 import { POSITION_SQL } from '../tables/meta.ts';
 import { SumKeeper, type FileDamage } from '../sums/sum-keeper.ts';
@@ -55,7 +55,7 @@ interface ReplicationOptions extends GenerationOptions {
 
 /** The result of running a group: its jobs' answers, and the statements to repeat elsewhere. */
 interface Ran {
-  readonly settled: readonly Settled[];
+  readonly settled: readonly SettledJob[];
   /** Empty unless they're needed. */
   readonly statements: readonly Query[];
 }
@@ -108,14 +108,14 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       alone: (work) => {
         if (!this.#closing && !this.#failed) void this.#alone(work);
       },
-      tell: () => this.#tell(),
+      announce: () => this.#tell(),
       onError: (error) => this.#failGroup(error, []),
     });
-    if (this.#generations?.mustRotate) void this.#alone(() => this.#checkpoints.empty());
+    if (this.#generations?.mustRotate) void this.#alone(() => this.#checkpoints.truncate());
   }
 
   get replication(): ReplicationPosition {
-    return { position: this.#position, log: this.#generations?.place ?? null };
+    return { position: this.#position, log: this.#generations?.position ?? null };
   }
 
   write<T>(fn: (tx: WriteTx) => Promise<T>, options: WriteOptions<T> = {}): Promise<T> {
@@ -128,7 +128,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   /** Checkpoints the log after the current group. Use it after deletions, because the log still has their content. */
   async rotate(): Promise<void> {
     await this.#generations?.copied();
-    if (!this.#closing && !this.#failed) await this.#alone(() => this.#checkpoints.empty());
+    if (!this.#closing && !this.#failed) await this.#alone(() => this.#checkpoints.truncate());
   }
 
   follow(): Promise<ReplicationPosition> {
@@ -157,13 +157,13 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     if (!isLost && newest <= this.#position) return;
     await this.#alone(async () => {
       this.#commits.refuseLost(known, newest);
-      await this.#takeIn(newest);
+      await this.#refresh(newest);
     });
   }
 
   /** Brings a file up to date after it was opened, if others commit as well. Throws if that isn't possible. */
   async resume(): Promise<void> {
-    await this.#takeIn(await this.#commits.resumeAt(this.#position));
+    await this.#refresh(await this.#commits.resumeAt(this.#position));
   }
 
   /** Finishes queued jobs, checkpoints the log, and closes. */
@@ -176,7 +176,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     this.#checkpoints.close();
     await this.#generations?.stopCopying();
     while (this.#pump) await this.#pump;
-    if (!this.#failed && this.#log.fileBytes() > 0) await this.#checkpoints.empty();
+    if (!this.#failed && this.#log.fileBytes() > 0) await this.#checkpoints.truncate();
     this.#checkpoints.close();
     this.#abandon();
     this.#generations?.close();
@@ -245,7 +245,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     try {
       const settled = await this.#commitJobs(jobs);
       this.#position += 1;
-      this.#generations?.look();
+      this.#generations?.refresh();
       this.#tell();
       settle(settled);
     } catch (error) {
@@ -254,15 +254,15 @@ export class EmbeddedWriter implements Writer, FollowedLog {
       if (jobs.length === 0 || error instanceof ServiceError) jobs.push(...this.#queue.takeAll());
       this.#failGroup(error, jobs);
       if (this.#failed || !this.#generations?.isKept) return;
-      this.#generations.look();
+      this.#generations.refresh();
       this.#tell();
     }
   }
 
-  async #commitJobs(jobs: Job[]): Promise<readonly Settled[]> {
+  async #commitJobs(jobs: Job[]): Promise<readonly SettledJob[]> {
     let ran = (await this.#runTogether(jobs)) ?? (await this.#runApart(jobs));
     while (!(await this.#commits.accepts(this.#position, ran.statements))) {
-      await this.#takeIn(this.#position + 1);
+      await this.#refresh(this.#position + 1);
       ran = await this.#runApart(jobs);
     }
     await this.#commit().catch((error: unknown) => {
@@ -272,12 +272,12 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   }
 
   /** Repeats what was committed elsewhere, at least up to this position. */
-  async #takeIn(upTo: number): Promise<void> {
+  async #refresh(upTo: number): Promise<void> {
     while (this.#position < upTo) {
-      const count = await this.#commits.takeIn(this.#position);
+      const count = await this.#commits.refresh(this.#position);
       await this.#commit();
       this.#position += count;
-      this.#generations?.look();
+      this.#generations?.refresh();
       this.#tell();
       this.#commits.tookIn();
     }
@@ -295,15 +295,15 @@ export class EmbeddedWriter implements Writer, FollowedLog {
   /** Takes jobs from the queue into `jobs` and runs them; null if one failed halfway and the group was rolled back. */
   async #runTogether(jobs: Job[]): Promise<Ran | null> {
     const group = this.#begin();
-    const settled: Settled[] = [];
+    const settled: SettledJob[] = [];
     const endsAt = performance.now() + GROUP_MAX_MS;
     while (this.#queue.length > 0 && jobs.length < GROUP_MAX_JOBS) {
       const job = this.#queue.take();
       jobs.push(job);
       const done = await runJob(group, job, () => {
-        throw new HalfDone();
+        throw new HalfDoneError();
       }).catch((error: unknown) => {
-        if (error instanceof HalfDone) return null;
+        if (error instanceof HalfDoneError) return null;
         throw error;
       });
       if (done === null) {
@@ -318,7 +318,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
 
   async #runApart(jobs: readonly Job[]): Promise<Ran> {
     const group = this.#begin();
-    const settled: Settled[] = [];
+    const settled: SettledJob[] = [];
     for (const job of jobs) {
       this.#writer.run('SAVEPOINT job');
       const before = group.statements?.length ?? 0;
@@ -333,7 +333,7 @@ export class EmbeddedWriter implements Writer, FollowedLog {
     return this.#ran(group, settled);
   }
 
-  async #ran(group: Group, settled: readonly Settled[]): Promise<Ran> {
+  async #ran(group: Group, settled: readonly SettledJob[]): Promise<Ran> {
     await group.finish();
     this.#writer.run(POSITION_SQL);
     return { settled, statements: group.statements ?? [] };

@@ -86,7 +86,7 @@ export class Generations {
     this.#salts = this.#state.salts;
     // Frames that we announced to someone are gone.
     if (this.#salts !== null && log.head().frames === 0) this.#end();
-    this.look();
+    this.refresh();
   }
 
   /**
@@ -94,7 +94,7 @@ export class Generations {
    * any write may then restart the log in place, so rotate it first.
    */
   get mustRotate(): boolean {
-    return this.#state !== null && this.#isFoldedIn();
+    return this.#state !== null && this.#isCheckpointed();
   }
 
   get isKept(): boolean {
@@ -102,7 +102,7 @@ export class Generations {
   }
 
   /** Null while the log isn't kept. */
-  get place(): LogPosition | null {
+  get position(): LogPosition | null {
     if (!this.#state) return null;
     const { epoch, generation } = this.#state;
     const salts = this.#frames > 0 ? this.#salts : null;
@@ -110,7 +110,7 @@ export class Generations {
   }
 
   /** Call it after each transaction, even one that was rolled back: its writes may have restarted the log. */
-  look(): void {
+  refresh(): void {
     if (!this.#state) return;
     const { frames, salts } = this.#opened().head();
     if (this.#salts !== null && this.#salts !== salts) this.#begunInPlace(frames, salts);
@@ -131,8 +131,8 @@ export class Generations {
       return this.#record({ ...this.#state, followedAt });
     }
     const log = this.#opened();
-    await log.empty();
-    if (!log.isEmptied()) throw unavailable(1, new Error('The log is in use by somebody else.'));
+    await log.truncate();
+    if (!log.isTruncated()) throw unavailable(1, new Error('The log is in use by somebody else.'));
     this.#at('follow: log emptied');
     this.#state = writeFirstState(this.#folder, { followedAt, fileMarks: marksOf(this.#path) });
     this.#begin(log.head().salts);
@@ -151,13 +151,13 @@ export class Generations {
     const isFollowed = Math.abs(this.#options.now() - state.followedAt) < FOLLOWED_MS;
     if (!isFollowed || !(await this.#archiveLog(state))) {
       this.#end();
-      await log.empty();
+      await log.truncate();
       return true;
     }
     try {
-      await log.empty();
+      await log.truncate();
       this.#at('rotate: log emptied');
-      if (log.isEmptied()) {
+      if (log.isTruncated()) {
         this.#advance(log.head().salts, 0);
         return true;
       }
@@ -175,7 +175,7 @@ export class Generations {
     if (this.#copying) return { copying: this.#copying };
     const found = this.#state && this.#archive.findBase(this.#state);
     if (found) return { copying: Promise.resolve(found) };
-    const isBase = !this.#isFoldedIn() || (await this.rotate());
+    const isBase = !this.#isCheckpointed() || (await this.rotate());
     if (!this.#state) throw unavailable(1, new Error('The log is not kept: follow comes first.'));
     if (!isBase) throw unavailable(5, new Error('The log is in use by somebody else.'));
     const copying = this.#copy(this.#state).finally(() => (this.#copying = null));
@@ -251,7 +251,7 @@ export class Generations {
    * restart it in place.
    */
   #keepLog(state: LogState): void {
-    if (!state.isFoldedIn) this.#record({ ...state, isFoldedIn: true });
+    if (!state.isCheckpointed) this.#record({ ...state, isCheckpointed: true });
     if (!this.#state) return;
     try {
       this.#archive.setLogAside(state.generation);
@@ -287,16 +287,16 @@ export class Generations {
   }
 
   /** The database file may contain frames of this generation or a later one. */
-  #isFoldedIn(): boolean {
-    return this.#state?.isFoldedIn === true || this.#opened().head().foldedFrames > 0;
+  #isCheckpointed(): boolean {
+    return this.#state?.isCheckpointed === true || this.#opened().head().checkpointedFrames > 0;
   }
 
   async #copy({ epoch, generation }: LogState): Promise<BaseCopy> {
     const { signal } = this.#stopped;
-    const isUnchanged = (): boolean => this.#state?.epoch === epoch && !this.#isFoldedIn();
+    const isUnchanged = (): boolean => this.#state?.epoch === epoch && !this.#isCheckpointed();
     try {
-      const place = { epoch, generation };
-      const copy = await this.#archive.makeBase(place, this.#path, { signal, isUnchanged });
+      const position = { epoch, generation };
+      const copy = await this.#archive.makeBase(position, this.#path, { signal, isUnchanged });
       this.#at('base copied');
       return copy;
     } catch (error) {

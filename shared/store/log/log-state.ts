@@ -16,7 +16,7 @@ export interface LogState {
   /** When `follow` was last called, in milliseconds. */
   readonly followedAt: number;
   /** True if the database file may already contain frames of this generation; then a copy of it isn't a base. */
-  readonly isFoldedIn: boolean;
+  readonly isCheckpointed: boolean;
   /** The database file's marks, which must not change until we announce a frame. Null after that. */
   readonly fileMarks: string | null;
 }
@@ -47,7 +47,7 @@ function parseState(text: string): LogState | null {
     generation: Number(generation),
     salts,
     followedAt,
-    isFoldedIn: folded_in,
+    isCheckpointed: folded_in,
     fileMarks: file,
   };
 }
@@ -58,13 +58,13 @@ function isTextOrNull(value: unknown): value is string | null {
 
 /** Durable when it returns. */
 export function writeState(folder: string, state: LogState): void {
-  const { epoch, generation, salts, followedAt, isFoldedIn, fileMarks } = state;
+  const { epoch, generation, salts, followedAt, isCheckpointed, fileMarks } = state;
   const stored = {
     epoch,
     generation,
     salts,
     followed_at: isoTime(followedAt),
-    folded_in: isFoldedIn,
+    folded_in: isCheckpointed,
     file: fileMarks,
   };
   writeDurably(join(folder, STATE_FILE), `${JSON.stringify(stored)}\n`);
@@ -78,7 +78,7 @@ export function writeFirstState(
   // Any old files there belong to another history that uses the same generation numbers.
   endHistory(folder);
   mkdirSync(folder, { mode: 0o700 });
-  const state = { epoch: newEpoch(), generation: 1, salts: null, isFoldedIn: false, ...first };
+  const state = { epoch: newEpoch(), generation: 1, salts: null, isCheckpointed: false, ...first };
   writeState(folder, state);
   syncFolder(dirname(folder));
   return state;
@@ -99,7 +99,7 @@ export function marksOf(path: string): string | null {
 }
 
 /** The facts on disk when a database is opened. */
-export interface Found {
+export interface DiskState {
   /** The log's salts; null if the log is empty. */
   readonly salts: string | null;
   readonly hasArchive: boolean;
@@ -111,10 +111,10 @@ export interface Found {
  * under its final name is complete, so the next generation may have begun; if the log has other salts, it certainly
  * has.
  */
-export function resume(state: LogState, found: Found): LogState | null {
+export function resume(state: LogState, found: DiskState): LogState | null {
   if (state.salts === null) return state.fileMarks === found.fileMarks ? state : null;
   if (state.salts === found.salts) {
-    return found.hasArchive ? { ...state, isFoldedIn: true } : state;
+    return found.hasArchive ? { ...state, isCheckpointed: true } : state;
   }
   if (!found.hasArchive) return null;
   return nextState(state, { salts: null, fileMarks: found.fileMarks });
@@ -122,5 +122,5 @@ export function resume(state: LogState, found: Found): LogState | null {
 
 /** The state when the next generation begins. */
 export function nextState(state: LogState, begun: Pick<LogState, 'salts' | 'fileMarks'>): LogState {
-  return { ...state, ...begun, generation: state.generation + 1, isFoldedIn: false };
+  return { ...state, ...begun, generation: state.generation + 1, isCheckpointed: false };
 }

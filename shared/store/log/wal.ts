@@ -15,7 +15,7 @@ import {
  * (`nBackfill`).
  */
 const INDEX_SALTS_AT = 16;
-const INDEX_FOLDED_AT = 80;
+const INDEX_CHECKPOINTED_AT = 80;
 const INDEX_BYTES = 84;
 
 /** The shared index's facts about the log. */
@@ -25,7 +25,7 @@ export interface LogHead {
   /** The salts in the log's header, as hex; without frames, usually those of the next header. */
   readonly salts: string;
   /** How many of the frames the database file already has. */
-  readonly foldedFrames: number;
+  readonly checkpointedFrames: number;
 }
 
 /**
@@ -72,7 +72,7 @@ export class WriteAheadLog {
     return {
       frames: this.#numbers[0] ?? 0,
       salts: this.#bytes.toString('hex', INDEX_SALTS_AT, INDEX_SALTS_AT + SALTS_BYTES),
-      foldedFrames: this.#numbers[INDEX_FOLDED_AT / 4] ?? 0,
+      checkpointedFrames: this.#numbers[INDEX_CHECKPOINTED_AT / 4] ?? 0,
     };
   }
 
@@ -82,7 +82,7 @@ export class WriteAheadLog {
   }
 
   /** Checkpoints the log; the next write restarts it unless another process keeps reading from it. */
-  async fold(): Promise<void> {
+  async checkpoint(): Promise<void> {
     this.#beforeCheckpoint(this.head());
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(RESTART)');
   }
@@ -90,15 +90,15 @@ export class WriteAheadLog {
   /**
    * Checkpoints the log and truncates it, so that nothing of it remains, not even pages that were overwritten since.
    */
-  async empty(): Promise<void> {
+  async truncate(): Promise<void> {
     this.#beforeCheckpoint(this.head());
     return this.#connection.execOffLoop('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   /**
-   * Call it after `empty`: true if the file has length 0. It also syncs, so that a power cut can't bring the log back.
+   * Call it after `truncate`: true if the file has length 0. It also syncs, so that a power cut can't bring the log back.
    */
-  isEmptied(): boolean {
+  isTruncated(): boolean {
     if (this.fileBytes() > 0) return false;
     const file = openSync(this.path, 'r');
     fsyncSync(file);

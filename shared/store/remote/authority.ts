@@ -4,10 +4,10 @@ import { beside } from '../../lib/beside.ts';
 import { unavailable } from '../../lib/errors.ts';
 import { LAST_GROUP_QUERY, LAST_GROUP_SQL, POSITION_QUERY } from '../tables/meta.ts';
 import {
-  CommitUncertain,
-  MirrorOutdated,
+  UncertainCommitError,
+  OutdatedMirrorError,
   type Authority,
-  type GroupPlace,
+  type GroupPosition,
   type LoggedGroup,
 } from './mirror.ts';
 import type { Afresh } from './client.ts';
@@ -87,7 +87,7 @@ export class RemoteAuthority implements Authority {
     this.#now = now;
   }
 
-  async accept(after: GroupPlace, group: LoggedGroup): Promise<'accepted' | 'overtaken'> {
+  async accept(after: GroupPosition, group: LoggedGroup): Promise<'accepted' | 'overtaken'> {
     const outcome = await this.#decide(after, group);
     if (outcome !== 'settled') {
       this.#hasSettled = false;
@@ -103,7 +103,7 @@ export class RemoteAuthority implements Authority {
   }
 
   async #decide(
-    after: GroupPlace,
+    after: GroupPosition,
     group: LoggedGroup,
   ): Promise<'accepted' | 'overtaken' | 'settled'> {
     const batch = this.#batchOf(after, group);
@@ -120,7 +120,8 @@ export class RemoteAuthority implements Authority {
         const unsure = { after, group, cause: error, mayBeUnderWay };
         if (isGuard(error)) return await this.#fate(unsure, budget);
         // The mirror could run all of them.
-        if (isOfStatement(error)) throw unavailable(5, new MirrorOutdated('', { cause: error }));
+        if (isOfStatement(error))
+          throw unavailable(5, new OutdatedMirrorError('', { cause: error }));
         mayBeUnderWay ||= mayPass(error) && !isAnswer(error) && !neverConnected(error);
         // If a request is still under way, the guard lets only one of them in.
         if (mayPass(error) && (await budget.lasts())) continue;
@@ -130,7 +131,7 @@ export class RemoteAuthority implements Authority {
     }
   }
 
-  async newest(): Promise<GroupPlace> {
+  async newest(): Promise<GroupPosition> {
     const [seq, last] = await patiently(() =>
       this.#ask((client) => client.batch([POSITION_QUERY, LAST_GROUP_QUERY], 'read')),
     );
@@ -141,7 +142,7 @@ export class RemoteAuthority implements Authority {
     };
   }
 
-  async after({ position, token }: GroupPlace): Promise<readonly LoggedGroup[] | null> {
+  async after({ position, token }: GroupPosition): Promise<readonly LoggedGroup[] | null> {
     const { rows } = await patiently(() =>
       this.#ask((client) => client.execute({ sql: AFTER_SQL, args: [position] })),
     );
@@ -187,7 +188,7 @@ export class RemoteAuthority implements Authority {
     return answer.value;
   }
 
-  #batchOf(after: GroupPlace, { token, statements }: LoggedGroup): InStatement[] {
+  #batchOf(after: GroupPosition, { token, statements }: LoggedGroup): InStatement[] {
     const { position } = after;
     const bytes = encodeStatements(statements);
     const kept = bytes.length <= LOGGED_MAX_BYTES ? bytes : null;
@@ -240,7 +241,7 @@ export class RemoteAuthority implements Authority {
         if (await budget.lasts()) continue;
       }
       // The server didn't answer, or its log no longer has the group after this place, which may have been this one.
-      throw new CommitUncertain(cause);
+      throw new UncertainCommitError(cause);
     }
   }
 
@@ -255,7 +256,7 @@ export class RemoteAuthority implements Authority {
         return 'settled';
       } catch (error) {
         if (isGuard(error)) return this.#fate(unsure, budget);
-        if (!(await budget.lasts())) throw new CommitUncertain(unsure.cause);
+        if (!(await budget.lasts())) throw new UncertainCommitError(unsure.cause);
       }
     }
   }
@@ -278,7 +279,7 @@ async function answered<T>(request: Promise<T>, onAnswer: () => void): Promise<S
 
 /** A group that the server may have accepted. */
 interface Unsure {
-  readonly after: GroupPlace;
+  readonly after: GroupPosition;
   readonly group: LoggedGroup;
   readonly cause: unknown;
   readonly mayBeUnderWay: boolean;

@@ -14,7 +14,7 @@ export interface LoggedGroup {
 }
 
 /** Names the newest group of a database. Two histories may have the same number, but not the same token. */
-export interface GroupPlace {
+export interface GroupPosition {
   readonly position: number;
   /** Null before the first group. */
   readonly token: string | null;
@@ -27,16 +27,16 @@ export interface GroupPlace {
 export interface Authority {
   /**
    * Commits a group at the server, as the first one after this place. `overtaken`: the server's newest group is another
-   * one, and nothing of this group is there. Throws UNAVAILABLE if it wasn't committed, and CommitUncertain if nobody
+   * one, and nothing of this group is there. Throws UNAVAILABLE if it wasn't committed, and UncertainCommitError if nobody
    * knows.
    */
-  accept(after: GroupPlace, group: LoggedGroup): Promise<'accepted' | 'overtaken'>;
-  newest(): Promise<GroupPlace>;
+  accept(after: GroupPosition, group: LoggedGroup): Promise<'accepted' | 'overtaken'>;
+  newest(): Promise<GroupPosition>;
   /**
    * Some groups after this place, oldest first. Null if the server doesn't keep them any more, or if the mirror has
    * another history.
    */
-  after(place: GroupPlace): Promise<readonly LoggedGroup[] | null>;
+  after(position: GroupPosition): Promise<readonly LoggedGroup[] | null>;
   close(): void;
 }
 
@@ -53,10 +53,10 @@ export interface MirrorOptions {
 }
 
 /** The mirror can't be brought up to date, so it must be copied again. */
-export class MirrorOutdated extends Error {}
+export class OutdatedMirrorError extends Error {}
 
 /** UNAVAILABLE for a write that may have succeeded. */
-export class CommitUncertain extends ServiceError {
+export class UncertainCommitError extends ServiceError {
   constructor(cause: unknown) {
     super('UNAVAILABLE', {
       hint: 'It may have happened all the same. A repeat with the same idempotency key is safe; without one, look first.',
@@ -95,16 +95,16 @@ class Mirror implements Commits {
     return false;
   }
 
-  async takeIn(position: number): Promise<number> {
+  async refresh(position: number): Promise<number> {
     const groups = await this.#options.authority.after({ position, token: this.#token });
-    if (groups === null || groups.length === 0) throw new MirrorOutdated('Copy it again.');
+    if (groups === null || groups.length === 0) throw new OutdatedMirrorError('Copy it again.');
     this.#connection.run('BEGIN IMMEDIATE');
     try {
       for (const group of groups) this.#repeat(group);
     } catch (error) {
       if (isDiskFailure(error) || isDiskFull(error)) throw error;
       // What the server could run fails here, so the rows must differ.
-      throw new MirrorOutdated('It differs.', { cause: error });
+      throw new OutdatedMirrorError('It differs.', { cause: error });
     }
     return groups.length;
   }
@@ -115,17 +115,17 @@ class Mirror implements Commits {
     this.#connection.run(LAST_GROUP_SQL, [token]);
   }
 
-  /** Throws a MirrorOutdated if the mirror has other groups than the server. */
+  /** Throws a OutdatedMirrorError if the mirror has other groups than the server. */
   async resumeAt(position: number): Promise<number> {
     const newest = await this.#options.authority.newest();
     const isAhead = position > newest.position;
     const differs = position === newest.position && newest.token !== this.#token;
-    if (isAhead || differs) throw new MirrorOutdated('The server has another history.');
+    if (isAhead || differs) throw new OutdatedMirrorError('The server has another history.');
     return newest.position;
   }
 
   refuseLost(position: number, newest: number): void {
-    if (!(newest >= position)) throw new MirrorOutdated('The server has lost groups.');
+    if (!(newest >= position)) throw new OutdatedMirrorError('The server has lost groups.');
   }
 
   tookIn(): void {
@@ -137,18 +137,18 @@ class Mirror implements Commits {
   }
 
   /** The server has it, so the next group finds it there. */
-  failureOf(error: unknown): CommitUncertain {
-    return new CommitUncertain(error);
+  failureOf(error: unknown): UncertainCommitError {
+    return new UncertainCommitError(error);
   }
 
   /** A mirror that is damaged is copied again, after a restart. */
   failed(error: unknown, cause: unknown): boolean {
-    if (error instanceof CommitUncertain) this.#options.onUncertain();
-    return cause instanceof MirrorOutdated || isDamage(cause);
+    if (error instanceof UncertainCommitError) this.#options.onUncertain();
+    return cause instanceof OutdatedMirrorError || isDamage(cause);
   }
 
   stopped(cause: unknown): boolean {
-    if (!(cause instanceof MirrorOutdated)) return false;
+    if (!(cause instanceof OutdatedMirrorError)) return false;
     this.#invalidate();
     this.#options.onOutdated();
     return true;

@@ -7,7 +7,7 @@ import { makeFolder } from '../../host/make-folder.ts';
 import { isDamage, type Connection } from '../engine/connection.ts';
 import type { Reader } from '../engine/driver.ts';
 import type { RemoteLocation } from '../engine/location.ts';
-import { MirrorOutdated, mirroring } from './mirror.ts';
+import { OutdatedMirrorError, mirroring } from './mirror.ts';
 import { migrate, missingMigrations, NewerSchema } from '../engine/migrate.ts';
 import type { OpenWriterOptions } from '../engine/open.ts';
 import { EmbeddedReader } from '../engine/reader.ts';
@@ -46,7 +46,7 @@ export async function openMirror(
       return writer;
     } catch (error) {
       await (writer ?? authority).close();
-      const isUseless = error instanceof MirrorOutdated || isDamage(error);
+      const isUseless = error instanceof OutdatedMirrorError || isDamage(error);
       if (isSecond || !isUseless) throw error;
       await dropMirror(location.mirror);
     }
@@ -215,7 +215,7 @@ async function migrateWithin(transaction: Transaction, family: Family): Promise<
 }
 
 /**
- * Migrates a mirror right after the server's database. Throws a MirrorOutdated if that was migrated earlier: groups
+ * Migrates a mirror right after the server's database. Throws a OutdatedMirrorError if that was migrated earlier: groups
  * that an earlier release has committed since would be migrated here, and aren't there.
  */
 function migrateMirror(
@@ -225,6 +225,6 @@ function migrateMirror(
 ): void {
   const version = Number(connection.get(VERSION)?.['user_version']);
   const isOlder = version > 0 && missingMigrations(family, version) !== null;
-  if (isOlder && !hasMigrated) throw new MirrorOutdated('It has an older schema.');
+  if (isOlder && !hasMigrated) throw new OutdatedMirrorError('It has an older schema.');
   migrate(connection, family);
 }

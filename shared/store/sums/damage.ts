@@ -131,7 +131,7 @@ export class DamageRegister {
     for (const line of bytes > from ? linesOf(this.#path, from) : []) this.#apply(line, before);
   }
 
-  #apply(line: Damage | Resolved, before: ReadonlyMap<string, Damage>): void {
+  #apply(line: Damage | Resolution, before: ReadonlyMap<string, Damage>): void {
     if ('resolved' in line) return void forget(this.#known, line.resolved, line.what);
     const isNews = !before.has(keyOf(line)) && !this.#known.has(keyOf(line));
     this.#known.set(keyOf(line), line);
@@ -143,7 +143,7 @@ export class DamageRegister {
   }
 }
 
-interface Resolved {
+interface Resolution {
   readonly resolved: string;
   /** Absent: the whole file. */
   readonly what?: string;
@@ -168,7 +168,7 @@ function fileAt(path: string): { readonly file: string; readonly bytes: number }
 }
 
 /** What else is in the file isn't ours, or was cut off by a power cut. */
-function linesOf(path: string, from: number): (Damage | Resolved)[] {
+function linesOf(path: string, from: number): (Damage | Resolution)[] {
   const lines = readFileSync(path).subarray(from).toString('utf8').split('\n').map(parseObject);
   return lines.filter((line) => isObject(line) && (isDamage(line) || isResolved(line))) as never[];
 }

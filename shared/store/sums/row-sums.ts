@@ -8,7 +8,7 @@ import {
 } from '../tables/mail/emails.ts';
 import { isWholeEvent, type SummedEventRow } from '../tables/inbox/event-content.ts';
 import { fileFields, type FileRow } from '../tables/disk/files.ts';
-import { valueFields, type KvRow, type Summed } from '../tables/disk/kv.ts';
+import { valueFields, type KvRow, type SumColumn } from '../tables/disk/kv.ts';
 import { parkFields } from '../tables/inbox/parks.ts';
 import { policyFields, type PolicyRow } from '../tables/people/policies.ts';
 import {
@@ -27,8 +27,8 @@ interface Family {
   readonly nameOf: (row: never) => string;
 }
 
-type ValueRow = Pick<KvRow, 'key' | 'version' | 'note' | 'value'> & Summed;
-type ParkRow = Parameters<typeof parkFields>[0] & Summed & { readonly id: string };
+type ValueRow = Pick<KvRow, 'key' | 'version' | 'note' | 'value'> & SumColumn;
+type ParkRow = Parameters<typeof parkFields>[0] & SumColumn & { readonly id: string };
 
 const isWholeValue = (row: ValueRow): boolean => isSound(row.sum, valueFields(row), row.value);
 
@@ -47,7 +47,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     select: 'SELECT path AS at, * FROM file WHERE path > ? ORDER BY path LIMIT ?',
-    isWhole: (row: FileRow & Summed) => isSound(row.sum, fileFields(row)),
+    isWhole: (row: FileRow & SumColumn) => isSound(row.sum, fileFields(row)),
     nameOf: ({ path }: FileRow) => `file ${path}`,
   },
   {
@@ -64,12 +64,12 @@ const FAMILIES: readonly Family[] = [
   {
     select: `SELECT request_id || channel_id AS at, * FROM vote
       WHERE request_id || channel_id > ? ORDER BY request_id, channel_id LIMIT ?`,
-    isWhole: (row: VoteRow & Summed) => isSound(row.sum, voteFields(row)),
+    isWhole: (row: VoteRow & SumColumn) => isSound(row.sum, voteFields(row)),
     nameOf: ({ request_id: id }: VoteRow) => `approvals of ${id}`,
   },
   {
     select: 'SELECT version AS at, * FROM policy WHERE version > ? ORDER BY version LIMIT ?',
-    isWhole: (row: PolicyRow & Summed) => isSound(row.sum, policyFields(row)),
+    isWhole: (row: PolicyRow & SumColumn) => isSound(row.sum, policyFields(row)),
     nameOf: ({ version }: PolicyRow) => `policy ${version}`,
   },
   {
@@ -98,12 +98,12 @@ const FAMILIES: readonly Family[] = [
 const START = Number.MIN_SAFE_INTEGER;
 
 /** Where a check of all rows continues; null at its end. */
-export interface RowPlace {
+export interface RowPosition {
   readonly family: number;
   readonly at: string | number;
 }
 
-export const FIRST_ROW: RowPlace = { family: 0, at: START };
+export const FIRST_ROW: RowPosition = { family: 0, at: START };
 
 /** Compares rows with their sums. */
 export class RowSumRepository {
@@ -115,9 +115,9 @@ export class RowSumRepository {
 
   /** Checks up to `limit` rows; returns the damaged ones, and where to continue. */
   async look(
-    { family, at }: RowPlace,
+    { family, at }: RowPosition,
     limit: number,
-  ): Promise<{ readonly damaged: readonly string[]; readonly next: RowPlace | null }> {
+  ): Promise<{ readonly damaged: readonly string[]; readonly next: RowPosition | null }> {
     const kind = FAMILIES[family];
     if (!kind) return { damaged: [], next: null };
     const rows = await this.#tx.all<Row & { at: string | number }>(kind.select, [at, limit]);

@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { errorCode } from '../../lib/guards.ts';
-import { DamagedDatabase } from '../../host/start-refused.ts';
+import { DamagedDatabase } from '../../host/start-refusal.ts';
 import { Connection, fileAloneAddress } from '../engine/connection.ts';
 import { scanLog, scanNewest, type LogContent } from '../log/log-frames.ts';
 import {
@@ -105,14 +105,17 @@ export class SumKeeper {
   }
 
   /** Notes the log's pages, before a checkpoint. */
-  note({ frames, foldedFrames }: Pick<LogHead, 'frames' | 'foldedFrames'>, position: number): void {
+  note(
+    { frames, checkpointedFrames }: Pick<LogHead, 'frames' | 'checkpointedFrames'>,
+    position: number,
+  ): void {
     if (frames === 0) return;
     const log = newestOf(this.#logPath, frames);
     for (const frame of log.broken) this.#reportFrame(frame);
     if (log.salts === null) return dropSums(this.#path);
     const known = this.#known();
     // Otherwise the file may have some pages of this log.
-    const isAsBefore = known !== null && foldedFrames === 0 && known.salts !== log.salts;
+    const isAsBefore = known !== null && checkpointedFrames === 0 && known.salts !== log.salts;
     if (isAsBefore) this.#compare(known.sums, log.pages.keys());
     const sums = resized(known?.sums, log.databasePages);
     for (const [page, sum] of log.pages) {

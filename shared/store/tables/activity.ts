@@ -24,7 +24,7 @@ export interface ActivityPosition {
   readonly at: number;
 }
 
-interface Counted {
+interface ActivityPortion {
   readonly cells: readonly ActivityCell[];
   readonly next: ActivityPosition;
   /** False if there are more rows than one portion takes. */
@@ -39,7 +39,7 @@ export type ActivityRow = Row & {
   value: number;
 };
 
-type Ended = Row & { id: string; status: string; received_at: string; finished_at: string };
+type EndedEventRow = Row & { id: string; status: string; received_at: string; finished_at: string };
 
 const POSITION = 'activity';
 /** A commit may be this much later than the end time in its rows. */
@@ -110,7 +110,7 @@ export class ActivityRepository {
   }
 
   /** Counts the next rows of each kind, at most about `limit` of each. */
-  async count(from: ActivityPosition, now: number, limit: number): Promise<Counted> {
+  async count(from: ActivityPosition, now: number, limit: number): Promise<ActivityPortion> {
     const tally = new ActivityTally();
     const settled = isoTime(now - SETTLED_MS);
     const received = await this.#countReceived(tally, from.eventSeq, limit);
@@ -133,7 +133,7 @@ export class ActivityRepository {
   }
 
   /** Stores counts with their position, and deletes steps that no picture shows any more. */
-  async add({ cells, next }: Pick<Counted, 'cells' | 'next'>): Promise<void> {
+  async add({ cells, next }: Pick<ActivityPortion, 'cells' | 'next'>): Promise<void> {
     const rows = cells.map((cell) => [cell.stepMs, cell.bucket, cell.kind, cell.name, cell.value]);
     await this.#tx.put(ADD, [JSON.stringify(rows)]);
     for (const { stepMs, points } of ACTIVITY_SPANS) {
@@ -190,7 +190,7 @@ export class ActivityRepository {
   }
 
   async #countEnded(tally: ActivityTally, from: string, upTo: string): Promise<void> {
-    const rows = await this.#tx.all<Ended>(ENDED, [from, upTo]);
+    const rows = await this.#tx.all<EndedEventRow>(ENDED, [from, upTo]);
     for (const { status, finished_at } of rows) {
       if (status === 'done' || status === 'dead')
         tally.add(Date.parse(finished_at), 'ended', status);
@@ -203,7 +203,10 @@ export class ActivityRepository {
   }
 
   /** When an event was claimed stands only in the ledger. */
-  async #countTimes(tally: ActivityTally, { id, received_at, finished_at }: Ended): Promise<void> {
+  async #countTimes(
+    tally: ActivityTally,
+    { id, received_at, finished_at }: EndedEventRow,
+  ): Promise<void> {
     const entries = await this.#tx.all(
       "SELECT at, op FROM ledger WHERE subject = ? AND outcome = 'ok' ORDER BY seq LIMIT ?",
       [id, ENTRIES_MAX],

@@ -11,7 +11,7 @@ function setup(name: keyof typeof HOOK_CLIENTS, wait = ''): HookSetup {
   return {
     clientName: name,
     client,
-    place: 'user',
+    scope: 'user',
     file: client.file.user(PLACES),
     roots: [],
     profile,

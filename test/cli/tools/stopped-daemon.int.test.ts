@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HttpClient } from '../../../cli/client.ts';
 import { work } from '../../../cli/commands/inbox/work.ts';
 import { run } from '../../../cli/run.ts';
-import type { Finished } from '../../../cli/work/work-event.ts';
+import type { WorkResult } from '../../../cli/work/work-event.ts';
 import { Daemon } from '../../../daemon/daemon.ts';
 import { resolveHome, type Home } from '../../../daemon/home.ts';
 import { Waits } from '../../../shared/kernel/waits.ts';
@@ -94,7 +94,7 @@ describe('svc inbox wait', () => {
 
 describe('svc inbox work', () => {
   it('says that the daemon was stopped and goes on with the next one', async () => {
-    const finished: Finished[] = [];
+    const finished: WorkResult[] = [];
     const notes: string[] = [];
     const client = clientHere();
     const { signal } = new AbortController();

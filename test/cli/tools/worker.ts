@@ -1,10 +1,10 @@
 import type { Work } from '../../../cli/commands/inbox/work.ts';
-import type { Finished } from '../../../cli/work/work-event.ts';
+import type { WorkResult } from '../../../cli/work/work-event.ts';
 import type { FakeClient } from './fakes.ts';
 
 /** A worker of a fake inbox, and what it finished. */
 export function workerOf(client: FakeClient, command: string, given: Partial<Work> = {}) {
-  const finished: Finished[] = [];
+  const finished: WorkResult[] = [];
   const notes: string[] = [];
   const options: Work = {
     client,

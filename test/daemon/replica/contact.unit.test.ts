@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Contact, type Reached } from '../../../daemon/replica/sync/contact.ts';
+import { Contact, type ContactResult } from '../../../daemon/replica/sync/contact.ts';
 import { FreshnessJudge } from '../../../daemon/replica/serve/freshness.ts';
 import { SourceError } from '../../../daemon/replica/sync/source-error.ts';
 import { StatusBoard } from '../../../daemon/replica/status-board.ts';
@@ -9,15 +9,15 @@ import { FakeClock } from '../../helpers/gateway.ts';
 /** Longer than an answer in time may take. */
 const LATE_MS = 1100;
 
-const GATEWAY = { gateway: { position: 7 }, lost: 0 } as Reached;
+const GATEWAY = { gateway: { position: 7 }, lost: 0 } as ContactResult;
 
-let answer: () => Promise<Reached>;
+let answer: () => Promise<ContactResult>;
 let asked: number;
 let freshness: FreshnessJudge;
 let contact: Contact;
 
-const atOnce = (): Promise<Reached> => Promise.resolve(GATEWAY);
-const late = async (): Promise<Reached> => {
+const atOnce = (): Promise<ContactResult> => Promise.resolve(GATEWAY);
+const late = async (): Promise<ContactResult> => {
   await sleep(LATE_MS);
   return GATEWAY;
 };

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noteFold } from '../../../daemon/replica/sync/fold.ts';
+import { noteCheckpoint } from '../../../daemon/replica/sync/checkpoint-sums.ts';
 import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
 import { takeLock } from '../../../shared/store/engine/lock.ts';
 import { withRawDatabase } from '../../helpers/database.ts';
@@ -104,7 +104,7 @@ describe('a copy that was damaged while nobody looked', () => {
     expect(notes.frames).toBeGreaterThan(0);
     await stage.rotate();
     // As the relay and the client do it, before the client's notes.
-    await noteFold(folder, notes);
+    await noteCheckpoint(folder, notes);
     withRawDatabase(stage.databasePath, (copy) => copy.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
     const log = statSync(`${stage.databasePath}-wal`, { throwIfNoEntry: false });
     expect(log?.size ?? 0).toBe(0);

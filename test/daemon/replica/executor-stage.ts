@@ -1,6 +1,6 @@
 import { ReplicaExecutor, type ReadableReplica } from '../../../daemon/replica/serve/executor.ts';
 import type { Freshness } from '../../../daemon/replica/status.ts';
-import { UpstreamFailed } from '../../../daemon/upstream/upstream-failed.ts';
+import { UpstreamError } from '../../../daemon/upstream/upstream-error.ts';
 import type { UpstreamCall } from '../../../daemon/upstream/upstream.ts';
 import type { Caller } from '../../../shared/kernel/context.ts';
 import type { Answer, Credentials } from '../../../shared/kernel/executor.ts';
@@ -152,6 +152,6 @@ export class ExecutorStage {
 }
 
 /** The error for a gateway that gave no answer. */
-export function silence(mayHaveArrived: boolean): UpstreamFailed {
-  return new UpstreamFailed({ gateway: ORIGIN, reason: 'x', mayHaveArrived, advice: 'Wait.' });
+export function silence(mayHaveArrived: boolean): UpstreamError {
+  return new UpstreamError({ gateway: ORIGIN, reason: 'x', mayHaveArrived, advice: 'Wait.' });
 }

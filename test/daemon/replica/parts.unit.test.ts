@@ -250,12 +250,12 @@ describe('arrivals', () => {
       keyId: 'key_1',
       counted: false,
       concerns: (change) => change.kind === 'request' && change.id === 'req_1',
-      look: () => Promise.resolve(isThere ? 'there' : null),
+      check: () => Promise.resolve(isThere ? 'there' : null),
       timeoutMs: 20_000,
       signal: new AbortController().signal,
     });
     const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
-    positionWaiters.tell({ position: 3, changes, all: false });
+    positionWaiters.announce({ position: 3, changes, all: false });
     expect(positionWaiters.behind).toBe(2);
     positionWaiters.has(2);
     isThere = true;
@@ -291,12 +291,12 @@ describe('arrivals', () => {
 /** Counts how often something that concerns nothing but the unknown looks again. */
 function looksOf(waits: Waits, ending: AbortSignal): () => number {
   let looks = 0;
-  const look = (): Promise<null> => {
+  const check = (): Promise<null> => {
     looks += 1;
     return Promise.resolve(null);
   };
   const caller = { keyId: 'key_1', counted: false, timeoutMs: 20_000, signal: ending };
-  waits.wait({ ...caller, concerns: () => false, look }).catch(() => undefined);
+  waits.wait({ ...caller, concerns: () => false, check }).catch(() => undefined);
   return () => looks;
 }
 
@@ -309,7 +309,7 @@ describe('arrivals that are told of faster than the copy has them', () => {
     positionWaiters.has(0);
     const changes: Change[] = [{ kind: 'request', id: 'req_1' }];
     for (let position = 1; position <= 600; position += 1) {
-      positionWaiters.tell({ position, changes, all: false });
+      positionWaiters.announce({ position, changes, all: false });
     }
     const seen: number[] = [];
     const reaches = async (position: number): Promise<void> => {
@@ -336,7 +336,7 @@ describe('arrivals that are told of faster than the copy has them', () => {
     const looks = looksOf(waits, ending.signal);
     const positionWaiters = new PositionWaiters(waits);
     for (let position = 1; position <= 2000; position += 1) {
-      positionWaiters.tell({ position, changes: [], all: true });
+      positionWaiters.announce({ position, changes: [], all: true });
     }
     positionWaiters.restart(5000);
     await new Promise((resolve) => setImmediate(resolve));

@@ -10,8 +10,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCopyLog } from '../../../daemon/replica/sync/copy-log.ts';
-import type { FramePlace } from '../../../daemon/replica/verify/frame-places.ts';
-import { noteFold } from '../../../daemon/replica/sync/fold.ts';
+import type { FramePosition } from '../../../daemon/replica/verify/frame-positions.ts';
+import { noteCheckpoint } from '../../../daemon/replica/sync/checkpoint-sums.ts';
 import { PageSummer } from '../../../daemon/replica/verify/page-sums.ts';
 import { prepareCopy } from '../../../daemon/replica/serve/prepare.ts';
 import { ReplicaFolder } from '../../../daemon/replica/sync/replica-folder.ts';
@@ -79,12 +79,12 @@ async function withLog(): Promise<number> {
 
 /** Notes the end of each commit in the log, as the daemon does before the client gets it. */
 async function notePlaces(frames: number): Promise<void> {
-  const places = new Map<number, FramePlace>();
+  const places = new Map<number, FramePosition>();
   for (let count = 1; count <= frames; count += 1) {
     const { frames: ours, sum } = await readCopyLog(folder.logPath, count);
     if (ours > 0) places.set(ours, { ours, theirs: ours + 5, sum });
   }
-  await folder.writePlaces({ generation: 4, places: [...places.values()] });
+  await folder.writePositions({ generation: 4, places: [...places.values()] });
 }
 
 function placesPath(): string {
@@ -156,7 +156,7 @@ describe('a copy whose last process was ended', () => {
     ],
   ])('%s and the log not yet emptied, is ready', async (_, bytes) => {
     const frames = await withLog();
-    await noteFold(folder, { generation: 4, frames });
+    await noteCheckpoint(folder, { generation: 4, frames });
     fold();
     writeFileSync(folder.databasePath, bytes());
     expect(await prepareCopy(folder)).toEqual({ state: 'ready' });
@@ -165,7 +165,7 @@ describe('a copy whose last process was ended', () => {
 
   it('when its log was folded in and emptied, is ready: the notes are mended', async () => {
     const frames = await withLog();
-    await noteFold(folder, { generation: 4, frames });
+    await noteCheckpoint(folder, { generation: 4, frames });
     fold();
     copyFiles();
     expect(await prepareCopy(folder)).toEqual({ state: 'ready' });
@@ -198,9 +198,9 @@ describe('a copy that somebody changed', () => {
     [
       'its frame numbers are of another log',
       () => {
-        const { generation, places } = folder.readPlaces() ?? { generation: 0, places: [] };
+        const { generation, places } = folder.readPositions() ?? { generation: 0, places: [] };
         const others = places.map((place) => ({ ...place, sum: place.sum - 1 }));
-        return folder.writePlaces({ generation, places: others });
+        return folder.writePositions({ generation, places: others });
       },
       strange,
     ],
@@ -224,7 +224,7 @@ describe('a copy that somebody changed', () => {
 
   it('is damaged: a byte of a page, when the log was just folded in', async () => {
     const frames = await withLog();
-    await noteFold(folder, { generation: 4, frames });
+    await noteCheckpoint(folder, { generation: 4, frames });
     fold();
     copyFiles();
     flip(folder.databasePath, 12 * PAGE_BYTES + 1999);
@@ -234,7 +234,7 @@ describe('a copy that somebody changed', () => {
   it('keeps its log from being folded in where that was changed', async () => {
     const frames = await withLog();
     flip(folder.logPath, 32 + FRAME_BYTES - 9);
-    await expect(noteFold(folder, { generation: 4, frames })).rejects.toThrow(lost);
+    await expect(noteCheckpoint(folder, { generation: 4, frames })).rejects.toThrow(lost);
     expect(folder.readSums()?.generation).toBe(4);
   });
 });
@@ -256,9 +256,9 @@ describe('the checksums of a copy', () => {
       const log = existsSync(`${originalPath}-wal`) ? `${originalPath}-wal` : null;
       if (log) copyFileSync(log, folder.logPath);
       const { frames } = await readCopyLog(folder.logPath, Infinity);
-      await noteFold(folder, { generation, frames });
+      await noteCheckpoint(folder, { generation, frames });
       // Asked again, it's noted once.
-      await noteFold(folder, { generation, frames });
+      await noteCheckpoint(folder, { generation, frames });
       generation += 1;
       fold();
       expect(folder.readSums()).toEqual({ generation, sums: sumsOf(originalPath) });

@@ -112,7 +112,7 @@ describe('a wait', () => {
       keyId: 'key_1',
       counted: true,
       concerns: (change) => change.kind === 'event' && change.source === 'shop',
-      look: async () => {
+      check: async () => {
         const found = await replica.store?.read(({ events }) =>
           events.page({ status: 'pending', afterSeq: 0, limit: 1, now: Date.now() }),
         );
@@ -134,7 +134,7 @@ describe('a wait', () => {
       keyId: 'key_1',
       counted: false,
       concerns: () => false,
-      look: () => {
+      check: () => {
         looks += 1;
         return Promise.resolve(null);
       },

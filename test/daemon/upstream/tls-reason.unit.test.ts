@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { reasonOf } from '../../../daemon/upstream/upstream-failed.ts';
+import { reasonOf } from '../../../daemon/upstream/upstream-error.ts';
 
 const SETTING = 'NODE_EXTRA_CA_CERTS';
 const before = process.env[SETTING];

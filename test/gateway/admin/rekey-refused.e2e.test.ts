@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rekey, RekeyInterrupted } from '../../../gateway/admin/rekey/rekey.ts';
+import { rekey, InterruptedRekeyError } from '../../../gateway/admin/rekey/rekey.ts';
 import { readAdminSettings } from '../../../gateway/admin/settings.ts';
 import { Connection } from '../../../shared/store/engine/connection.ts';
 import { takeLock } from '../../../shared/store/engine/lock.ts';
@@ -133,7 +133,7 @@ describe('an interruption of a change of the master key', () => {
     const halfDone = 'until you run the same command to its end';
     for (const where of ['database done', null]) {
       const ended = await interruptedAt(copy, where);
-      expect(ended).toBeInstanceOf(RekeyInterrupted);
+      expect(ended).toBeInstanceOf(InterruptedRekeyError);
       expect(String(ended)).toContain(halfDone);
       expect(readdirSync(data)).toContain('rekeying');
     }
@@ -145,7 +145,7 @@ describe('an interruption of a change of the master key', () => {
     const copy = copyOf('interrupted-early');
     const { data, args, newKey } = copy;
     const ended = await interruptedAt(copy, null);
-    expect(ended).toBeInstanceOf(RekeyInterrupted);
+    expect(ended).toBeInstanceOf(InterruptedRekeyError);
     expect(String(ended)).toContain(`The new key stays in ${newKey}`);
     expect([existsSync(newKey), readdirSync(data).includes('rekeying')]).toEqual([true, false]);
     expect((await operator(args)).code).toBe(0);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';
-import type { Choice, Decided } from '../../../gateway/approvals/approvals.ts';
+import type { Choice, DecisionOutcome } from '../../../gateway/approvals/approvals.ts';
 import type { Project } from '../../../gateway/projects/project.ts';
 import { maintain } from '../../../gateway/projects/maintenance.ts';
 import type { Clock } from '../../../shared/lib/clock.ts';
@@ -149,7 +149,11 @@ export class TestPeople {
     return this.#links;
   }
 
-  async decide(requestId: string, choice: Choice, channelId?: string): Promise<Decided | null> {
+  async decide(
+    requestId: string,
+    choice: Choice,
+    channelId?: string,
+  ): Promise<DecisionOutcome | null> {
     const token = await this.link(requestId, channelId);
     return this.gateway.gateway.approvals.decide(token, choice);
   }

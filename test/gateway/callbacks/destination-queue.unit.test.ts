@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DestinationQueue, type Attempted } from '../../../gateway/callbacks/destination-queue.ts';
+import {
+  DestinationQueue,
+  type AttemptResult,
+} from '../../../gateway/callbacks/destination-queue.ts';
 import { Semaphore } from '../../../gateway/lib/semaphore.ts';
 
 interface Item {
@@ -14,7 +17,7 @@ const manyTurns = async (): Promise<void> => {
 };
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const never = (): Promise<Attempted> => new Promise(() => undefined);
+const never = (): Promise<AttemptResult> => new Promise(() => undefined);
 
 /** Rows in memory, and attempts that end when the test says so. */
 class Rows {
@@ -27,7 +30,7 @@ class Rows {
   under = 0;
   mostUnder = 0;
   /** Ends an attempt; by default well, in the next turn. */
-  attempt: (id: string) => Promise<Attempted> = async () => {
+  attempt: (id: string) => Promise<AttemptResult> = async () => {
     await turn();
     return { kind: 'made', well: true, recorded: Promise.resolve() };
   };

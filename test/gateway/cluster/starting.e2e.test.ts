@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Databases, type RemoteStore } from '../../../gateway/store/databases.ts';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../../shared/host/start-refusal.ts';
 import { FakeClock, TestGateway, temporaryFolder } from '../../helpers/gateway.ts';
 import { startHrana, type HranaServer } from '../../helpers/hrana/server.ts';
 import { PATIENT } from '../../helpers/shared-store.ts';
@@ -19,7 +19,7 @@ describe('a gateway with another master key', () => {
     const pair = await Pair.start();
     const options = { store: pair.shared.store, folder: join(pair.folder, 'c') };
     const starting = TestGateway.start(options);
-    await expect(starting).rejects.toBeInstanceOf(StartRefused);
+    await expect(starting).rejects.toBeInstanceOf(StartRefusal);
     await expect(starting).rejects.toThrow(
       "SVC_MASTER_KEY_FILE: the secrets in this store were sealed with another key. All gateways of a store need the same key: copy it from the first gateway's data folder.",
     );

@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createVault, loadMasterKey } from '../../../gateway/lib/vault.ts';
-import { startFailureText, StartRefused } from '../../../shared/host/start-refused.ts';
+import { startFailureText, StartRefusal } from '../../../shared/host/start-refusal.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -30,7 +30,7 @@ it('the master key is for its owner alone', () => {
 it('says which folder is missing where the key is to be made, and which setting names it', () => {
   const path = join(folder.path, 'keys', 'master.key');
   expect(() => loadMasterKey(path)).toThrow(
-    new StartRefused(
+    new StartRefusal(
       `SVC_MASTER_KEY_FILE: no key can be made at ${path}, because ${join(folder.path, 'keys')} is not there. Make that folder for this user, or name another file.`,
       'settings',
     ),

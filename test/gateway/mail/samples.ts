@@ -1,4 +1,8 @@
-import type { ChannelView, Opened, RequestView } from '../../../gateway/approvals/approvals.ts';
+import type {
+  ChannelView,
+  OpenedRequest,
+  RequestView,
+} from '../../../gateway/approvals/approvals.ts';
 
 export const NOW = Date.parse('2026-01-02T12:00:00.000Z');
 
@@ -42,7 +46,7 @@ function request(given: Partial<RequestView> = {}): RequestView {
   };
 }
 
-export function opened(given: Partial<RequestView> = {}): Opened {
+export function opened(given: Partial<RequestView> = {}): OpenedRequest {
   return {
     request: request(given),
     channel: { id: 'chn_1', label: 'ops' },

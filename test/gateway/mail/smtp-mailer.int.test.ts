@@ -8,7 +8,7 @@ import { Password } from '../../../gateway/mail/password.ts';
 import { openMailer } from '../../../gateway/mail/open-mailer.ts';
 import { readMailConfig } from '../../../gateway/mail/read-mail-config.ts';
 import { SmtpMailer } from '../../../gateway/mail/smtp-mailer.ts';
-import type { MailSent } from '../../../gateway/mail/mailer.ts';
+import type { MailResult } from '../../../gateway/mail/mailer.ts';
 import { selfSigned } from '../../helpers/certificate.ts';
 import { FakeSmtp } from '../../helpers/fake-smtp.ts';
 import { parsedMail, valuesOf } from './parsed-mail.ts';
@@ -70,7 +70,7 @@ async function connect(
   });
 }
 
-const reasonOf = (sent: MailSent): string => ('reason' in sent ? sent.reason : '');
+const reasonOf = (sent: MailResult): string => ('reason' in sent ? sent.reason : '');
 
 describe('a mail to a server that is well', () => {
   it('arrives as it is, at this address and no other', async () => {

@@ -144,7 +144,7 @@ function inShort(bytes: Buffer): Came {
 describe('following', () => {
   it('begins with the first who asks, and is told again after an hour', async () => {
     stage.write();
-    await Promise.all([source.place(stage.project), source.place(stage.project)]);
+    await Promise.all([source.position(stage.project), source.position(stage.project)]);
     expect(stage.follows).toBe(1);
     clock.advance(HOUR_MS - 1);
     await frames(1, 2);
@@ -173,9 +173,9 @@ describe('following', () => {
 
   it('is tried again by the next after it failed', async () => {
     stage.onFollow = () => Promise.reject(unavailable(1));
-    await expect(source.place(stage.project)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(source.position(stage.project)).rejects.toMatchObject(UNAVAILABLE);
     stage.onFollow = async () => undefined;
-    await expect(source.place(stage.project)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(source.position(stage.project)).rejects.toMatchObject(UNAVAILABLE);
     stage.onFollow = async () => stage.tell();
     expect(await source.generation(stage.project, 'one')).toBe(1);
     expect(stage.follows).toBe(3);
@@ -185,7 +185,7 @@ describe('following', () => {
 describe('frames', () => {
   beforeEach(async () => {
     stage.write(50_000);
-    await source.place(stage.project);
+    await source.position(stage.project);
   });
 
   it('come from the log at hand, up to what is committed', async () => {

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readServerConfig, type ServerConfig } from '../../../gateway/server/config.ts';
-import { StartRefused } from '../../../shared/host/start-refused.ts';
+import { StartRefusal } from '../../../shared/host/start-refusal.ts';
 import { temporaryFolder } from '../../helpers/gateway.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -19,7 +19,7 @@ function problemsOf(env: NodeJS.ProcessEnv, text?: string): readonly string[] {
   try {
     configOf(env, text);
   } catch (error) {
-    if (error instanceof StartRefused) return error.problems;
+    if (error instanceof StartRefusal) return error.problems;
     throw error;
   }
   return [];
@@ -242,7 +242,7 @@ describe('a file of settings', () => {
   });
 
   it('has to be there', () => {
-    expect(() => readServerConfig({}, join(folder.path, 'none'))).toThrow(StartRefused);
+    expect(() => readServerConfig({}, join(folder.path, 'none'))).toThrow(StartRefusal);
     expect(problemsOf({ SVC_CONFIG: '/nonexistent/file' })).toEqual([
       "The settings file /nonexistent/file can't be read (ENOENT).",
     ]);

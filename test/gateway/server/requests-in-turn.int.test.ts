@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { laneOf, type Lane } from '../../../shared/admission/fair-queue.ts';
-import { Place } from '../../../shared/admission/turns.ts';
+import { Ticket } from '../../../shared/admission/turns.ts';
 import { HostedGateway, type HostedProject } from '../../helpers/hosted.ts';
 
 const PLACES = 64;
@@ -84,7 +84,7 @@ describe('a project with as many requests under way as it may have', () => {
     const lane = laneOfProject(flooding);
     const giveBack = occupy(lane);
     const { turns } = gateway.admission;
-    const line = new Place(turns, lane);
+    const line = new Ticket(turns, lane);
     expect(turns.enter(line, 32 * KIB * KIB - 8 * KIB, () => undefined)).toBeNull();
     const send = () =>
       fetch(flooding.hook, { method: 'POST', body: '{"n":1}', headers: JSON_TYPE });
@@ -94,7 +94,7 @@ describe('a project with as many requests under way as it may have', () => {
       error: { code: 'UNAVAILABLE', details: { retry_after: 1, of: 'project' } },
     });
     expect((await call(neighbour, 'GET', '/v1/whoami')).status).toBe(200);
-    line.leave();
+    line.release();
     giveBack();
     const taken = (await (await send()).json()) as { status: string };
     expect(taken.status).toBe('accepted');

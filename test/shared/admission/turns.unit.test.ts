@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { laneOf, type Lane } from '../../../shared/admission/fair-queue.ts';
-import { Place, Turns } from '../../../shared/admission/turns.ts';
+import { Ticket, Turns } from '../../../shared/admission/turns.ts';
 
 const PROJECT = laneOf('known', 'prj_a', 'key');
 const OTHER = laneOf('known', 'prj_b', 'key');
@@ -21,8 +21,8 @@ class Desk {
     this.turns = new Turns(limits);
   }
 
-  enter(lane: Lane, name: string, bytes = 0): Place {
-    const place = new Place(this.turns, lane);
+  enter(lane: Lane, name: string, bytes = 0): Ticket {
+    const place = new Ticket(this.turns, lane);
     const full = this.turns.enter(place, bytes, () => this.begun.push(name));
     if (full) throw new Error(`The ${full.of} has too many.`);
     return place;
@@ -41,8 +41,8 @@ describe('requests under way', () => {
     const [first] = ['one', 'two', 'three', 'four'].map((name) => desk.enter(PROJECT, name));
     expect(await desk.rest()).toEqual(['one', 'two']);
     expect(desk.turns.underWay).toBe(2);
-    first?.leave();
-    first?.leave();
+    first?.release();
+    first?.release();
     expect(await desk.rest()).toEqual(['one', 'two', 'three']);
   });
 
@@ -65,8 +65,8 @@ describe('requests under way', () => {
   it('never begin once their callers have left', async () => {
     const desk = new Desk();
     const places = ['one', 'left', 'two'].map((name) => desk.enter(STRANGER, name));
-    places[1]?.leave();
-    places[0]?.leave();
+    places[1]?.release();
+    places[0]?.release();
     expect(await desk.rest()).toEqual(['one', 'two']);
     expect(desk.turns.waitingBytes).toBe(0);
   });
@@ -76,7 +76,7 @@ describe('requests under way', () => {
     desk.enter(STRANGER, 'one');
     const waiting = desk.enter(STRANGER, 'two', 10_000);
     expect(desk.turns.waitingBytes).toBe(18_192);
-    const refused = new Place(desk.turns, STRANGER);
+    const refused = new Ticket(desk.turns, STRANGER);
     expect(desk.turns.enter(refused, 0, () => desk.begun.push('three'))).toEqual({
       budget: 'waiting requests',
       of: 'address',
@@ -85,7 +85,7 @@ describe('requests under way', () => {
     });
     desk.enter(PROJECT, 'of another');
     expect(await desk.rest()).toEqual(['one', 'of another']);
-    waiting.leave();
+    waiting.release();
     desk.enter(STRANGER, 'four');
     expect(desk.turns.waitingBytes).toBe(8192);
   });
@@ -95,14 +95,14 @@ describe('a request with a large body', () => {
   it('takes several places, and waits until they are free', async () => {
     const desk = new Desk();
     const small = desk.enter(PROJECT, 'small');
-    const large = new Place(desk.turns, PROJECT, 2);
+    const large = new Ticket(desk.turns, PROJECT, 2);
     desk.turns.enter(large, 0, () => desk.begun.push('large'));
     desk.enter(PROJECT, 'after it');
     expect(await desk.rest()).toEqual(['small']);
-    small.leave();
+    small.release();
     expect(await desk.rest()).toEqual(['small', 'large']);
     expect(desk.turns.underWay).toBe(2);
-    large.leave();
+    large.release();
     expect(await desk.rest()).toEqual(['small', 'large', 'after it']);
   });
 });
@@ -114,13 +114,13 @@ describe('a large request beside many small ones of others', () => {
     const desk = new Desk({ ...LIMITS, places });
     const lanes = Array.from({ length: 6 }, (_, n) => laneOf('known', `prj_${n}`, 'key'));
     const small = lanes.map((lane) => desk.enter(lane, 'small'));
-    const large = new Place(desk.turns, OTHER, 3);
+    const large = new Ticket(desk.turns, OTHER, 3);
     desk.turns.enter(large, 0, () => desk.begun.push('large'));
     // As each small one ends, the next one of its project comes.
     for (const [n, lane] of lanes.entries()) {
       await desk.rest();
       desk.enter(lane, 'next');
-      small[n]?.leave();
+      small[n]?.release();
     }
     expect((await desk.rest()).slice(0, 8)).toEqual([...small.map(() => 'small'), 'large', 'next']);
   });
@@ -129,10 +129,10 @@ describe('a large request beside many small ones of others', () => {
     const desk = new Desk({ ...LIMITS, places });
     const lanes = Array.from({ length: 6 }, (_, n) => laneOf('known', `prj_${n}`, 'key'));
     for (const lane of lanes) desk.enter(lane, 'small');
-    const large = new Place(desk.turns, OTHER, 3);
+    const large = new Ticket(desk.turns, OTHER, 3);
     desk.turns.enter(large, 0, () => desk.begun.push('large'));
     await desk.rest();
-    large.leave();
+    large.release();
     desk.enter(PROJECT, 'another');
     expect((await desk.rest()).at(-1)).toBe('another');
   });
@@ -148,7 +148,7 @@ describe('heavy work', () => {
     };
     // Whatever the event loop does in a turn, such as reading the sockets of others.
     const loop = setImmediate().then(() => order.push('others'));
-    for (const name of ['one', 'two']) turns.enter(new Place(turns, PROJECT), 0, heavy(name));
+    for (const name of ['one', 'two']) turns.enter(new Ticket(turns, PROJECT), 0, heavy(name));
     await loop;
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     expect(order).toEqual(['one', 'others', 'two']);

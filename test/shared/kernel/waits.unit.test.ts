@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Waits } from '../../../shared/kernel/waits.ts';
 
 const change = { kind: 'event', source: 'open', type: 'unknown' } as const;
-const started = (waits: Waits, keyId: string, look: () => Promise<string | null>) =>
+const started = (waits: Waits, keyId: string, check: () => Promise<string | null>) =>
   waits.wait({
     keyId,
     counted: true,
     concerns: () => true,
-    look,
+    check,
     timeoutMs: 300,
     signal: new AbortController().signal,
   });

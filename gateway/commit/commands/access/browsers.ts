@@ -21,7 +21,7 @@ export const preparePush: Command<Record<string, never>, null> = {
   },
 };
 
-interface Added {
+interface BrowserAddition {
   readonly channelId: string;
   /** Whose session it is: a key or a channel. */
   readonly actor: string;
@@ -31,7 +31,7 @@ interface Added {
 }
 
 /** Adds a browser to a person's channel. False if the channel is no longer active. */
-export const addBrowser: Command<Added, boolean> = {
+export const addBrowser: Command<BrowserAddition, boolean> = {
   async run(job, { channelId, actor, name, subscription, now }) {
     const { store, project, vault } = job;
     if ((await store.channels.find(channelId))?.status !== 'active') return false;
@@ -58,14 +58,14 @@ export const addBrowser: Command<Added, boolean> = {
   },
 };
 
-interface Removed {
+interface BrowserRemoval {
   readonly channelId: string;
   readonly browserId: string;
   readonly now: number;
 }
 
 /** Removes a browser of a person; false if they have no such browser. */
-export const removeBrowser: Command<Removed, boolean> = {
+export const removeBrowser: Command<BrowserRemoval, boolean> = {
   async run(job, { channelId, browserId, now }) {
     if (!(await job.store.browsers.remove(channelId, browserId))) return false;
     const context = approvalContext(job, now, actorNamed(channelId, 'web'));
@@ -74,7 +74,7 @@ export const removeBrowser: Command<Removed, boolean> = {
   },
 };
 
-interface Tested {
+interface PushTest {
   readonly channelId: string;
   readonly now: number;
 }
@@ -83,7 +83,7 @@ interface Tested {
 const TESTS = 'push_test';
 
 /** Counts a test that a person sends to one of their browsers; 0, or how long they must wait for the next one. */
-export const countPushTest: Command<Tested, number> = {
+export const countPushTest: Command<PushTest, number> = {
   async run({ store }, { channelId, now }) {
     const of = { channelId, keyId: TESTS };
     const budget = await store.noticeBudgets.find(of);
@@ -93,14 +93,14 @@ export const countPushTest: Command<Tested, number> = {
   },
 };
 
-interface Pushed {
+interface PushResult {
   readonly browserId: string;
   readonly result: 'sent' | 'gone';
   readonly now: number;
 }
 
 /** Records that browsers got a push, or never will again. */
-export const recordPushes: Command<readonly Pushed[], null> = {
+export const recordPushes: Command<readonly PushResult[], null> = {
   async run({ store }, pushed) {
     for (const { browserId, result, now } of pushed) {
       const column = result === 'sent' ? 'last_sent_at' : 'gone_at';

@@ -42,10 +42,10 @@ interface Consent {
  * `full`: the project has the maximum number of keys. `changed`: the person has left since they saw the page, or their
  * role may not have these scopes any more.
  */
-export type Consented = 'granted' | 'full' | 'changed';
+export type ConsentOutcome = 'granted' | 'full' | 'changed';
 
 /** Lets a client in, once it brings its code. */
-export const oauthConsent: Command<Consent, Consented> = {
+export const oauthConsent: Command<Consent, ConsentOutcome> = {
   async run({ store }, { keyId, name, client, scopes, memberId, now, ...grant }) {
     const member = await store.members.find(memberId);
     if (member?.status !== 'active') return 'changed';
@@ -88,7 +88,7 @@ interface NewTokens {
 }
 
 /** What a client got, or the error of RFC 6749 with the reason. */
-export type Issued =
+export type IssueOutcome =
   | { readonly outcome: 'issued'; readonly scopes: readonly Scope[]; readonly expiresAt: number }
   | {
       readonly outcome: 'invalid_grant' | 'invalid_target';
@@ -110,7 +110,7 @@ interface Exchange {
  * Takes a code, once: a wrong attempt ends it, and a second one ends the grant. A used code alone ends nothing, because old
  * codes lie in histories and logs; the client's id and verifier must come with it.
  */
-export const oauthExchange: Command<Exchange, Issued> = {
+export const oauthExchange: Command<Exchange, IssueOutcome> = {
   async run(job, { codeHash, tokens, now, ...sent }) {
     const { store, ledgerWriter } = job;
     const grant = await store.oauthGrants.findByCode(codeHash);
@@ -169,7 +169,7 @@ interface Refresh {
 }
 
 /** Takes a refresh token, once: a second attempt means that two have it, so it ends the grant. */
-export const oauthRefresh: Command<Refresh, Issued> = {
+export const oauthRefresh: Command<Refresh, IssueOutcome> = {
   async run(job, { familyHash, refreshHash, clientId, resource, tokens, now }) {
     const { store } = job;
     const grant = await store.oauthGrants.findByFamily(familyHash);
@@ -221,7 +221,10 @@ interface Issue {
   readonly now: number;
 }
 
-async function issue({ store, emit }: Job, { grant, key, tokens, now }: Issue): Promise<Issued> {
+async function issue(
+  { store, emit }: Job,
+  { grant, key, tokens, now }: Issue,
+): Promise<IssueOutcome> {
   const endsAt = Date.parse(grant.ends_at);
   const expiresAt = Math.min(now + OAUTH_TOKEN_MS, endsAt);
   const before = Date.parse(key.secret_expires_at ?? isoTime(now));
@@ -250,6 +253,6 @@ async function endGrant(
   });
 }
 
-function refused(reason: string): Issued {
+function refused(reason: string): IssueOutcome {
   return { outcome: 'invalid_grant', reason };
 }

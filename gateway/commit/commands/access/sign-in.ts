@@ -22,7 +22,7 @@ interface SignInKey {
   readonly accountId: string;
 }
 
-interface Founding {
+interface NewProject {
   /** A fresh id for the owner's channel. */
   readonly channelId: string;
   /** The owner's email address, and their account. */
@@ -37,7 +37,7 @@ interface Founding {
  * Sets up a project's owner and first key. If another call has already finished the reservation, it only adds the
  * key.
  */
-export const foundProject: Command<Founding, null> = {
+export const foundProject: Command<NewProject, null> = {
   async run(job, { channelId, address, accountId, key, now }) {
     const { store, project, ledgerWriter } = job;
     const isNew = !(await store.channels.owner());
@@ -61,12 +61,12 @@ interface MemberKey extends SignInKey {
 }
 
 /** `full`: the project has the maximum number of keys. `nothing_left`: the role may have none of the scopes. */
-type MemberKeyMade =
+type MemberKeyOutcome =
   | { readonly outcome: 'made'; readonly scopes: readonly Scope[] }
   | { readonly outcome: 'full' | 'no_member' | 'nothing_left' };
 
 /** Adds a key for a member who signed in, with no more scopes than their role may have. */
-export const signInKey: Command<MemberKey, MemberKeyMade> = {
+export const signInKey: Command<MemberKey, MemberKeyOutcome> = {
   async run(job, { now, address, ...wanted }) {
     const { store } = job;
     const member = await memberSigningIn(job, wanted.accountId, address);

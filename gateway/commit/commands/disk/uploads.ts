@@ -3,14 +3,14 @@ import { dropReference } from '../../../../shared/operations/file/quota.ts';
 import { type Command } from '../../context/job.ts';
 
 /** An upload whose bytes are stored. */
-interface UploadReceived {
+interface ReceivedUpload {
   readonly uploadId: string;
   readonly digest: string;
   readonly now: number;
 }
 
 /** Points an upload to its new bytes instead of the old ones. NOT_FOUND if the upload was dropped or has expired. */
-export const uploadReceived: Command<UploadReceived, null> = {
+export const uploadReceived: Command<ReceivedUpload, null> = {
   async run(job, { uploadId, digest, now }) {
     const { store } = job;
     const upload = await store.uploads.find(uploadId);

@@ -79,7 +79,7 @@ async function insertOnce(job: Job, came: MailDelivery): Promise<StoredAnswer> {
     return { status: 'duplicate', event_id: known.id };
   }
   const stored = await store(job, came, verified ? ids.ofDomain : ids.plain);
-  await takeIn(job, came, stored);
+  await recordMail(job, came, stored);
   return { status: 'accepted', event_id: stored.id };
 }
 
@@ -143,7 +143,7 @@ async function store(job: Job, came: MailDelivery, providerId: string): Promise<
   return { id: event.id, seq, receivedAt, isNewHour };
 }
 
-async function takeIn(job: Job, came: MailDelivery, stored: StoredMail): Promise<void> {
+async function recordMail(job: Job, came: MailDelivery, stored: StoredMail): Promise<void> {
   const { store: rows } = job;
   const { sourceId, source, now, sender, replyTo } = came;
   const { seq, receivedAt, isNewHour } = stored;

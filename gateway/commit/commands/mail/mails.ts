@@ -20,12 +20,12 @@ import { approvalContext } from '../../context/approval-context.ts';
 const HANDED_MS = 600_000;
 
 /** If several gateways send for a project, the sender has claimed the message until its due time. */
-interface Claimed {
+interface SendClaim {
   /** Null if only one gateway sends. */
   readonly claimedUntil: number | null;
 }
 
-interface Handing extends Claimed {
+interface Handing extends SendClaim {
   readonly messageId: string;
   readonly now: number;
 }
@@ -51,7 +51,7 @@ export const handMail: Command<Handing, number | null> = {
 };
 
 /** Another gateway has claimed the message. */
-function isLost({ due_at }: EmailMessageRow, { claimedUntil }: Claimed): boolean {
+function isLost({ due_at }: EmailMessageRow, { claimedUntil }: SendClaim): boolean {
   return claimedUntil !== null && due_at !== claimedUntil;
 }
 
@@ -80,7 +80,7 @@ export interface MailFailure extends Reply {
   readonly code: 'refused' | 'unknown' | 'suppressed' | 'send_blocked' | 'gave_up';
 }
 
-interface SentMail extends Claimed {
+interface SentMail extends SendClaim {
   readonly messageId: string;
   readonly result: MailResult;
   readonly now: number;
@@ -142,7 +142,7 @@ async function recordFailed(
   await countReport(job, 'bounced', now);
 }
 
-interface Told extends Reply {
+interface DeliveryFailure extends Reply {
   /** The same as the message's own error code. */
   readonly code: string;
   readonly type: 'email.failed' | 'email.bounced';
@@ -150,7 +150,7 @@ interface Told extends Reply {
   readonly bounceType: 'hard' | 'soft' | null;
 }
 
-async function announce(job: Job, message: EmailMessageRow, told: Told, now: number) {
+async function announce(job: Job, message: EmailMessageRow, told: DeliveryFailure, now: number) {
   const batch = await job.store.emails.findBatch(message.batch_id);
   await approvalContext(job, now, SERVICE).writeEvent({
     type: told.type,
@@ -240,7 +240,7 @@ function isBelieved(code: Meaning['code'], by: ReportOnMessage['by']): boolean {
 
 type Recipient = ReportOnMessage['recipient'];
 
-interface Meaning extends Pick<Told, 'reason' | 'stage' | 'bounceType'> {
+interface Meaning extends Pick<DeliveryFailure, 'reason' | 'stage' | 'bounceType'> {
   /** Also the name of the counter. */
   readonly code: 'bounced' | 'complained';
 }

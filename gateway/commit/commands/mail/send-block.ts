@@ -3,7 +3,7 @@ import {
   sendBlocked,
   setSendBlocked,
   unblockSending,
-  type Blocked,
+  type SendBlockRecord,
 } from '../../../../shared/operations/email/quota.ts';
 import { OPERATOR } from '../../../../shared/rules/actor.ts';
 import type { Command } from '../../context/job.ts';
@@ -15,7 +15,7 @@ interface Order {
 }
 
 interface SendBlock {
-  readonly blocked: Blocked | null;
+  readonly blocked: SendBlockRecord | null;
   /** False if nothing changed. */
   readonly changed: boolean;
 }

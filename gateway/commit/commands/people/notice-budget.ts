@@ -82,7 +82,7 @@ function ofDigest({ channel_id: channelId, about }: NoticeRow): BudgetOf {
 }
 
 /** What a digest said, or why it couldn't. */
-interface Told {
+interface DigestResult {
   readonly ids: readonly string[];
   readonly outcome: 'sent' | 'failed';
   readonly messageId: string | null;
@@ -91,7 +91,7 @@ interface Told {
 }
 
 /** Ends the notices that a digest was about. Others may have been held since it was made: they get the next one. */
-export async function endDigest(job: Job, digest: NoticeRow, told: Told): Promise<void> {
+export async function endDigest(job: Job, digest: NoticeRow, told: DigestResult): Promise<void> {
   const { ids, outcome, messageId, reason, now } = told;
   const { channels, notices } = job.store;
   const channel = await channels.find(digest.channel_id);

@@ -34,17 +34,17 @@ export interface FetchedMail {
 }
 
 interface ConnectionOptions {
-  readonly place: ImapConfig;
+  readonly server: ImapConfig;
   readonly timeouts: ImapTimeouts;
   /** The CA to trust, as PEM; for tests. */
   readonly ca?: string;
 }
 
 /** The connection is gone, or as good as gone. */
-export class ConnectionLost extends Error {
+export class LostConnectionError extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'ConnectionLost';
+    this.name = 'LostConnectionError';
   }
 }
 
@@ -78,7 +78,7 @@ export class ImapConnection {
       await connection.#watch(client.connect());
       // Never released: the library then accepts silence between commands.
       await connection.#watch(
-        client.getMailboxLock(options.place.mailbox, { maxLockHoldTime: false }),
+        client.getMailboxLock(options.server.mailbox, { maxLockHoldTime: false }),
       );
       return connection;
     } catch (error) {
@@ -232,16 +232,16 @@ export class ImapConnection {
     throw this.#lost('the server says nothing');
   }
 
-  #lost(reason: string): ConnectionLost {
+  #lost(reason: string): LostConnectionError {
     this.#client.close();
-    return new ConnectionLost(reason);
+    return new LostConnectionError(reason);
   }
 }
 
-async function makeClient({ place, timeouts, ca }: ConnectionOptions): Promise<ImapFlow> {
+async function makeClient({ server, timeouts, ca }: ConnectionOptions): Promise<ImapFlow> {
   // Loaded only if there's a mailbox.
   const { ImapFlow } = await import('imapflow');
-  const { host, port, tls, user, password } = place;
+  const { host, port, tls, user, password } = server;
   return new ImapFlow({
     host,
     port,

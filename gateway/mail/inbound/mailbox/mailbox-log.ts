@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../../../shared/lib/clock.ts';
 import { errorCode } from '../../../../shared/lib/guards.ts';
-import { ConnectionLost } from './imap-connection.ts';
+import { LostConnectionError } from './imap-connection.ts';
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -110,7 +110,7 @@ function isMissing(error: unknown): boolean {
 
 /** Never the server's own text, which may repeat an address. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ConnectionLost) return error.message;
+  if (error instanceof LostConnectionError) return error.message;
   const { serverResponseCode, responseStatus, tlsFailed } = facts(error);
   const known = [errorCode(error), serverResponseCode, responseStatus, tlsFailed && 'NO_TLS'];
   return known.find((one) => typeof one === 'string' && CODE.test(one)) || 'unknown';

@@ -30,7 +30,7 @@ const TIMINGS: Timings = {
 };
 
 interface MailboxOptions {
-  readonly place: ImapConfig;
+  readonly server: ImapConfig;
   readonly store: MailboxStore;
   readonly taker: MailTaker;
   readonly clock: Clock;
@@ -76,7 +76,7 @@ export class Mailbox {
   /** Doesn't connect yet. */
   static async open(options: MailboxOptions): Promise<Mailbox> {
     const timings = { ...TIMINGS, ...options.timings };
-    const cursor = await options.store.cursor(nameOf(options.place));
+    const cursor = await options.store.cursor(nameOf(options.server));
     return new Mailbox(options, timings, new Progress(cursor, timings.longPauses));
   }
 
@@ -125,7 +125,7 @@ export class Mailbox {
     this.#connection = connection;
     this.#log.connected();
     const { uidValidity, uidNext } = connection;
-    if (this.#progress.meet(uidValidity, uidNext)) this.#log.begunAnew();
+    if (this.#progress.onConnected(uidValidity, uidNext)) this.#log.begunAnew();
     try {
       await this.#attend(connection, signal, onSuccess);
       await connection.close();
@@ -139,9 +139,9 @@ export class Mailbox {
   }
 
   async #connect(signal: AbortSignal): Promise<ImapConnection> {
-    const { place, ca } = this.#options;
+    const { server, ca } = this.#options;
     const { timeouts } = this.#timings;
-    const options = { place, timeouts, ...(ca !== undefined && { ca }) };
+    const options = { server, timeouts, ...(ca !== undefined && { ca }) };
     try {
       return await ImapConnection.open(options, signal);
     } catch (error) {
@@ -196,10 +196,10 @@ export class Mailbox {
 
   /** A cursor that falls behind only makes us look at some mails twice. */
   async #saveCursor(): Promise<void> {
-    const { place, store, clock } = this.#options;
+    const { server, store, clock } = this.#options;
     if (this.#isClosed) return;
     try {
-      await store.move(nameOf(place), this.#progress.cursor, clock.now());
+      await store.move(nameOf(server), this.#progress.cursor, clock.now());
     } catch (error) {
       this.#log.failed(error);
     }

@@ -5,7 +5,7 @@ import type { MailOutcome } from '../../../lib/metrics.ts';
 /** How often a mail is tried in its turn. After that it is set aside, so that it doesn't block others. */
 const TRIES_IN_TURN = 3;
 
-interface Failed {
+interface FailedMail {
   readonly tries: number;
   /** In milliseconds; a mail still tried in its turn is due at once. */
   readonly dueAt: number;
@@ -23,7 +23,7 @@ export class Progress {
   readonly #taken = new Map<number, MailOutcome>();
   /** Beyond the cursor. */
   readonly #putAway = new Set<number>();
-  readonly #failed = new Map<number, Failed>();
+  readonly #failed = new Map<number, FailedMail>();
   readonly #pauses: Pauses;
 
   constructor(cursor: MailboxCursor | undefined, pauses: Pauses) {
@@ -55,7 +55,7 @@ export class Progress {
    * Starts over if UIDs have changed their meaning, or if the next one isn't above the cursor, as in a restored mailbox.
    * True if that dropped earlier progress.
    */
-  meet(uidValidity: number, uidNext = Number.POSITIVE_INFINITY): boolean {
+  onConnected(uidValidity: number, uidNext = Number.POSITIVE_INFINITY): boolean {
     const known = this.#cursor;
     if (known.uidValidity === uidValidity && known.uid < uidNext) return false;
     this.#cursor = { uidValidity, uid: 0 };
@@ -127,6 +127,6 @@ export class Progress {
   }
 }
 
-function isAside({ tries }: Failed): boolean {
+function isAside({ tries }: FailedMail): boolean {
   return tries >= TRIES_IN_TURN;
 }

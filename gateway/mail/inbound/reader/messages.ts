@@ -1,4 +1,4 @@
-import type { ReadMail, Seen } from '../read-mail.ts';
+import type { ReadMail, MailFacts } from '../read-mail.ts';
 
 /** What the thread is started with. */
 export interface ReaderData {
@@ -9,7 +9,7 @@ export interface ReaderData {
 export interface ReadRequest {
   readonly id: number;
   readonly bytes: Uint8Array;
-  readonly seen: Seen;
+  readonly seen: MailFacts;
   /** Read only the header, because reading the whole mail failed. */
   readonly headerOnly: boolean;
 }

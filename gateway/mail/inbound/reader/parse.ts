@@ -1,5 +1,5 @@
 import PostalMime, { type Email } from 'postal-mime';
-import type { MailAuthentication, MailPayload, ReadMail, Seen } from '../read-mail.ts';
+import type { MailAuthentication, MailPayload, ReadMail, MailFacts } from '../read-mail.ts';
 import { filesOf, sha256 } from './attachments.ts';
 import { isAutomatic } from './reports/automatic.ts';
 import {
@@ -34,7 +34,11 @@ const PARSING = {
 };
 
 /** Checks and parses a mail. Never throws because of its content. */
-export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords): Promise<ReadMail> {
+export async function parseMail(
+  bytes: Buffer,
+  seen: MailFacts,
+  records: TxtRecords,
+): Promise<ReadMail> {
   const shape = shapeOf(bytes);
   const parsed = seen.whole && shape.incomplete === null ? await parse(bytes, shape) : null;
   if (parsed === null) {
@@ -57,7 +61,7 @@ export async function parseMail(bytes: Buffer, seen: Seen, records: TxtRecords):
 }
 
 /** The same for a mail that can't be parsed safely: only the top of its header, with no signature check. */
-export async function parseHeader(bytes: Buffer, seen: Seen): Promise<ReadMail> {
+export async function parseHeader(bytes: Buffer, seen: MailFacts): Promise<ReadMail> {
   const header = await headerOf(bytes);
   const authentication = unverified('temperror', 'temperror');
   const incomplete = seen.whole ? 'malformed' : 'too_large';
@@ -111,7 +115,11 @@ interface Parts {
   readonly authentication: MailAuthentication;
 }
 
-function withParts(bytes: Buffer, seen: Seen, { parsed, header, authentication }: Parts): ReadMail {
+function withParts(
+  bytes: Buffer,
+  seen: MailFacts,
+  { parsed, header, authentication }: Parts,
+): ReadMail {
   const html = parsed.html === undefined ? null : cleanText(parsed.html);
   const whole = textOf(parsed.text, html);
   const text = whole === null ? null : cutText(whole, TEXT_MAX_CHARS);
@@ -139,7 +147,7 @@ interface Missing {
 
 function withHeaderOnly(
   bytes: Buffer,
-  seen: Seen,
+  seen: MailFacts,
   header: MailHeader,
   { incomplete, authentication }: Missing,
 ): ReadMail {
@@ -152,7 +160,7 @@ function withHeaderOnly(
   };
 }
 
-function known(bytes: Buffer, seen: Seen, header: MailHeader, checked: MailAuthentication) {
+function known(bytes: Buffer, seen: MailFacts, header: MailHeader, checked: MailAuthentication) {
   return {
     digest: sha256(bytes),
     size_bytes: seen.sizeBytes,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../../../shared/lib/errors.ts';
-import type { MailReader, ReadMail, Seen } from '../read-mail.ts';
+import type { MailReader, ReadMail, MailFacts } from '../read-mail.ts';
 import type { ReaderData, ReaderMessage, ReadRequest } from './messages.ts';
 import { unreadMail } from './unread.ts';
 
@@ -28,7 +28,7 @@ type Care = 'beside' | 'alone' | 'header';
 interface Job {
   readonly id: number;
   readonly raw: Uint8Array;
-  readonly seen: Seen;
+  readonly seen: MailFacts;
   readonly resolve: (mail: ReadMail) => void;
   readonly reject: (error: unknown) => void;
   care: Care;
@@ -69,7 +69,7 @@ export class ThreadMailReader implements MailReader {
     this.#idleMs = options.idleMs ?? IDLE_MS;
   }
 
-  read(raw: Uint8Array, seen: Seen): Promise<ReadMail> {
+  read(raw: Uint8Array, seen: MailFacts): Promise<ReadMail> {
     if (this.#closed) return Promise.reject(unavailable(RETRY_SECONDS));
     return new Promise((resolve, reject) => {
       this.#lastId += 1;

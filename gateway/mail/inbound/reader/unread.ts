@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
 import { written } from './hashed.ts';
-import type { MailAuthentication, ReadMail, Seen } from '../read-mail.ts';
+import type { MailAuthentication, ReadMail, MailFacts } from '../read-mail.ts';
 
 const WHOLE = { name: 'message.eml', content_type: 'message/rfc822' };
 
@@ -13,7 +13,7 @@ export function unverified(
 }
 
 /** A mail whose header could not be read either: we keep the mail as it is, and say nothing about it. */
-export async function unreadMail(raw: Uint8Array, seen: Seen): Promise<ReadMail> {
+export async function unreadMail(raw: Uint8Array, seen: MailFacts): Promise<ReadMail> {
   // Hashed in Node's thread pool: a large mail would hold up this thread.
   const digest = Buffer.from(await webcrypto.subtle.digest('SHA-256', raw)).toString('hex');
   const size_bytes = seen.sizeBytes;

@@ -59,7 +59,7 @@ const BY_WEIGHT: readonly DkimVerdict[] = [
   'none',
 ];
 
-interface Checked {
+interface SignatureResult {
   readonly domain: string;
   readonly verdict: DkimVerdict;
   /** The fields it covers. */
@@ -67,7 +67,7 @@ interface Checked {
 }
 
 interface CheckedMail {
-  readonly signatures: readonly Checked[];
+  readonly signatures: readonly SignatureResult[];
   /** The fields the mail has. */
   readonly fields: ReadonlySet<string>;
 }
@@ -162,7 +162,7 @@ class Verifier extends DkimVerifier {
     this.headers = headers;
   }
 
-  checked(): readonly Checked[] {
+  checked(): readonly SignatureResult[] {
     const refused = this.#refused.map((verdict) => ({ domain: '', verdict, fields: [] }));
     const accepted = this.#accepted.map((signature, index) => ({
       domain: signature.domain,
@@ -188,18 +188,18 @@ function verdictOn(signature: Signature, result: DkimResult | undefined): DkimVe
   return keyRefusal(result.rr ?? '', signature) ?? 'pass';
 }
 
-interface Applied {
+interface PolicyResult {
   readonly policy: DmarcVerdict;
   /** The signatures that the policy accepts. */
-  readonly counting: readonly Checked[];
+  readonly counting: readonly SignatureResult[];
 }
 
 /** mailauth ignores `adkim=s`, so we use its result only to see whether there is a policy. */
 async function applyPolicy(
   address: string,
-  aligned: readonly Checked[],
+  aligned: readonly SignatureResult[],
   resolver: TxtResolver,
-): Promise<Applied> {
+): Promise<PolicyResult> {
   const found = await dmarc({ headerFrom: address, spfDomains: [], dkimDomains: [], resolver });
   if (found === false || found.status.result === 'none') return { policy: 'none', counting: [] };
   if (found.status.result === 'temperror') return { policy: 'temperror', counting: [] };
@@ -211,7 +211,7 @@ async function applyPolicy(
 /** What each signature alone would leave to anybody is safe if another one covers it. */
 function unsignedParts(
   fields: ReadonlySet<string>,
-  counting: readonly Checked[],
+  counting: readonly SignatureResult[],
 ): readonly UnsignedPart[] {
   const isOpen = ([field]: (typeof PARTS)[number]): boolean =>
     fields.has(field) && !counting.some((one) => one.fields.includes(field));

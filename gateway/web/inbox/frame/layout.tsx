@@ -72,7 +72,7 @@ export function PlainPage({ frame, title, goesTo, children }: HtmlProps): JSX.El
   );
 }
 
-interface Framed {
+interface LayoutProps {
   readonly frame: PageFrame;
   readonly access: Access;
   /** The pages that this session may open. */
@@ -91,7 +91,7 @@ interface Framed {
 }
 
 /** A page of a project. The script refreshes only `#nav` and `#page`. */
-export function Layout(framed: Framed): JSX.Element {
+export function Layout(framed: LayoutProps): JSX.Element {
   const { frame, access, current, title, position, wide, problem, waiting, children } = framed;
   const { info } = access.project;
   const navigation = { base: `${frame.root}/p/${info.slug}`, pages: framed.pages, current };
@@ -131,7 +131,7 @@ export function Layout(framed: Framed): JSX.Element {
   );
 }
 
-function Bar({ frame, access, csrf }: Framed): JSX.Element {
+function Bar({ frame, access, csrf }: LayoutProps): JSX.Element {
   const { info } = access.project;
   return (
     <header class="bar">

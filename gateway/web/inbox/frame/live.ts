@@ -38,19 +38,19 @@ export class LiveStreams {
 
   /** Resolves when the page closes, its session ends, or the gateway stops. TOO_MANY_WAITS. */
   async serve({ project, idHash, stream, position, mayListen }: Listener): Promise<void> {
-    const look = async (): Promise<void> => {
+    const recheck = async (): Promise<void> => {
       const may = await mayListen().catch(() => false);
       if (!may) stream.end('event: ended\ndata: {}\n\n');
     };
-    const leave = this.#enter(project, idHash, () => void look());
+    const release = this.#enter(project, idHash, () => void recheck());
     const unwatch = project.watchers.add({
       changed: (topics) => {
         stream.send(changedText(topics));
-        if (topics.includes('keys') || topics.includes('channels')) void look();
+        if (topics.includes('keys') || topics.includes('channels')) void recheck();
       },
       ended: () => stream.end(''),
     });
-    const ticker = setInterval(() => void look(), LOOK_MS);
+    const ticker = setInterval(() => void recheck(), LOOK_MS);
     stream.send(HELLO);
     const stopBeats = this.#beat(stream);
     // The page doesn't know about commits between its load and the start of this stream.
@@ -61,12 +61,12 @@ export class LiveStreams {
     clearInterval(ticker);
     stopBeats();
     unwatch();
-    leave();
+    release();
   }
 
   /** Tells a session's pages at once that it has ended. Pages at other gateways find out at their next check. */
-  look(idHash: string): void {
-    for (const look of this.#perSession.get(idHash) ?? []) look();
+  recheck(idHash: string): void {
+    for (const recheck of this.#perSession.get(idHash) ?? []) recheck();
   }
 
   /** Sends beats to the stream until the returned function is called. */
@@ -83,16 +83,16 @@ export class LiveStreams {
     };
   }
 
-  #enter(project: Project, idHash: string, look: () => void): () => void {
-    const leave = this.#admission.hold('live pages', {
+  #enter(project: Project, idHash: string, recheck: () => void): () => void {
+    const release = this.#admission.hold('live pages', {
       session: idHash,
       project: project.info.id,
     });
     const open = this.#perSession.get(idHash) ?? new Set();
-    this.#perSession.set(idHash, open.add(look));
+    this.#perSession.set(idHash, open.add(recheck));
     return () => {
-      leave();
-      open.delete(look);
+      release();
+      open.delete(recheck);
       if (open.size === 0) this.#perSession.delete(idHash);
     };
   }

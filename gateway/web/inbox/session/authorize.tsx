@@ -3,10 +3,10 @@ import { Hono } from 'hono';
 import type { HttpEnv } from '../../../../shared/api/http.ts';
 import { mayGrant, READING_SCOPES, type Scope } from '../../../../shared/lib/scopes.ts';
 import { clientAddress, networkOf } from '../../../lib/client-address.ts';
-import { hostOf, type Asked } from '../../../auth/oauth/authorization.ts';
+import { hostOf, type AuthorizationRequest } from '../../../auth/oauth/authorization.ts';
 import type { OAuth } from '../../../auth/oauth/oauth.ts';
 import type { OpenOAuth } from '../../../auth/oauth/offer.ts';
-import { isForeign } from '../../pages/fence.ts';
+import { isForeign } from '../../pages/csrf.ts';
 import {
   bodyOf,
   formProblem,
@@ -63,7 +63,7 @@ interface Visit {
   readonly oauth: OAuth;
   readonly session: Session;
   readonly address: string;
-  readonly asked: Asked;
+  readonly asked: AuthorizationRequest;
   /** The person's projects, at least one. */
   readonly accesses: readonly Access[];
 }
@@ -136,23 +136,23 @@ function enter(
   });
 }
 
-interface Chosen {
+interface ConsentForm {
   readonly project: string | undefined;
   readonly scopes: readonly Scope[];
   readonly lifetime: string | undefined;
 }
 
-interface Shown {
+interface ConsentPageOptions {
   readonly status?: number;
   readonly problem?: string;
-  readonly chosen?: Chosen;
+  readonly chosen?: ConsentForm;
   /** The page where keys can be revoked. */
   readonly keysAt?: string;
 }
 
 function show(
   visit: Visit,
-  { status = 200, problem, chosen, keysAt }: Shown = {},
+  { status = 200, problem, chosen, keysAt }: ConsentPageOptions = {},
 ): Promise<Response> {
   const { ui, c, asked, accesses, address } = visit;
   const frame = newFrame(ui);
@@ -199,16 +199,20 @@ async function decide(visit: Visit, body: string): Promise<Response> {
   const scopes = offered(visit).filter((scope) => sent.has(scope));
   const chosen = { project: form?.project, scopes, lifetime: form?.lifetime };
   if (early !== null) return show(visit, { ...early, chosen });
-  if (form?.verb === 'deny') return leave(visit, oauth.authorization.denied(asked), 'Denied');
+  if (form?.verb === 'deny')
+    return redirectToClient(visit, oauth.authorization.denied(asked), 'Denied');
   return form?.verb === 'allow'
     ? allow(visit, chosen)
     : show(visit, { status: 400, problem: 'No button was pressed.', chosen });
 }
 
-async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
+async function allow(visit: Visit, chosen: ConsentForm): Promise<Response> {
   const { ui, accesses, oauth, asked } = visit;
-  const refuse = (problem: string, status = 400, more: Shown = {}): Promise<Response> =>
-    show(visit, { status, problem, chosen, ...more });
+  const refuse = (
+    problem: string,
+    status = 400,
+    more: ConsentPageOptions = {},
+  ): Promise<Response> => show(visit, { status, problem, chosen, ...more });
   const { scopes } = chosen;
   const access = accesses.find(({ project }) => project.info.slug === chosen.project);
   const days = LIFETIMES.find(([value]) => value === chosen.lifetime)?.[0];
@@ -224,7 +228,7 @@ async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
     memberId: member.id,
     lifetimeMs: Number(days) * DAY_MS,
   });
-  if (typeof granted === 'object') return leave(visit, granted.to, 'Connected');
+  if (typeof granted === 'object') return redirectToClient(visit, granted.to, 'Connected');
   if (granted === 'changed')
     return refuse('Your role in this project has changed. Try again.', 409);
   const keysAt = `${ui.root}/p/${project.info.slug}/keys`;
@@ -233,7 +237,7 @@ async function allow(visit: Visit, chosen: Chosen): Promise<Response> {
 }
 
 /** Goes back to the app by a page and not by a redirect: browsers apply the policy for forms to each redirect after one. */
-function leave({ ui, c, asked }: Visit, to: string, heading: string): Promise<Response> {
+function redirectToClient({ ui, c, asked }: Visit, to: string, heading: string): Promise<Response> {
   const frame = newFrame(ui);
   const page = <LeavePage frame={frame} heading={heading} host={hostOf(asked)} to={to} />;
   return html(c, 200, frame, page, { ...OPENABLE, ...forgetRequest(ui) });

@@ -1,7 +1,7 @@
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ProjectInfo } from '../../../../shared/kernel/context.ts';
 import type { Scope } from '../../../../shared/lib/scopes.ts';
-import type { Asked } from '../../../auth/oauth/authorization.ts';
+import type { AuthorizationRequest } from '../../../auth/oauth/authorization.ts';
 import { isLoopback } from '../../../auth/oauth/redirect-uri.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { CautionNote } from '../../pages/request-copy.tsx';
@@ -25,7 +25,7 @@ const USUAL_LIFETIME = '30';
 interface ConsentProps {
   readonly frame: PageFrame;
   readonly csrf: string;
-  readonly asked: Asked;
+  readonly asked: AuthorizationRequest;
   readonly host: string;
   /** Who is signed in. */
   readonly address: string;
@@ -78,7 +78,11 @@ export function ConsentPage(props: ConsentProps): JSX.Element {
   );
 }
 
-function factsOf({ client, redirectUri, resource }: Asked): readonly (FactRow | false)[] {
+function factsOf({
+  client,
+  redirectUri,
+  resource,
+}: AuthorizationRequest): readonly (FactRow | false)[] {
   const back = new URL(redirectUri);
   return [
     client.host !== null && ['Its website', exact(client.host)],

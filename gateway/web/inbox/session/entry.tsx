@@ -5,7 +5,7 @@ import { UI_PAGE } from '../frame/ui-links.ts';
 import { ServiceError } from '../../../../shared/lib/errors.ts';
 import { SIGN_IN_BODY_MAX_BYTES } from '../../../../shared/lib/limits.ts';
 import { domainOf, isMailAddress } from '../../../../shared/rules/mail/mail-address.ts';
-import { isForeign } from '../../pages/fence.ts';
+import { isForeign } from '../../pages/csrf.ts';
 import {
   bodyOf,
   FORM_PROBLEMS,
@@ -59,12 +59,12 @@ function linkText(token: string): string {
 }
 
 /** What a page says about its form after it was refused. */
-interface Refused {
+interface FormRefusal {
   readonly status?: number;
   readonly problem?: string | null;
 }
 
-interface SignInShown extends Refused {
+interface SignInPageOptions extends FormRefusal {
   readonly email?: string;
   readonly isOut?: boolean | undefined;
   readonly isJoined?: boolean | undefined;
@@ -73,7 +73,7 @@ interface SignInShown extends Refused {
 }
 
 /** Also the answer, with status 401, to a page request without a session. */
-export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Response> {
+export function signInPage(ui: Ui, c: Ctx, shown: SignInPageOptions = {}): Promise<Response> {
   const {
     status = 200,
     problem = null,
@@ -90,7 +90,7 @@ export function signInPage(ui: Ui, c: Ctx, shown: SignInShown = {}): Promise<Res
 }
 
 async function mailLink(ui: Ui, c: Ctx): Promise<Response> {
-  const again = (refused: Refused, form: URLSearchParams): Promise<Response> =>
+  const again = (refused: FormRefusal, form: URLSearchParams): Promise<Response> =>
     signInPage(ui, c, { ...refused, email: emailIn(form) });
   const form = await checkedForm(ui, c, { text: START, again });
   if (form instanceof Response) return form;
@@ -123,7 +123,7 @@ function isMail({ code }: ServiceError): boolean {
 
 async function linkOf(ui: Ui, c: Ctx, kind: Link['holder']['kind']): Promise<Link | null> {
   const token = tokenOf(c);
-  const link = token === null ? null : await ui.inbox.sessions.look(token);
+  const link = token === null ? null : await ui.inbox.sessions.findLink(token);
   return link?.holder.kind === kind ? link : null;
 }
 
@@ -131,7 +131,7 @@ async function lookAtLink(
   ui: Ui,
   c: Ctx,
   kind: Link['holder']['kind'],
-  { status = 200, problem = null }: Refused = {},
+  { status = 200, problem = null }: FormRefusal = {},
 ): Promise<Response> {
   const link = await linkOf(ui, c, kind);
   if (!link) return deadLink(ui, c);
@@ -198,7 +198,7 @@ function joinText(token: string): string {
 async function showInvitation(
   ui: Ui,
   c: Ctx,
-  { status = 200, problem = null }: Refused = {},
+  { status = 200, problem = null }: FormRefusal = {},
 ): Promise<Response> {
   const token = tokenOf(c);
   const invitation = token === null ? null : await ui.inbox.joining?.open(token);
@@ -284,7 +284,7 @@ interface FormCheck {
   /** What its page signed. */
   readonly text: string;
   /** Shows the page again; missing where a button gives nobody anything, so that it works at once. */
-  readonly again?: (refused: Refused, form: URLSearchParams) => Promise<Response>;
+  readonly again?: (refused: FormRefusal, form: URLSearchParams) => Promise<Response>;
 }
 
 /** Returns the form if it comes from one of our pages that this person opened; otherwise the answer that refuses it. */

@@ -173,7 +173,7 @@ export class Sessions {
   }
 
   /** The link, if it is still valid. Looking doesn't use it up. */
-  async look(token: string): Promise<Link | null> {
+  async findLink(token: string): Promise<Link | null> {
     const { clock, store } = this.#deps;
     const row = await store.findLink(hashOf(token));
     if (!row || row.used !== 0 || row.expires_at <= clock.now()) return null;

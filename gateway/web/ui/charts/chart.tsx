@@ -94,12 +94,12 @@ function Picture({ kind, series, text, scale = scaleEnd, times }: ChartProps): J
   );
 }
 
-interface Drawn {
+interface PlotProps {
   readonly series: readonly Series[];
   readonly end: number;
 }
 
-function Bars({ series, end }: Drawn): JSX.Element {
+function Bars({ series, end }: PlotProps): JSX.Element {
   let below: readonly number[] = [];
   const paths = series.map(({ ink, values }) => {
     const { path, tops } = barsPath(values, below, end);
@@ -109,7 +109,7 @@ function Bars({ series, end }: Drawn): JSX.Element {
   return <>{paths}</>;
 }
 
-function Lines({ series, end }: Drawn): JSX.Element {
+function Lines({ series, end }: PlotProps): JSX.Element {
   return (
     <>
       {series.map(({ ink, values }) => (

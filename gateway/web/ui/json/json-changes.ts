@@ -13,7 +13,7 @@ export const CHANGES_MAX = 100;
 /** Below this, values are compared as a whole. */
 const DEPTH_MAX = 50;
 
-interface Place {
+interface ValuePosition {
   readonly path: string;
   readonly depth: number;
 }
@@ -30,7 +30,7 @@ export function jsonChanges(before: unknown, after: unknown): readonly JsonChang
 class Changes {
   readonly found: JsonChange[] = [];
 
-  compare(place: Place, before: unknown, after: unknown): void {
+  compare(place: ValuePosition, before: unknown, after: unknown): void {
     if (this.#isFull()) return;
     const [old, fresh] = [stringifyExact(before), stringifyExact(after)];
     if (old === fresh) return;
@@ -44,7 +44,7 @@ class Changes {
     return this.found.length >= CHANGES_MAX;
   }
 
-  #objects(place: Place, before: Tree, after: Tree): void {
+  #objects(place: ValuePosition, before: Tree, after: Tree): void {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
       const below = { path: memberPath(place.path, name), depth: place.depth + 1 };
       if (!Object.hasOwn(after, name)) this.#add(below, { before: before[name] });
@@ -54,7 +54,7 @@ class Changes {
   }
 
   /** What is the same at both ends is left out, so that one item more isn't a change of all that follow it. */
-  #lists(place: Place, before: readonly unknown[], after: readonly unknown[]): void {
+  #lists(place: ValuePosition, before: readonly unknown[], after: readonly unknown[]): void {
     const { start, end } = differing(before.map(textOf), after.map(textOf));
     const [oldEnd, freshEnd] = [before.length - end, after.length - end];
     for (let index = start; index < Math.max(oldEnd, freshEnd); index += 1) {
@@ -65,7 +65,10 @@ class Changes {
     }
   }
 
-  #add({ path }: Place, change: { readonly before?: unknown; readonly after?: unknown }): void {
+  #add(
+    { path }: ValuePosition,
+    change: { readonly before?: unknown; readonly after?: unknown },
+  ): void {
     if (this.#isFull()) return;
     const side = (name: 'before' | 'after'): string | null =>
       name in change ? stringifyExact(change[name]) : null;

@@ -15,8 +15,8 @@ import {
   membersOf,
   TEXT_MIN_CHARS,
   TREE_CHARS,
-  type Folded,
-} from './json-room.ts';
+  type JsonContainer,
+} from './json-budget.ts';
 import { pathText, pointerOf, stepText, valueAt, type JsonKey } from './json-path.ts';
 import { keptQuery, queryUrl, type Query } from '../query.ts';
 import { line } from '../text.tsx';
@@ -94,7 +94,7 @@ function tools(noun: string): JSX.Element {
   );
 }
 
-interface Place {
+interface TreePosition {
   readonly keys: Keys;
   /** The first member to show. */
   readonly from: number;
@@ -158,7 +158,7 @@ class Tree {
     );
   }
 
-  #members(value: Folded, { keys, from, budget }: Place, depth = 0): Child[] {
+  #members(value: JsonContainer, { keys, from, budget }: TreePosition, depth = 0): Child[] {
     const { shown, count } = membersOf(value, from);
     const costs = shown.map(([key, member]) => LINE_CHARS + keyCost(key) + this.#costs.of(member));
     const most = levelOf(costs, budget);
@@ -257,7 +257,7 @@ class Tree {
   }
 }
 
-function sizeText(value: Folded, count: number): string {
+function sizeText(value: JsonContainer, count: number): string {
   if (count === 0) return Array.isArray(value) ? '[ ]' : '{ }';
   const text = `${digitsOf(count)} ${nounFor(count, Array.isArray(value) ? 'item' : 'field')}`;
   return Array.isArray(value) ? `[ ${text} ]` : `{ ${text} }`;

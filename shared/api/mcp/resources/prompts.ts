@@ -1,14 +1,17 @@
 import { kvList } from '../../../operations/kv/list.ts';
 import { STATE_PREFIX } from '../../../rules/disk/disk-name.ts';
 import { namesBeginning } from './asked.ts';
-import { offeredText, type Offered } from '../offered.ts';
+import { offeredText, type ToolNames } from '../tool-names.ts';
 import type { CallSite, Completion, Prompt, PromptTable } from '../tables.ts';
 
 interface Entry {
   readonly prompt: Prompt;
   /** The tools that it can't do without. */
   readonly tools: readonly string[];
-  readonly lines: (given: Readonly<Record<string, string>>, offered: Offered) => readonly string[];
+  readonly lines: (
+    given: Readonly<Record<string, string>>,
+    offered: ToolNames,
+  ) => readonly string[];
   /** Suggests values for the prompt's argument, if we know any. */
   readonly complete?: (value: string, site: CallSite) => Promise<Completion>;
 }
@@ -78,7 +81,7 @@ const ENTRIES: readonly Entry[] = [
 
 /** Prompts that people start from a menu of their client. */
 export class ServicePrompts implements PromptTable {
-  list(offered: Offered): readonly Prompt[] {
+  list(offered: ToolNames): readonly Prompt[] {
     return ENTRIES.filter(({ tools }) => tools.every((name) => offered.has(name))).map(
       ({ prompt }) => prompt,
     );
@@ -87,7 +90,7 @@ export class ServicePrompts implements PromptTable {
   messages(
     name: string,
     given: Readonly<Record<string, string>>,
-    offered: Offered,
+    offered: ToolNames,
   ): readonly unknown[] | null {
     const entry = find(name);
     if (!entry) return null;

@@ -12,7 +12,7 @@ import { kvList } from '../../../operations/kv/list.ts';
 import { isReservedPath } from '../../../rules/disk/disk-name.ts';
 import type { Scope } from '../../../lib/scopes.ts';
 import { ask, askList, namesBeginning } from './asked.ts';
-import { fenceAnswer, fenceText, UNTRUSTED_META } from '../fence.ts';
+import { fenceAnswer, fenceText, UNTRUSTED_META } from '../untrusted.ts';
 import type {
   CallSite,
   Completion,

@@ -12,7 +12,7 @@ import { inboxList } from '../../../operations/inbox/list.ts';
 import { inboxNext } from '../../../operations/inbox/next.ts';
 import { inboxWait, isWanted } from '../../../operations/inbox/wait.ts';
 import { answerOf, resultWith } from '../call.ts';
-import { withMarks } from '../fence.ts';
+import { withMarks } from '../untrusted.ts';
 import { fittingAnswer } from '../fit.ts';
 import { isCancelled, requestOf } from './request-task.ts';
 import type { CallSite, Task, TaskAccess } from '../tables.ts';
@@ -69,7 +69,7 @@ const CALLS: Readonly<Record<string, GoingOn>> = {
 const BUSY: ReadonlySet<ErrorCode> = new Set(['IDEMPOTENCY_IN_PROGRESS', 'TOO_MANY_WAITS']);
 
 /** What a reading finds: a result, or why there's none: none yet, others read, it was ended, or the caller may not call. */
-type Found = CallToolResult | 'open' | 'busy' | 'left' | 'denied';
+type TaskState = CallToolResult | 'open' | 'busy' | 'left' | 'denied';
 
 const NOTHING: CallToolResult = resultWith(inboxWait, { value: { event: null } });
 /** How often to try to end a wait that others read, and how long apart. */
@@ -137,7 +137,7 @@ export class CallTasks {
     for (const reading of this.#readings.get(id) ?? []) reading.abort();
   }
 
-  async #find(id: string, open: OpenCall, reading: Reading): Promise<Found> {
+  async #find(id: string, open: OpenCall, reading: TaskQuery): Promise<TaskState> {
     const { call, access, isOver } = reading;
     const { site, holdMs } = access;
     // After its time, a wait claims nothing: who has no event by then gets none.
@@ -163,7 +163,7 @@ export class CallTasks {
   }
 }
 
-interface Reading {
+interface TaskQuery {
   readonly call: GoingOn;
   readonly access: TaskAccess;
   /** The task's time is up. */
@@ -181,7 +181,7 @@ async function lookAt(
   call: GoingOn,
   { id, input }: { readonly id: string; readonly input: Fields },
   site: CallSite,
-): Promise<Found> {
+): Promise<TaskState> {
   const { tool, operation, isOpen, show } = call;
   const { executor, signal } = site;
   let answer: Answer;

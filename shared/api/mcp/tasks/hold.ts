@@ -6,9 +6,9 @@ const WAITING_MAX = 1000;
 const KEEP_ALIVE = ': waiting\n\n';
 
 /** The SDK's answer to a request: JSON, an event stream, or nothing. */
-export type Served = Response | string | null;
+export type SdkReply = Response | string | null;
 /** The same answer as the client gets it. */
-export type Sent = string | ReadableStream<Uint8Array> | null;
+export type ClientReply = string | ReadableStream<Uint8Array> | null;
 
 interface HoldTimes {
   readonly streamAfterMs: number;
@@ -16,7 +16,7 @@ interface HoldTimes {
 }
 
 /** Answers with JSON if the answer comes soon enough, otherwise with an event stream. */
-export async function hold(answer: Promise<Served>, times: HoldTimes): Promise<Sent> {
+export async function hold(answer: Promise<SdkReply>, times: HoldTimes): Promise<ClientReply> {
   const early = await within(answer, times.streamAfterMs);
   const isStream = early === LATE || (early instanceof Response && streamOf(early) !== null);
   return isStream
@@ -26,9 +26,9 @@ export async function hold(answer: Promise<Served>, times: HoldTimes): Promise<S
 
 /** The same for a client that reads no streams: JSON, after line breaks if it takes long. */
 export async function holdJson(
-  answer: Promise<Served>,
+  answer: Promise<SdkReply>,
   { streamAfterMs, tickMs, broken }: HoldTimes & { readonly broken: (error: unknown) => void },
-): Promise<Sent> {
+): Promise<ClientReply> {
   const json = answer.then(sent);
   const early = await within(json, streamAfterMs);
   if (early !== LATE) return early;
@@ -37,14 +37,14 @@ export async function holdJson(
 }
 
 /** The answer without waiting or keep-alives. */
-export async function sent(served: Served): Promise<Sent> {
+export async function sent(served: SdkReply): Promise<ClientReply> {
   if (served === null || typeof served === 'string') return served;
   const body = streamOf(served);
   if (body) return new Outflow().begin((flow) => flow.pass(body));
   return writeNumbers(await served.text()) || null;
 }
 
-async function streamed(flow: Outflow, answer: Promise<Served>, tickMs: number): Promise<void> {
+async function streamed(flow: Outflow, answer: Promise<SdkReply>, tickMs: number): Promise<void> {
   // The first bytes push the headers through proxies that wait for a body.
   flow.send(KEEP_ALIVE);
   // The SDK's stream comes frame by frame, so there's always room between two of them.

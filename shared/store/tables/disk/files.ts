@@ -1,5 +1,5 @@
 import { contentSum, isSound, RowDamage } from '../../sums/content-sum.ts';
-import type { Summed } from './kv.ts';
+import type { SumColumn } from './kv.ts';
 import type { Row, Tx } from '../../engine/driver.ts';
 import { inRange, levelQuery, type LevelRange, type ListRange } from '../text-range.ts';
 
@@ -21,7 +21,7 @@ export function fileFields(row: FileRow) {
   return [row.path, row.digest, row.size_bytes, row.content_type, row.version, row.updated_at];
 }
 
-function sound(row: FileRow & Summed): FileRow {
+function sound(row: FileRow & SumColumn): FileRow {
   if (!isSound(row.sum, fileFields(row))) throw new RowDamage(`file ${row.path}`);
   const { sum: _, ...file } = row;
   return file;
@@ -41,14 +41,14 @@ export class FileRepository {
 
   async #find(where: string, params: readonly string[]): Promise<FileRow | undefined> {
     const sql = `SELECT ${SUMMED} FROM file WHERE ${where}`;
-    const row = await this.#tx.get<FileRow & Summed>(sql, params);
+    const row = await this.#tx.get<FileRow & SumColumn>(sql, params);
     return row && sound(row);
   }
 
   /** In the byte order of paths. */
   async page(range: ListRange): Promise<FileRow[]> {
     const { sql, params } = inRange('path', range);
-    const rows = await this.#tx.all<FileRow & Summed>(
+    const rows = await this.#tx.all<FileRow & SumColumn>(
       `SELECT ${SUMMED} FROM file WHERE ${sql} ORDER BY path LIMIT ?`,
       [...params, range.limit],
     );
@@ -58,7 +58,7 @@ export class FileRepository {
   /** The files on a level, and the first file of each folder there. */
   async level(range: LevelRange): Promise<FileRow[]> {
     const { sql, params } = levelQuery({ table: 'file', column: 'path', columns: SUMMED }, range);
-    return (await this.#tx.all<FileRow & Summed>(sql, params)).map(sound);
+    return (await this.#tx.all<FileRow & SumColumn>(sql, params)).map(sound);
   }
 
   /** The file at a path, if this upload brought its current content. */

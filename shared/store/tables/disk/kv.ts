@@ -19,7 +19,7 @@ export interface KvRow extends KvHead {
 }
 
 /** A row with its sum. */
-export interface Summed {
+export interface SumColumn {
   /** Null in rows of earlier releases. */
   sum: number | null;
 }
@@ -50,7 +50,7 @@ export class KvRepository {
 
   /** Throws a `RowDamage` for a value that isn't as it was written. */
   async find(key: string, now: number): Promise<KvRow | undefined> {
-    const row = await this.#tx.get<KvRow & Summed>(
+    const row = await this.#tx.get<KvRow & SumColumn>(
       `SELECT ${HEAD}, note, value, sum FROM kv WHERE key = ? AND ${LIVE}`,
       [key, now],
     );

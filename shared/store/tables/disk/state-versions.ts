@@ -1,5 +1,5 @@
 import { isSound, RowDamage } from '../../sums/content-sum.ts';
-import { valueFields, type Summed } from './kv.ts';
+import { valueFields, type SumColumn } from './kv.ts';
 import type { Row, Tx } from '../../engine/driver.ts';
 
 /** A version of a task's state, without the state. */
@@ -45,7 +45,7 @@ export class StateVersionRepository {
 
   /** Throws a `RowDamage` for a state that isn't as it was written. */
   async find(key: string, version: number, since: number): Promise<StateVersion | undefined> {
-    const row = await this.#tx.get<StateVersion & Summed>(
+    const row = await this.#tx.get<StateVersion & SumColumn>(
       `SELECT ${HEAD}, value, sum FROM state_version WHERE version = ? AND key = ? AND replaced_at > ?`,
       [version, key, since],
     );

@@ -22,7 +22,7 @@ export interface EmailCounts extends Row {
   complained: number;
 }
 
-type Counted = 'asked' | 'sent' | 'bounced' | 'complained';
+type MailCounter = 'asked' | 'sent' | 'bounced' | 'complained';
 
 /** Addresses that we exchange mail with, and daily counts. Days are in UTC, such as `2026-01-31`. */
 export class EmailAddressRepository {
@@ -64,7 +64,7 @@ export class EmailAddressRepository {
   }
 
   /** Adds `n` to a day's count; negative numbers subtract. */
-  async count(day: string, what: Counted, n: number): Promise<void> {
+  async count(day: string, what: MailCounter, n: number): Promise<void> {
     await this.#tx.put(
       `INSERT INTO email_day (day, ${what}) VALUES (?, ?) ON CONFLICT DO UPDATE SET ${what} = ${what} + excluded.${what}`,
       [day, n],

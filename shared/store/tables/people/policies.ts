@@ -1,6 +1,6 @@
 import { contentSum, isSound, RowDamage } from '../../sums/content-sum.ts';
 import type { Row, SqlValue, Tx } from '../../engine/driver.ts';
-import type { Summed } from '../disk/kv.ts';
+import type { SumColumn } from '../disk/kv.ts';
 
 export interface PolicyRow extends Row {
   version: number;
@@ -38,7 +38,7 @@ export class PolicyRepository {
 
   /** Throws a `RowDamage` if a policy no longer matches what was approved. */
   async #one(sql: string, params: readonly SqlValue[] = []): Promise<PolicyRow | undefined> {
-    const row = await this.#tx.get<PolicyRow & Summed>(sql, params);
+    const row = await this.#tx.get<PolicyRow & SumColumn>(sql, params);
     if (row && !isSound(row.sum, policyFields(row))) throw new RowDamage(`policy ${row.version}`);
     return row;
   }

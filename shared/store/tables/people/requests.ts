@@ -1,7 +1,7 @@
 import type { RequestKind } from '../../../rules/requests/request-state.ts';
 import { contentSum, isSound, RowDamage } from '../../sums/content-sum.ts';
 import type { Row, SqlValue, Tx } from '../../engine/driver.ts';
-import type { Summed } from '../disk/kv.ts';
+import type { SumColumn } from '../disk/kv.ts';
 
 export interface RequestRow extends Row {
   id: string;
@@ -98,7 +98,7 @@ const COLUMNS = REQUEST_COLUMNS;
 const INSERT = `INSERT INTO request (${COLUMNS}) VALUES (${ALL_NAMES.map(() => '?').join(', ')}, ?)`;
 
 /** A request as it's stored. */
-export type StoredRequest = RequestRow & Summed;
+export type StoredRequest = RequestRow & SumColumn;
 
 /** The fields that a request's sum covers: all that are set, and those that were there from the start. */
 export function requestFields(row: RequestRow) {

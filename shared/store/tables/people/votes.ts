@@ -1,6 +1,6 @@
 import { contentSum, isSound, RowDamage } from '../../sums/content-sum.ts';
 import type { Row, Tx } from '../../engine/driver.ts';
-import type { Summed } from '../disk/kv.ts';
+import type { SumColumn } from '../disk/kv.ts';
 
 /** A person's approval of a request that needs several. */
 export interface VoteRow extends Row {
@@ -28,7 +28,7 @@ export class VoteRepository {
 
   /** Oldest first. Throws a `RowDamage` if one isn't as it was written: they count together. */
   async ofRequest(requestId: string): Promise<VoteRow[]> {
-    const rows = await this.#tx.all<VoteRow & Summed>(
+    const rows = await this.#tx.all<VoteRow & SumColumn>(
       'SELECT request_id, channel_id, at, comment, counts, sum FROM vote WHERE request_id = ? ORDER BY at, channel_id',
       [requestId],
     );

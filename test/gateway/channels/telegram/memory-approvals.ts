@@ -1,9 +1,9 @@
 import type {
   ChannelView,
   Choice,
-  Decided,
+  DecisionOutcome,
   ApprovalService,
-  Opened,
+  OpenedRequest,
   RequestStatus,
   RequestView,
 } from '../../../../gateway/approvals/approvals.ts';
@@ -108,7 +108,7 @@ export class MemoryApprovals implements ApprovalService {
     return request;
   }
 
-  open(token: string): Promise<Opened | null> {
+  open(token: string): Promise<OpenedRequest | null> {
     return this.#work(() => {
       const found = this.#find(token);
       return found && this.#opened(found.request, found.channel);
@@ -116,21 +116,21 @@ export class MemoryApprovals implements ApprovalService {
   }
 
   /** The request as this channel sees it. */
-  openedBy(requestId: string, channelId: string): Opened {
+  openedBy(requestId: string, channelId: string): OpenedRequest {
     const channel = this.channels.get(channelId);
     if (!channel) throw new Error('no such channel');
     return this.#opened(this.request(requestId), channel);
   }
 
-  mute(token: string): Promise<Opened | null> {
+  mute(token: string): Promise<OpenedRequest | null> {
     return this.open(token);
   }
 
-  endLasting(token: string): Promise<Opened | null> {
+  endLasting(token: string): Promise<OpenedRequest | null> {
     return this.open(token);
   }
 
-  decide(token: string, choice: Choice): Promise<Decided | null> {
+  decide(token: string, choice: Choice): Promise<DecisionOutcome | null> {
     return this.#work(() => {
       const found = this.#find(token);
       if (!found) return null;
@@ -204,7 +204,7 @@ export class MemoryApprovals implements ApprovalService {
     return request && channel && !channel.isRemoved ? { request, channel } : null;
   }
 
-  #opened(request: RequestView, { id, label }: Channel): Opened {
+  #opened(request: RequestView, { id, label }: Channel): OpenedRequest {
     const isDecider = request.decidedBy === label;
     return {
       request,

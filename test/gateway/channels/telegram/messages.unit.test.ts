@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Opened, RequestKind, RequestView } from '../../../../gateway/approvals/approvals.ts';
+import type {
+  OpenedRequest,
+  RequestKind,
+  RequestView,
+} from '../../../../gateway/approvals/approvals.ts';
 import { askHtml, overHtml, tellHtml } from '../../../../gateway/channels/telegram/messages.ts';
 import { pageLink } from '../../../../gateway/channels/telegram/page-link.ts';
 import { FakeClock } from '../../../helpers/gateway.ts';
@@ -11,7 +15,7 @@ const MAX_CHARS = 3500;
 const TOKEN = 't'.repeat(40);
 const page = pageLink('https://svc.example.com/base/', TOKEN);
 
-function opened(fields: Partial<RequestView>): Opened {
+function opened(fields: Partial<RequestView>): OpenedRequest {
   const approvals = new MemoryApprovals(new FakeClock());
   const { channelId } = approvals.addChannel('Anna');
   return approvals.openedBy(approvals.ask(channelId, fields).requestId, channelId);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Semaphore } from '../../../../gateway/lib/semaphore.ts';
-import type { MailSent, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
+import type { MailResult, OutgoingMail } from '../../../../gateway/mail/mailer.ts';
 import { Mails } from '../../../../gateway/mail/outbound/mails.ts';
 import type { ProjectWrites } from '../../../../gateway/commit/thread/writers.ts';
 import { createVault, loadMasterKey } from '../../../../gateway/lib/vault.ts';
@@ -22,12 +22,12 @@ beforeEach(async () => {
 });
 afterEach(() => sending.stop());
 
-const SENT: MailSent = { outcome: 'sent', messageId: null };
+const SENT: MailResult = { outcome: 'sent', messageId: null };
 
 /** What sends, beside that of the gateway: over a disk that cannot be written to at these steps, so many times. */
 function mailsOver(
   full: Partial<Record<string, number>>,
-  send: (mail: OutgoingMail) => Promise<MailSent> = async () => SENT,
+  send: (mail: OutgoingMail) => Promise<MailResult> = async () => SENT,
 ) {
   const { project, clock } = sending;
   const failures: unknown[] = [];

@@ -5,7 +5,7 @@ import { render } from '../../../../gateway/web/pages/document.tsx';
 import { RequestPage } from '../../../../gateway/web/pages/request-page.tsx';
 import { ResultPage } from '../../../../gateway/web/pages/result-page.tsx';
 import type {
-  Opened,
+  OpenedRequest,
   RequestStatus,
   RequestView,
 } from '../../../../gateway/approvals/approvals.ts';
@@ -42,7 +42,7 @@ const hostileRequest: fc.Arbitrary<RequestView> = fc
   })
   .map((change) => aRequest(NOW, { ...change, decidedAt: NOW }));
 
-function opened(request: RequestView): Opened {
+function opened(request: RequestView): OpenedRequest {
   const channel = { id: 'chn_01', label: request.keyName };
   return { request, channel, isDecider: false, votedAt: null, mutedUntil: null, now: NOW };
 }

@@ -1,9 +1,9 @@
 import type {
   ChannelView,
   Choice,
-  Decided,
+  DecisionOutcome,
   ApprovalService,
-  Opened,
+  OpenedRequest,
   RequestStatus,
   RequestView,
 } from '../../../../gateway/approvals/approvals.ts';
@@ -53,7 +53,7 @@ export function aRequest(now: number, change: Partial<RequestView> = {}): Reques
 
 interface Link {
   readonly requestId: string;
-  readonly channel: Opened['channel'];
+  readonly channel: OpenedRequest['channel'];
 }
 
 /** A desk that keeps what it is told in memory, and counts nothing but what was decided. */
@@ -88,7 +88,7 @@ export class MemoryApprovals implements ApprovalService {
     this.#links.delete(token);
   }
 
-  async open(token: string): Promise<Opened | null> {
+  async open(token: string): Promise<OpenedRequest | null> {
     const link = this.#links.get(token);
     const request = link && this.#requests.get(link.requestId);
     if (!link || !request) return null;
@@ -105,7 +105,7 @@ export class MemoryApprovals implements ApprovalService {
     };
   }
 
-  async mute(token: string, isOn: boolean): Promise<Opened | null> {
+  async mute(token: string, isOn: boolean): Promise<OpenedRequest | null> {
     const opened = await this.open(token);
     if (opened === null) return null;
     const { keyId } = opened.request;
@@ -114,14 +114,14 @@ export class MemoryApprovals implements ApprovalService {
     return this.open(token);
   }
 
-  async endLasting(token: string): Promise<Opened | null> {
+  async endLasting(token: string): Promise<OpenedRequest | null> {
     const opened = await this.open(token);
     if (opened === null) return null;
     this.#requests.set(opened.request.id, { ...opened.request, lastsUntil: opened.now });
     return this.open(token);
   }
 
-  async decide(token: string, choice: Choice): Promise<Decided | null> {
+  async decide(token: string, choice: Choice): Promise<DecisionOutcome | null> {
     const opened = await this.open(token);
     if (opened === null) return null;
     const { request, channel, now } = opened;

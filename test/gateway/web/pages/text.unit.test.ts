@@ -5,16 +5,16 @@ import {
   fold,
   pieces,
   plainLine,
-  type Reading,
+  type TextKind,
 } from '../../../../gateway/web/pages/text.ts';
 import { anyText } from './any-text.ts';
 import { growsInProportion } from '../../../helpers/growth.ts';
 
-const READINGS: readonly Reading[] = ['prose', 'line', 'exact', 'code'];
+const READINGS: readonly TextKind[] = ['prose', 'line', 'exact', 'code'];
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** `[…]` around what is hidden, `{…}` around what may pass for another. */
-function marked(text: string, reading: Reading): string {
+function marked(text: string, reading: TextKind): string {
   const braces = { plain: ['', ''], hidden: ['[', ']'], lookalike: ['{', '}'] } as const;
   return pieces(text, reading)
     .map((piece) => braces[piece.kind][0] + piece.text + braces[piece.kind][1])

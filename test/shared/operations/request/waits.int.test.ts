@@ -156,7 +156,7 @@ function slow(state: { done: boolean }, afterLook: () => void): Promise<true | n
     keyId: 'key_a',
     counted: false,
     concerns: ({ kind }) => kind === 'request',
-    look: async () => {
+    check: async () => {
       const seen = state.done;
       looks += 1;
       await turn();
@@ -185,7 +185,7 @@ describe('what ends a wait', () => {
       keyId: 'key_a',
       counted: false,
       concerns: () => true,
-      look: async () => {
+      check: async () => {
         looks += 1;
         if (looks === 1) waits.notify({ kind: 'request', id: 'req_a' });
         return null;

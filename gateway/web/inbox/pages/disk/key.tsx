@@ -13,10 +13,10 @@ import type { PageContext } from '../../page-context.ts';
 import { StoredValue } from './json-value.tsx';
 import { diskUrl, folderUrl, named } from './parts.tsx';
 
-type Stored = NonNullable<AnswerOf<typeof kvGet>>;
+type KeyEntry = NonNullable<AnswerOf<typeof kvGet>>;
 
 /** One key with its value. */
-export const keyItem: Item<Stored> = {
+export const keyItem: Item<KeyEntry> = {
   urlOf: (context, key) => diskUrl(context, undefined, { key }),
   up: (context, key) => [folderUrl(context, undefined, key), 'Keys'],
   find: async (context, key) => {
@@ -53,7 +53,7 @@ export const keyItem: Item<Stored> = {
   ],
 };
 
-function about(context: PageContext, stored: Stored): JSX.Element {
+function about(context: PageContext, stored: KeyEntry): JSX.Element {
   const { key, value, expires_at: expires, updated_at: updated, version } = stored;
   return (
     <>

@@ -17,7 +17,7 @@ import { diskUrl, folderUrl } from './parts.tsx';
 
 type Version = AnswerOf<typeof stateHistory>['items'][number];
 
-interface Loaded extends Version {
+interface LoadedState extends Version {
   readonly state: unknown;
 }
 
@@ -56,7 +56,7 @@ export async function showState(context: PageContext, task: string): Promise<Pag
   return { title: 'Task state', content, wide: true };
 }
 
-async function load(context: PageContext, task: string, version: Version): Promise<Loaded> {
+async function load(context: PageContext, task: string, version: Version): Promise<LoadedState> {
   const input = { task_id: task, version: version.version };
   const loaded = await context.call(stateLoad, input);
   if (loaded === null) throw new ServiceError('NOT_FOUND');
@@ -94,7 +94,7 @@ function changedValue(text: string | null): JSX.Element {
 }
 
 /** What is different between two versions. */
-function changes(context: PageContext, one: Loaded, other: Loaded): JSX.Element {
+function changes(context: PageContext, one: LoadedState, other: LoadedState): JSX.Element {
   const [older, newer] = one.version < other.version ? [one, other] : [other, one];
   const found = jsonChanges(older.state, newer.state);
   const columns: readonly Column<JsonChange>[] = [

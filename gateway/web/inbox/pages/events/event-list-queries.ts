@@ -28,7 +28,7 @@ import type { PageContext } from '../../page-context.ts';
 import { pageRead } from '../../page-read.ts';
 
 /** What somebody looks for in the list of events; undefined fields don't filter. */
-export interface EventsWanted {
+export interface EventListQuery {
   readonly status?: EventStatus | undefined;
   readonly source?: string | undefined;
   /** Exact, or a prefix that ends in `*`. */
@@ -56,7 +56,7 @@ export interface ListedEvents {
   readonly problems: Readonly<Record<string, string>>;
 }
 
-const WANTED = z.custom<EventsWanted>();
+const WANTED = z.custom<EventListQuery>();
 const LIST_LENGTH = 30;
 const GIST_MAX_CHARS = 300;
 const LAST_SEQ = Number.MAX_SAFE_INTEGER;
@@ -64,7 +64,7 @@ const LAST_SEQ = Number.MAX_SAFE_INTEGER;
 /** A page of events, newest first. */
 export async function listEvents(
   context: PageContext,
-  wanted: EventsWanted,
+  wanted: EventListQuery,
 ): Promise<ListedEvents> {
   const problems = problemsOf(wanted);
   const nothing = { items: [], nextCursor: null, isCut: false, warnings: [], problems };
@@ -80,7 +80,7 @@ export async function listEvents(
   return { ...nothing, ...(await find(context, wanted, { search, beforeSeq })) };
 }
 
-function problemsOf({ source, type }: EventsWanted): Record<string, string> {
+function problemsOf({ source, type }: EventListQuery): Record<string, string> {
   const problems: Record<string, string> = {};
   for (const [name, value, schema] of [
     ['source', source, sourceFilter],
@@ -120,7 +120,7 @@ const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 
 async function find(
   context: PageContext,
-  wanted: EventsWanted,
+  wanted: EventListQuery,
   { search, beforeSeq }: { readonly search: EventSearch; readonly beforeSeq: number },
 ): Promise<Pick<ListedEvents, 'items' | 'nextCursor' | 'isCut'>> {
   const id = wanted.q?.trim() ?? '';
@@ -150,7 +150,7 @@ const eventsAt = pageRead('inbox:read', { seqs: z.array(z.int()) }, async (conte
   return (await context.store.eventHistory.at(seqs, of)).map((row) => listed(context, row));
 });
 
-function isWanted({ event }: ListedEvent, { status, source, type }: EventsWanted): boolean {
+function isWanted({ event }: ListedEvent, { status, source, type }: EventListQuery): boolean {
   if (status !== undefined && event.status !== status) return false;
   if (source !== undefined && event.source !== source) return false;
   if (type === undefined) return true;

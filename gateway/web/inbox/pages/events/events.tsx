@@ -9,7 +9,7 @@ import {
   countEvents,
   knownValues,
   listEvents,
-  type EventsWanted,
+  type EventListQuery,
   type ListedEvents,
 } from './event-list-queries.ts';
 import type { SeenEvent } from './event-queries.ts';
@@ -52,7 +52,7 @@ const SEARCH_MAX_CHARS = 200;
 
 const NARROWED = ['q', 'source', 'type', 'since'] as const;
 
-type Narrowed = ReturnType<typeof narrowedBy>;
+type EventListFilter = ReturnType<typeof narrowedBy>;
 
 async function showList(context: PageContext): Promise<PageResult> {
   const status = EVENT_STATUSES.find((one) => one === context.query('status'));
@@ -108,7 +108,11 @@ function choicesOf(counts: EventCounts | null): Choices {
   return [[null, 'All'], ...named];
 }
 
-function eventList(context: PageContext, listed: ListedEvents, wanted: EventsWanted): JSX.Element {
+function eventList(
+  context: PageContext,
+  listed: ListedEvents,
+  wanted: EventListQuery,
+): JSX.Element {
   const { items, nextCursor, isCut } = listed;
   const mayAct = context.may(inboxRequeue);
   const isFirst = context.query('cursor') === undefined;
@@ -139,7 +143,7 @@ function eventList(context: PageContext, listed: ListedEvents, wanted: EventsWan
   );
 }
 
-function nothingText({ warnings, isCut, problems }: ListedEvents, wanted: EventsWanted): string {
+function nothingText({ warnings, isCut, problems }: ListedEvents, wanted: EventListQuery): string {
   const { status, ...narrowed } = wanted;
   if (warnings.length > 0) return warnings.join(' ');
   if (isCut) return 'No match so far.';
@@ -158,7 +162,7 @@ function searchForm({
   status,
   known: { sources, types },
 }: {
-  readonly narrowed: Narrowed;
+  readonly narrowed: EventListFilter;
   readonly problems: ListedEvents['problems'];
   readonly status: string | undefined;
   readonly known: { readonly sources: readonly string[]; readonly types: readonly string[] };

@@ -53,7 +53,7 @@ export function MadeCard({
   );
 }
 
-interface Ended {
+interface RevocationResult {
   readonly ended: readonly MadeThing[];
   readonly left: readonly LeftThing[];
 }
@@ -61,7 +61,7 @@ interface Ended {
 /** What ended with a key or a member, and what goes on; null where there is nothing to say. */
 export function aftermathPage(
   title: string,
-  { ended, left }: Ended,
+  { ended, left }: RevocationResult,
   back: string,
 ): PageResult | null {
   if (ended.length + left.length === 0) return null;

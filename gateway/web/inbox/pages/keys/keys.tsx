@@ -16,7 +16,7 @@ import {
   type SeenKey,
 } from './key-queries.ts';
 import { FactsCard, idFact } from '../../../ui/detail.tsx';
-import type { FieldSpec, FormPage, Sent } from '../../../ui/form.tsx';
+import type { FieldSpec, FormPage, SubmittedForm } from '../../../ui/form.tsx';
 import { ListSection, PageHeading, type ListRow } from '../../../ui/list.tsx';
 import type { Detail } from '../../../ui/item.tsx';
 import { resourcePage } from '../../../ui/resource.tsx';
@@ -181,7 +181,10 @@ function keyForm(context: PageContext): FormPage {
 }
 
 /** Shows the key in the answer itself, so that no URL and no log ever contains it. */
-async function create(context: PageContext, { value, values }: Sent): Promise<ActionResult> {
+async function create(
+  context: PageContext,
+  { value, values }: SubmittedForm,
+): Promise<ActionResult> {
   const scopes = SCOPES.filter((scope) => values('scopes').includes(scope));
   const name = value('name');
   const problems = [
@@ -203,7 +206,7 @@ async function create(context: PageContext, { value, values }: Sent): Promise<Ac
 async function rotate(
   context: PageContext,
   { id }: SeenKey,
-  { value }: Sent,
+  { value }: SubmittedForm,
 ): Promise<ActionResult> {
   const end_made = value('made') === 'end';
   const input = { key_id: id, grace_seconds: Number(value('grace') ?? '0'), end_made };
@@ -211,7 +214,7 @@ async function rotate(
 }
 
 /** Of a key that was revoked before it ends the rest. Shows what ended with it, unless the visitor's own session did. */
-async function revoke(context: PageContext, key: SeenKey, { value }: Sent) {
+async function revoke(context: PageContext, key: SeenKey, { value }: SubmittedForm) {
   const keep = value('made') === 'keep';
   const answer = await context.call(keyRevoke, { key_id: key.id, keep });
   if (isOwn(context, key)) return null;

@@ -4,7 +4,7 @@ import type { OpenSession, Session } from '../../session/sessions.ts';
 import type { PageContext } from '../../page-context.ts';
 
 /** A session, for a visitor who may end it. */
-export interface Listed {
+export interface SessionRow {
   /** Identifies the session in this session's forms only. */
   readonly handle: string;
   readonly session: OpenSession;
@@ -25,7 +25,7 @@ export function seesAll({ access, may }: PageContext): boolean {
 }
 
 /** Newest first, but the visitor's own session before all others. */
-export async function sessionsOf(context: PageContext): Promise<Listed[]> {
+export async function sessionsOf(context: PageContext): Promise<SessionRow[]> {
   const { access, inbox, session } = context;
   const { holder } = session;
   const found =
@@ -52,7 +52,7 @@ export async function sessionsOf(context: PageContext): Promise<Listed[]> {
 }
 
 /** Ends those that are still open. */
-export async function end({ inbox }: PageContext, sessions: readonly Listed[]): Promise<void> {
+export async function end({ inbox }: PageContext, sessions: readonly SessionRow[]): Promise<void> {
   for (const { session } of sessions) await inbox.sessions.end(session);
 }
 

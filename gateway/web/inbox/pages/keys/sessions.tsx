@@ -7,7 +7,7 @@ import { age, line } from '../../../ui/text.tsx';
 import { Form, Problem, Table, type Column } from '../../../ui/parts.tsx';
 import { confirm } from '../../../ui/confirm.tsx';
 import { fieldsOf } from '../../../ui/refusal.ts';
-import { end, seesAll, sessionsOf, type Listed } from './session-queries.ts';
+import { end, seesAll, sessionsOf, type SessionRow } from './session-queries.ts';
 import type {
   ActionResult,
   PageResult,
@@ -58,7 +58,7 @@ async function act(context: PageContext, body: string): Promise<ActionResult> {
   return shown(context, listed, { status: 400, problem });
 }
 
-function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
+function askToEnd(context: PageContext, others: readonly SessionRow[]): PageResult {
   const question = {
     heading: 'End all other sessions?',
     consequences: (
@@ -76,7 +76,7 @@ function askToEnd(context: PageContext, others: readonly Listed[]): PageResult {
 
 function shown(
   context: PageContext,
-  listed: readonly Listed[],
+  listed: readonly SessionRow[],
   { status = 200, problem = null }: FormError = {},
 ): PageResult {
   const content = (
@@ -100,7 +100,7 @@ function shown(
   return { title: 'Sessions', content, status };
 }
 
-function columnsOf(context: PageContext): Column<Listed>[] {
+function columnsOf(context: PageContext): Column<SessionRow>[] {
   const when = (at: number): Child => age(context, new Date(at).toISOString());
   return [
     {

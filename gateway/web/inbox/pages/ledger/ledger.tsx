@@ -3,7 +3,7 @@ import type { JSX } from 'hono/jsx/jsx-runtime';
 import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import type { LedgerEntry } from '../../../../../shared/rules/ledger-chain.ts';
 import { Fields, type FieldSpec } from '../../../ui/form.tsx';
-import { filledIn, type Filled } from '../../../ui/query.ts';
+import { filledIn, type QueryFilter } from '../../../ui/query.ts';
 import { exact, line, mono, time } from '../../../ui/text.tsx';
 import { actorText, entriesOf, isByHand, namesOf, type EntryProps } from './ledger-queries.ts';
 import { Chip, Form, Heading, Nothing, Pager, Problem } from '../../../ui/parts.tsx';
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 
 const NARROWED = ['op', 'actor', 'agent', 'subject', 'since', 'until'] as const;
 
-type Narrowed = Filled<(typeof NARROWED)[number]>;
+type LedgerFilter = QueryFilter<(typeof NARROWED)[number]>;
 
 function show(context: PageContext): Promise<PageResult> {
   const { id } = context;
@@ -82,7 +82,7 @@ async function showList(context: PageContext): Promise<PageResult> {
 
 async function list(
   context: PageContext,
-  narrowed: Narrowed,
+  narrowed: LedgerFilter,
 ): Promise<{ entries: readonly LedgerEntry[]; next: string | null; refusal: Refusal }> {
   const { since, until, ...rest } = narrowed;
   const cursor = context.query('cursor');
@@ -110,7 +110,14 @@ function dayText(day: string, afterMs: number): string {
   return Number.isNaN(at) ? day : new Date(at + afterMs).toISOString();
 }
 
-function filterFields({ op, actor, agent, subject, since, until }: Narrowed): readonly FieldSpec[] {
+function filterFields({
+  op,
+  actor,
+  agent,
+  subject,
+  since,
+  until,
+}: LedgerFilter): readonly FieldSpec[] {
   const max = FILTER_MAX_CHARS;
   return [
     { name: 'op', label: 'Operation', value: op, max, placeholder: 'inbox_ack' },

@@ -16,12 +16,12 @@ import { nounFor } from '../../../../../shared/lib/pluralize.ts';
 const RANGE = 20_000;
 const ABOUT = 'verify';
 
-type Verified = AnswerOf<typeof ledgerVerify>;
+type VerifyAnswer = AnswerOf<typeof ledgerVerify>;
 
 /** The newest entry when verification began; later entries aren't included. */
-type Head = NonNullable<Verified['head']>;
+type Head = NonNullable<VerifyAnswer['head']>;
 
-type Reason = NonNullable<Verified['reason']>;
+type Reason = NonNullable<VerifyAnswer['reason']>;
 
 interface Broken {
   readonly kind: 'broken';

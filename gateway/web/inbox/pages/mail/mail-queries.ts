@@ -117,7 +117,7 @@ export async function threadsOf(context: PageContext, kinds: readonly MailKind[]
 }
 
 type Lists = Readonly<Record<MailKind, readonly ListedMail[]>>;
-type Seen = ListedMail & { readonly kind: MailKind };
+type MailRow = ListedMail & { readonly kind: MailKind };
 
 /** The newest mail of each thread, as far as both lists reach, and where the next page begins. */
 function pageOf(
@@ -131,14 +131,14 @@ function pageOf(
     .map((list) => list.at(-1)?.at ?? '')
     .toSorted()
     .at(-1);
-  const all: Seen[] = [
+  const all: MailRow[] = [
     ...lists.received.map((one) => ({ ...one, kind: 'received' as const })),
     ...lists.sent.map((one) => ({ ...one, kind: 'sent' as const })),
   ]
     .filter(({ at }) => horizon === undefined || at >= horizon)
     .toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1));
   const place = { ...start };
-  const shown = new Map<string, Seen>();
+  const shown = new Map<string, MailRow>();
   let count = 0;
   for (const mail of all) {
     if (shown.size === LIST_LENGTH) break;
@@ -158,7 +158,7 @@ function isSuperseded(mail: ListedMail, kinds: readonly MailKind[]): boolean {
   return byReceived || (kinds.includes('sent') && mail.newer_sent === 1);
 }
 
-async function linesOf(context: PageContext, mails: readonly Seen[]): Promise<ThreadLine[]> {
+async function linesOf(context: PageContext, mails: readonly MailRow[]): Promise<ThreadLine[]> {
   const lines = byId(await context.read(receivedLines, { ids: idsOf(mails, 'received') }));
   const sent = await sentById(context, mails);
   return mails.flatMap(({ id, at, kind, thread_id: thread }): ThreadLine[] => {
@@ -172,12 +172,12 @@ async function linesOf(context: PageContext, mails: readonly Seen[]): Promise<Th
   });
 }
 
-function idsOf(mails: readonly Pick<Seen, 'id' | 'kind'>[], of: MailKind): string[] {
+function idsOf(mails: readonly Pick<MailRow, 'id' | 'kind'>[], of: MailKind): string[] {
   return mails.filter(({ kind }) => kind === of).map(({ id }) => id);
 }
 
 /** The mails that we sent among these, as far as the visitor may see them. */
-async function sentById(context: PageContext, mails: readonly Pick<Seen, 'id' | 'kind'>[]) {
+async function sentById(context: PageContext, mails: readonly Pick<MailRow, 'id' | 'kind'>[]) {
   return byId((await context.readOrNull(sentMails, { ids: idsOf(mails, 'sent') })) ?? []);
 }
 

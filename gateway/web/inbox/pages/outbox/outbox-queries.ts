@@ -39,7 +39,7 @@ interface Outbox {
 export type KeptKind = 'people' | 'agents';
 
 /** What somebody looks for in the outbox; undefined fields don't filter. */
-export interface KeptWanted {
+export interface OutboxQuery {
   readonly kind?: KeptKind | undefined;
   /** Part of an address, the subject or the beginning of the text. */
   readonly q?: string | undefined;
@@ -48,7 +48,7 @@ export interface KeptWanted {
 /** This project's mail that was kept, the one written last first, from the one with this number on. */
 export async function keptMails(
   context: PageContext,
-  { kind, q }: KeptWanted,
+  { kind, q }: OutboxQuery,
   skip: number,
 ): Promise<Outbox> {
   const folder = folderOf(context);

@@ -4,7 +4,7 @@ import { Fields, type FieldSpec } from '../../../ui/form.tsx';
 import { listPage, type ListRow } from '../../../ui/list.tsx';
 import { filledIn } from '../../../ui/query.ts';
 import { age, line } from '../../../ui/text.tsx';
-import { hasOutbox, keptMails, type KeptKind, type KeptWanted } from './outbox-queries.ts';
+import { hasOutbox, keptMails, type KeptKind, type OutboxQuery } from './outbox-queries.ts';
 import { Filters, Pager } from '../../../ui/parts.tsx';
 import type { PageContext, PageResult, UiPage } from '../../page-context.ts';
 import { showMessage } from './message.tsx';
@@ -56,7 +56,7 @@ async function showList(context: PageContext): Promise<PageResult> {
 }
 
 /** The words to search for, and which kind of mail to show. */
-function filters({ kind, q }: KeptWanted): JSX.Element {
+function filters({ kind, q }: OutboxQuery): JSX.Element {
   const words: FieldSpec = {
     kind: 'search',
     name: 'q',

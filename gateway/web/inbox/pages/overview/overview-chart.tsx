@@ -9,12 +9,12 @@ import { Table, type Column } from '../../../ui/parts.tsx';
 import type { PageContext } from '../../page-context.ts';
 
 /** What each picture of the overview is drawn from. */
-export interface Shown {
+export interface ChartInput {
   readonly context: PageContext;
   readonly activity: Activity;
 }
 
-interface OverviewChart extends Shown {
+interface OverviewChart extends ChartInput {
   readonly id: string;
   readonly title: string;
   readonly headline?: Child;

@@ -12,13 +12,13 @@ import {
   OverviewChart,
   sumColumn,
   sumOf,
-  type Shown,
+  type ChartInput,
 } from './overview-chart.tsx';
 
 const INKS: readonly Ink[] = ['c1', 'c2', 'c3', 'c4'];
 const MINUTE_MS = 60_000;
 
-interface Counted {
+interface CountRow {
   /** How a table names it. */
   readonly title: string;
   readonly name: Child;
@@ -30,7 +30,7 @@ function total(values: readonly number[]): number {
 }
 
 /** The largest ones, and the sum of all others. */
-function largest(all: readonly Counted[]): Counted[] {
+function largest(all: readonly CountRow[]): CountRow[] {
   const sorted = all.toSorted((a, b) => total(b.values) - total(a.values));
   const [first, rest] = [sorted.slice(0, INKS.length), sorted.slice(INKS.length)];
   if (rest.length === 0) return first;
@@ -41,7 +41,7 @@ function largest(all: readonly Counted[]): Counted[] {
   return [...first, { title, name: title, values }];
 }
 
-function seriesOf(counted: readonly Counted[]): Series[] {
+function seriesOf(counted: readonly CountRow[]): Series[] {
   return counted.map(({ name, values }, index) => ({
     name,
     ink: INKS[index] ?? 'c5',
@@ -51,7 +51,7 @@ function seriesOf(counted: readonly Counted[]): Series[] {
 }
 
 /** How many events come in, by source. */
-export function ReceivedChart({ context, activity }: Shown): JSX.Element {
+export function ReceivedChart({ context, activity }: ChartInput): JSX.Element {
   const sources = largest(
     activity.names('received').map((source) => ({
       title: source,
@@ -85,7 +85,7 @@ function lineOf(name: string, ink: Ink, values: readonly number[]): Series {
 }
 
 /** How events ended, and the attempts that failed. */
-export function EndedChart({ context, activity }: Shown): JSX.Element {
+export function EndedChart({ context, activity }: ChartInput): JSX.Element {
   const [done, dead] = [activity.counts('ended', 'done'), activity.counts('ended', 'dead')];
   const failed = activity.counts('failed');
   return (
@@ -111,7 +111,7 @@ export function EndedChart({ context, activity }: Shown): JSX.Element {
 }
 
 /** How long the oldest pending event has waited, at the end of each step. */
-export function OldestChart({ context, activity }: Shown): JSX.Element {
+export function OldestChart({ context, activity }: ChartInput): JSX.Element {
   const { now } = context;
   const ages = activity.gauges('oldest').map((receivedAt, step) => {
     if (receivedAt === null) return null;
@@ -139,7 +139,7 @@ export function OldestChart({ context, activity }: Shown): JSX.Element {
 }
 
 /** Finished pushes, by route. */
-export function PushChart({ context, activity }: Shown): JSX.Element {
+export function PushChart({ context, activity }: ChartInput): JSX.Element {
   const names = activity.names('push');
   const routes = [...new Set(names.map((name) => name.split(' ')[0] ?? ''))];
   const delivered = largest(
@@ -180,7 +180,7 @@ export function PushChart({ context, activity }: Shown): JSX.Element {
 function RouteLink({
   context,
   route,
-}: Pick<Shown, 'context'> & { readonly route: string }): JSX.Element {
+}: Pick<ChartInput, 'context'> & { readonly route: string }): JSX.Element {
   return (
     <a class="mono" href={context.at('routes', route)}>
       {route}

@@ -11,16 +11,16 @@ import {
   OverviewChart,
   sumColumn,
   sumOf,
-  type Shown,
+  type ChartInput,
   type Slice,
 } from './overview-chart.tsx';
 
-type Timed = 'wait' | 'work' | 'decision';
+type TimeKind = 'wait' | 'work' | 'decision';
 
 /** Two lines for the times of one kind. */
 function timesOf(
   activity: Activity,
-  kind: Timed,
+  kind: TimeKind,
   { name, inks }: { readonly name: string; readonly inks: readonly [Ink, Ink] },
 ): Series[] {
   const [steps, all] = [activity.percentiles(kind), activity.percentilesOf(kind)];
@@ -40,7 +40,7 @@ function timesOf(
   ];
 }
 
-function timeColumns(activity: Activity, kind: Timed, name: string): Column<Slice>[] {
+function timeColumns(activity: Activity, kind: TimeKind, name: string): Column<Slice>[] {
   const of = ({ from, to }: Slice) => activity.percentilesOf(kind, from, to);
   return [
     {
@@ -57,7 +57,7 @@ function timeColumns(activity: Activity, kind: Timed, name: string): Column<Slic
 }
 
 /** How long events wait for an agent, and how long agents take. */
-export function TimesChart(shown: Shown): JSX.Element {
+export function TimesChart(shown: ChartInput): JSX.Element {
   const { activity } = shown;
   return (
     <OverviewChart
@@ -81,7 +81,7 @@ export function TimesChart(shown: Shown): JSX.Element {
 }
 
 /** How long people take to decide. */
-export function DecisionChart(shown: Shown): JSX.Element {
+export function DecisionChart(shown: ChartInput): JSX.Element {
   return (
     <OverviewChart
       {...shown}
@@ -98,7 +98,7 @@ export function DecisionChart(shown: Shown): JSX.Element {
 }
 
 /** What became of agents' mail. */
-export function MailChart(shown: Shown): JSX.Element {
+export function MailChart(shown: ChartInput): JSX.Element {
   const of = (name: string) => shown.activity.counts('mail', name);
   const results = [
     { name: 'Sent', ink: 'good', values: of('sent') },
@@ -120,7 +120,7 @@ export function MailChart(shown: Shown): JSX.Element {
 }
 
 /** How much the disk holds. */
-export function DiskChart(shown: Shown): JSX.Element {
+export function DiskChart(shown: ChartInput): JSX.Element {
   const values = shown.activity.gauges('disk');
   const last = values.at(-1) ?? 0;
   return (

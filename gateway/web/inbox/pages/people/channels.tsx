@@ -11,7 +11,7 @@ import {
 } from './channel-queries.ts';
 import { sealFlash } from '../../../ui/flash.ts';
 import { FactsCard, idFact, type Flash } from '../../../ui/detail.tsx';
-import { Steps, type FieldSpec, type FormPage, type Sent } from '../../../ui/form.tsx';
+import { Steps, type FieldSpec, type FormPage, type SubmittedForm } from '../../../ui/form.tsx';
 import type { Detail } from '../../../ui/item.tsx';
 import { listPage } from '../../../ui/list.tsx';
 import { resourcePage } from '../../../ui/resource.tsx';
@@ -146,7 +146,7 @@ function formFor(context: PageContext, kind: Channel['kind']): FormPage {
 async function add(
   context: PageContext,
   kind: Channel['kind'],
-  { value }: Sent,
+  { value }: SubmittedForm,
 ): Promise<ActionResult> {
   const label = value('label');
   const { channel, start_url: link } = await context.call(channelAdd, {

@@ -14,7 +14,7 @@ import { EFFECTS } from './policy-copy.tsx';
 import type { PastRequest } from './policy-queries.ts';
 import type { PageContext } from '../../page-context.ts';
 
-interface Compared extends PastRequest {
+interface VerdictChange extends PastRequest {
   readonly before: PolicyVerdict;
   readonly after: PolicyVerdict;
 }
@@ -58,7 +58,7 @@ export function pastDecisions(
 }
 
 /** Such as `It would approve 12 at once, and people would decide 38.` */
-function summaryOf(compared: readonly Compared[]): string {
+function summaryOf(compared: readonly VerdictChange[]): string {
   const counts = new Map<PolicyEffect, number>();
   for (const { after } of compared) counts.set(after.effect, (counts.get(after.effect) ?? 0) + 1);
   const parts = [...counts].map(
@@ -67,7 +67,7 @@ function summaryOf(compared: readonly Compared[]): string {
   return `With this policy, ${parts.join('; ')}.`;
 }
 
-function changedRow(context: PageContext, { record, before, after }: Compared): ListRow {
+function changedRow(context: PageContext, { record, before, after }: VerdictChange): ListRow {
   const { request_id: id, action, summary, created_at: at } = record;
   const { text, tone } = EFFECTS[after.effect];
   return {

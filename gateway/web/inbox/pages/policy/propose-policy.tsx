@@ -28,14 +28,14 @@ import { pastDecisions } from './policy-past.tsx';
 const FIELDS = ['policy', 'note'] as const;
 const PARSER_WORDS_MAX_CHARS = 200;
 
-interface Written {
+interface ProposalForm {
   /** JSON, as the visitor wrote it. */
   readonly policy?: string;
   readonly note?: string;
 }
 
 /** What a document changes, and proof for the next form that the visitor saw it. */
-interface Looked extends AnswerOf<typeof policyDiff> {
+interface ProposalDiff extends AnswerOf<typeof policyDiff> {
   readonly seen: string;
   readonly past: readonly PastRequest[];
   readonly current: PolicyDocument;
@@ -45,9 +45,9 @@ interface Looked extends AnswerOf<typeof policyDiff> {
 /** The form for a new policy; the visitor can propose it after looking at its changes. */
 export function showProposePolicy(
   context: PageContext,
-  written: Written,
+  written: ProposalForm,
   { status, text, fields }: Refusal = NO_REFUSAL,
-  looked: Looked | null = null,
+  looked: ProposalDiff | null = null,
 ): PageResult {
   const title = 'Propose a policy';
   const content = (
@@ -86,7 +86,7 @@ export function showProposePolicy(
   return { title, content, status, wide: true };
 }
 
-function fieldsFor({ policy, note }: Written): readonly FieldSpec[] {
+function fieldsFor({ policy, note }: ProposalForm): readonly FieldSpec[] {
   return [
     { kind: 'code', name: 'policy', label: 'The policy, as JSON', value: policy, rows: 18 },
     {
@@ -99,7 +99,7 @@ function fieldsFor({ policy, note }: Written): readonly FieldSpec[] {
   ];
 }
 
-function changesOf({ changed, lines, version, warnings }: Looked): JSX.Element {
+function changesOf({ changed, lines, version, warnings }: ProposalDiff): JSX.Element {
   const { lines: shown, left } = shownChanges(lines);
   return (
     // This answers a form, so refreshing the URL would remove it.
@@ -128,7 +128,7 @@ function changesOf({ changed, lines, version, warnings }: Looked): JSX.Element {
 /** The form with the changes of its document, which it can propose. */
 export async function previewPolicy(
   context: PageContext,
-  written: Written,
+  written: ProposalForm,
   policy: unknown,
 ): Promise<PageResult> {
   const diff = await context.call(policyDiff, { policy });
@@ -180,8 +180,8 @@ export async function proposePolicy(context: PageContext, body: string): Promise
 /** The form with an example at the end of its document, which may still be anything. */
 function withExample(
   context: PageContext,
-  written: Written,
-  { parsed, example }: { readonly parsed: Parsed; readonly example: PolicyRule },
+  written: ProposalForm,
+  { parsed, example }: { readonly parsed: ParseResult; readonly example: PolicyRule },
 ): PageResult {
   const rules = 'policy' in parsed && isObject(parsed.policy) ? parsed.policy['rules'] : undefined;
   if (!Array.isArray(rules)) {
@@ -209,9 +209,9 @@ function seenText({ project, session }: PageContext, policy: unknown): string {
   return `POST|ui-policy|1|${session.idHash}|${project.id}|${JSON.stringify(policy)}`;
 }
 
-type Parsed = { readonly policy: unknown } | { readonly problem: string };
+type ParseResult = { readonly policy: unknown } | { readonly problem: string };
 
-function parse(text: string): Parsed {
+function parse(text: string): ParseResult {
   try {
     return { policy: JSON.parse(text) as unknown };
   } catch (error) {

@@ -8,7 +8,7 @@ import { Icon } from '../../../ui/icons.tsx';
 import { KINDS } from '../../../pages/copy.ts';
 import { Fields, type FieldSpec } from '../../../ui/form.tsx';
 import { ListSection, type ListRow } from '../../../ui/list.tsx';
-import { filledIn, type Filled } from '../../../ui/query.ts';
+import { filledIn, type QueryFilter } from '../../../ui/query.ts';
 import { line, mono, ours, time } from '../../../ui/text.tsx';
 import { Chip, Heading, Problem, UpLink } from '../../../ui/parts.tsx';
 import { EFFECTS } from './policy-copy.tsx';
@@ -19,7 +19,7 @@ import { endText } from './policy-past.tsx';
 
 const FIELDS = ['tool', 'action', 'amount', 'bind', 'risk', 'recipient_domains'] as const;
 
-type Written = Filled<(typeof FIELDS)[number]>;
+type TrialForm = QueryFilter<(typeof FIELDS)[number]>;
 
 const AMOUNT_MAX_CHARS = 30;
 const RECIPIENTS_MAX_CHARS = 2000;
@@ -37,9 +37,9 @@ const RISKS = [
   ['high', 'high'],
 ] as const;
 
-type Tested = AnswerOf<typeof policyTest>;
+type PolicyTestAnswer = AnswerOf<typeof policyTest>;
 
-type Tried = Tested['trace'][number];
+type RuleTrial = PolicyTestAnswer['trace'][number];
 
 /** What the policy would decide about a call, and why. It creates no request, so the form's fields are in the URL. */
 export async function showTryPolicy(context: PageContext): Promise<PageResult> {
@@ -107,8 +107,8 @@ function queryOf({ tool, action, amount, bind, risk, recipientDomains }: PolicyS
 
 async function test(
   context: PageContext,
-  { tool, action, amount, bind, risk, recipient_domains: recipients }: Written,
-): Promise<{ tested: Tested | null; refusal: Refusal }> {
+  { tool, action, amount, bind, risk, recipient_domains: recipients }: TrialForm,
+): Promise<{ tested: PolicyTestAnswer | null; refusal: Refusal }> {
   if (amount !== undefined && !Number.isFinite(Number(amount))) {
     const fields = { amount: 'Write a number such as 80 or 12.5.' };
     return { tested: null, refusal: { status: 400, text: null, fields } };
@@ -149,7 +149,14 @@ function domainsIn(recipients: string): string[] {
 }
 
 function tryForm(
-  { tool = 'ask_approval', action, amount, bind, risk = 'medium', recipient_domains: to }: Written,
+  {
+    tool = 'ask_approval',
+    action,
+    amount,
+    bind,
+    risk = 'medium',
+    recipient_domains: to,
+  }: TrialForm,
   problems: Refusal['fields'],
 ): JSX.Element {
   const fields: readonly FieldSpec[] = [
@@ -190,7 +197,7 @@ function tryForm(
 
 const ICONS = { good: 'yes', bad: 'no', calm: 'ask', warn: 'warn' } as const;
 
-function outcomeOf({ effect, rule, sentence, trace }: Tested): JSX.Element {
+function outcomeOf({ effect, rule, sentence, trace }: PolicyTestAnswer): JSX.Element {
   const { text, tone, line: meaning } = EFFECTS[effect];
   return (
     <>
@@ -212,7 +219,7 @@ function outcomeOf({ effect, rule, sentence, trace }: Tested): JSX.Element {
   );
 }
 
-function triedRule(tried: Tried): JSX.Element {
+function triedRule(tried: RuleTrial): JSX.Element {
   const { decides, matched, says, failed } = tried;
   return (
     <li class={decides ? 'decides' : 'not'}>
@@ -225,7 +232,7 @@ function triedRule(tried: Tried): JSX.Element {
   );
 }
 
-function verdictOf({ decides, matched }: Tried): string {
+function verdictOf({ decides, matched }: RuleTrial): string {
   if (decides) return 'Decides';
   return matched ? 'Also matches' : 'Doesn’t match';
 }

@@ -3,8 +3,8 @@ import { ServiceError } from '../../../../../shared/lib/errors.ts';
 import { requestStatus } from '../../../../../shared/operations/request/status.ts';
 import type { RequestRecord } from '../../../../../shared/operations/request/record.ts';
 import { besideDecision } from '../../../pages/beside.ts';
-import { ConfirmProps } from '../../../pages/confirm-page.tsx';
-import { openStep, sealStep } from '../../../pages/fence.ts';
+import { ConfirmContent } from '../../../pages/confirm-page.tsx';
+import { openStep, sealStep } from '../../../pages/csrf.ts';
 import {
   afterChoice,
   readChoice,
@@ -14,8 +14,8 @@ import {
 } from '../../../pages/form.ts';
 import { FORM_PROBLEMS } from '../../../pages/page-answers.tsx';
 import { QuorumLine } from '../../../pages/quorum.tsx';
-import { RequestProps } from '../../../pages/request-page.tsx';
-import { ResultProps } from '../../../pages/result-page.tsx';
+import { RequestContent } from '../../../pages/request-page.tsx';
+import { ResultContent } from '../../../pages/result-page.tsx';
 import { needsSecondStep } from '../../../pages/second-step.ts';
 import { About, ExpiryLine, Subject } from '../../../pages/subject.tsx';
 import { isVerb, KINDS, statusAt } from '../../../pages/copy.ts';
@@ -37,7 +37,7 @@ export async function showRequest(context: PageContext, id: string): Promise<Pag
     ? openStep(context.inbox.vault, context.session.idHash, opened, step)
     : null;
   if (step !== undefined && choice !== null) {
-    const content = <ConfirmProps {...{ opened, choice, step }} csrf={context.csrf} />;
+    const content = <ConfirmContent {...{ opened, choice, step }} csrf={context.csrf} />;
     return { title: 'Approve this?', content };
   }
   return shown(context, seen);
@@ -80,10 +80,10 @@ export async function actOnRequest(context: PageContext, body: string): Promise<
  * The operation checks that the request exists, and gives the texts that the visitor may see; OwnerApprovals adds what a
  * person sees with it.
  */
-async function overseen(context: PageContext, id: string): Promise<Seen> {
+async function overseen(context: PageContext, id: string): Promise<OverseenRequest> {
   const told = await context.call(requestStatus, { request_id: id });
   const { project, channelId } = context.access;
-  const seen = await context.inbox.requests.look(project, id, channelId);
+  const seen = await context.inbox.requests.find(project, id, channelId);
   if (!seen) throw new ServiceError('NOT_FOUND');
   const { details } = told;
   // About a member, who decides sees a full address, which an agent doesn't.
@@ -93,14 +93,14 @@ async function overseen(context: PageContext, id: string): Promise<Seen> {
   return { ...seen, opened: { ...seen.opened, request }, record: told };
 }
 
-type Seen = Overseen & {
+type OverseenRequest = Overseen & {
   /** The request as the operation tells it. */
   readonly record: RequestRecord;
 };
 
-type Decidable = Seen & { readonly token: string };
+type Decidable = OverseenRequest & { readonly token: string };
 
-function mayDecide({ access }: PageContext, seen: Seen): seen is Decidable {
+function mayDecide({ access }: PageContext, seen: OverseenRequest): seen is Decidable {
   return access.channelId !== null && seen.token !== null;
 }
 
@@ -118,7 +118,7 @@ interface FormError {
 /** The request in its current state. */
 async function shown(
   context: PageContext,
-  seen: Seen,
+  seen: OverseenRequest,
   { status = 200, problem, form = NO_FORM }: FormError = {},
 ): Promise<PageResult> {
   const { opened, record } = seen;
@@ -134,7 +134,7 @@ async function shown(
         All requests
       </UpLink>
       {current !== 'pending' && (
-        <ResultProps
+        <ResultContent
           opened={opened}
           late={isVerb(verb) ? verb : null}
           status={current}
@@ -143,7 +143,7 @@ async function shown(
       )}
       {isPending && !mayDecide(context, seen) && undecidable(context, seen)}
       {isPending && mayDecide(context, seen) && (
-        <RequestProps
+        <RequestContent
           {...asked}
           keyHref={keyHref}
           recorded={context.query('recorded') !== undefined}

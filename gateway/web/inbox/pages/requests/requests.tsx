@@ -49,7 +49,7 @@ const FILTERS = [
 const NARROWED = ['agent', 'action', 'risk'] as const;
 const RISKS = ['low', 'medium', 'high'] as const;
 
-type Narrowed = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
+type RequestFilter = Readonly<Partial<Record<(typeof NARROWED)[number], string>>>;
 
 async function showList(context: PageContext): Promise<PageResult> {
   const status = FILTERS.find(([value]) => value === context.query('status'))?.[0] ?? null;
@@ -80,7 +80,7 @@ async function showList(context: PageContext): Promise<PageResult> {
   return { title: 'Requests', content };
 }
 
-function narrowedBy(context: PageContext): Narrowed {
+function narrowedBy(context: PageContext): RequestFilter {
   const given = NARROWED.map((name) => [name, context.query(name)] as const);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ''));
 }
@@ -88,7 +88,7 @@ function narrowedBy(context: PageContext): Narrowed {
 /** There are few pending requests, so this needs no index. */
 async function pendingOf(
   context: PageContext,
-  { agent, action, risk }: Narrowed,
+  { agent, action, risk }: RequestFilter,
 ): Promise<readonly RequestRecord[]> {
   const { items } = await list(context, { status: 'pending', limit: WAITING_MAX });
   return items.filter(
@@ -103,7 +103,7 @@ async function pendingOf(
 async function historyOf(
   context: PageContext,
   status: string | null,
-  narrowed: Narrowed,
+  narrowed: RequestFilter,
 ): Promise<FoundRequests> {
   const of = status === null ? {} : { status };
   const cursor = context.query('cursor');
@@ -118,7 +118,7 @@ async function historyOf(
 function history(
   context: PageContext,
   { items, nextCursor, isCut }: FoundRequests,
-  { status, narrowed }: { readonly status: string | null; readonly narrowed: Narrowed },
+  { status, narrowed }: { readonly status: string | null; readonly narrowed: RequestFilter },
 ): JSX.Element {
   // Without a filter, the list also contains pending requests.
   const ended = items.filter((one) => one.status !== 'pending');
@@ -145,7 +145,7 @@ function history(
 async function filterForm(
   context: PageContext,
   status: string | null,
-  { agent, action, risk }: Narrowed,
+  { agent, action, risk }: RequestFilter,
 ): Promise<JSX.Element> {
   const { agents, actions } = await context.read(knownOf, {});
   const fields = [

@@ -6,7 +6,7 @@ import type { PolicyRule } from '../../../../../shared/rules/policy/document.ts'
 import {
   ruleForMailTo,
   ruleForSame,
-  type Placed,
+  type RulePlacement,
 } from '../../../../../shared/rules/policy/suggest.ts';
 import { sentByRequest } from '../mail/mail-queries.ts';
 import type { PageContext } from '../../page-context.ts';
@@ -26,7 +26,7 @@ export async function ruleFrom(
   context: PageContext,
   rules: readonly PolicyRule[],
   id: string,
-): Promise<Placed | null> {
+): Promise<RulePlacement | null> {
   if (!/^req_[0-9a-z]{26}$/.test(id)) return null;
   const record = await context.call(requestStatus, { request_id: id });
   if (!mayProposeFrom(record)) return null;

@@ -36,7 +36,7 @@ const FILTERS = [
   ...DELIVERY_STATUSES.map((status) => [status, STATUSES[status][0]] as const),
 ];
 
-interface Shown {
+interface DeliveriesProps {
   readonly context: PageContext;
   /** Whether to show buttons that try again. */
   readonly isRetriable: boolean;
@@ -47,7 +47,7 @@ export async function Deliveries({
   context,
   route,
   isRetriable,
-}: Shown & { readonly route: Route }): Promise<JSX.Element> {
+}: DeliveriesProps & { readonly route: Route }): Promise<JSX.Element> {
   const status = DELIVERY_STATUSES.find((one) => one === context.query('status')) ?? null;
   const cursor = context.query('cursor');
   const { items, next_cursor: next } = await deliveriesOf(context, route.id, {
@@ -80,7 +80,7 @@ function DeliveryCard({
   context,
   delivery,
   isRetriable,
-}: Shown & { readonly delivery: Delivery }): JSX.Element {
+}: DeliveriesProps & { readonly delivery: Delivery }): JSX.Element {
   const { delivery_id: id, event_id: eventId, event_type: type, status, attempts, log } = delivery;
   const { next_attempt_at: next, created_at: created } = delivery;
   const [text, tone] = STATUSES[status];

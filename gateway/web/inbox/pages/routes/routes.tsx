@@ -10,7 +10,7 @@ import { routeRetry } from '../../../../../shared/operations/route/retry.ts';
 import { routeTest } from '../../../../../shared/operations/route/test.ts';
 import { SERVICE_SOURCE } from '../../../../../shared/rules/inbox/source-name.ts';
 import { FactsCard, idFact, type Flash } from '../../../ui/detail.tsx';
-import type { FormPage, Sent } from '../../../ui/form.tsx';
+import type { FormPage, SubmittedForm } from '../../../ui/form.tsx';
 import type { Detail } from '../../../ui/item.tsx';
 import { listPage } from '../../../ui/list.tsx';
 import { resourcePage } from '../../../ui/resource.tsx';
@@ -193,7 +193,7 @@ async function addForm(context: PageContext): Promise<FormPage> {
   };
 }
 
-async function add(context: PageContext, { value }: Sent): Promise<ActionResult> {
+async function add(context: PageContext, { value }: SubmittedForm): Promise<ActionResult> {
   const [url, source, type] = [value('callback_url'), value('match_source'), value('match_type')];
   if (url === undefined) throw invalid({ path: 'callback_url', message: 'Enter a URL.' });
   const route = await context.call(routeAdd, {
@@ -214,29 +214,33 @@ async function add(context: PageContext, { value }: Sent): Promise<ActionResult>
   });
 }
 
-async function retry(context: PageContext, { id }: Route, { value }: Sent): Promise<Told> {
+async function retry(
+  context: PageContext,
+  { id }: Route,
+  { value }: SubmittedForm,
+): Promise<FlashResult> {
   const delivery = value('delivery');
   const input = { route_id: id, ...(delivery !== undefined && { delivery_id: delivery }) };
   const { retried, more } = await context.call(routeRetry, input);
   return told(`Retrying ${pluralize(retried, 'delivery', 'deliveries')} now.`, more);
 }
 
-async function enable(context: PageContext, { id }: Route): Promise<Told> {
+async function enable(context: PageContext, { id }: Route): Promise<FlashResult> {
   const { resumed, more } = await context.call(routeEnable, { route_id: id });
   const resuming =
     resumed === 0 ? '' : ` Delivering ${pluralize(resumed, 'event')} that it gave back.`;
   return told(`It takes events again.${resuming}`, more);
 }
 
-interface Told {
+interface FlashResult {
   readonly flash: Flash;
 }
 
-function told(text: string, more: boolean): Told {
+function told(text: string, more: boolean): FlashResult {
   return { flash: { text: more ? `${text} There are more: do it again.` : text } };
 }
 
-async function test(context: PageContext, { id }: Route): Promise<Told> {
+async function test(context: PageContext, { id }: Route): Promise<FlashResult> {
   const outcome = await context.call(routeTest, { route_id: id });
   const { delivered, error, response } = outcome;
   const lead = delivered ? 'The test arrived: ' : 'The test didn’t arrive: ';

@@ -8,7 +8,7 @@ import { sourceSign } from '../../../../../shared/operations/source/sign.ts';
 import type { SampleDelivery } from '../../../../lib/sample-delivery.ts';
 import { Choice } from '../../../ui/fields.tsx';
 import type { Flash } from '../../../ui/detail.tsx';
-import type { Sent } from '../../../ui/form.tsx';
+import type { SubmittedForm } from '../../../ui/form.tsx';
 import { Form } from '../../../ui/parts.tsx';
 import type { Source } from './source-queries.ts';
 import type { PageContext } from '../../page-context.ts';
@@ -52,7 +52,7 @@ export function SampleForm({
 export async function sendSample(
   context: PageContext,
   source: Source,
-  { value }: Sent,
+  { value }: SubmittedForm,
 ): Promise<{ readonly flash: Flash }> {
   const { token, sample } =
     source.type === 'email' ? mailFor(source) : await webhookFor(context, source, value('kind'));
@@ -63,7 +63,7 @@ export async function sendSample(
   return { flash: { text: 'The sample arrived.', link } };
 }
 
-interface Prepared {
+interface SampleTarget {
   readonly token: string;
   readonly sample: SampleDelivery;
 }
@@ -72,7 +72,7 @@ async function webhookFor(
   context: PageContext,
   source: Source,
   wanted: string | undefined,
-): Promise<Prepared> {
+): Promise<SampleTarget> {
   const kinds = kindsFor(source);
   const kind = wanted === undefined ? kinds[0] : kinds.find((one) => one.kind === wanted);
   if (!kind) throw invalid({ path: 'kind', message: 'This source doesn’t accept such a sample.' });
@@ -91,7 +91,7 @@ async function webhookFor(
   };
 }
 
-function mailFor({ address, url }: Source): Prepared {
+function mailFor({ address, url }: Source): SampleTarget {
   const lines = [
     'From: Ines Ferreira <ines.ferreira@example.com>',
     `To: ${address ?? ''}`,

@@ -14,7 +14,7 @@ import { bytesText } from '../../../ui/bytes-text.ts';
 import { CopyField } from '../../../ui/fields.tsx';
 import { sealFlash } from '../../../ui/flash.ts';
 import { FactsCard } from '../../../ui/detail.tsx';
-import type { FieldSpec, FormPage, Sent } from '../../../ui/form.tsx';
+import type { FieldSpec, FormPage, SubmittedForm } from '../../../ui/form.tsx';
 import type { Detail } from '../../../ui/item.tsx';
 import { listPage } from '../../../ui/list.tsx';
 import { resourcePage } from '../../../ui/resource.tsx';
@@ -199,7 +199,7 @@ function webhookForm(context: PageContext): FormPage {
   });
 }
 
-async function addWebhook(context: PageContext, { value }: Sent): Promise<ActionResult> {
+async function addWebhook(context: PageContext, { value }: SubmittedForm): Promise<ActionResult> {
   const verification = value('verification');
   if (verification === undefined) throw invalid({ path: 'verification', message: 'Choose one.' });
   const [given, header] = [value('secret'), value('signature_header')];
@@ -235,7 +235,7 @@ function rotateFields({ verification }: Source): readonly FieldSpec[] {
   ];
 }
 
-async function rotate(context: PageContext, source: Source, { value }: Sent) {
+async function rotate(context: PageContext, source: Source, { value }: SubmittedForm) {
   const { name, verification } = source;
   const given = value('secret');
   if (given === undefined && isSecretOfSender(verification)) {

@@ -46,7 +46,7 @@ const note = (...given: unknown[]): void => void told.push(String(given.at(-1)))
 async function open(cursor?: MailboxCursor): Promise<void> {
   const { port } = imap;
   mailbox = await Mailbox.open({
-    place: {
+    server: {
       host: '127.0.0.1',
       port,
       tls: 'off',

@@ -147,7 +147,7 @@ export class MailboxWorld {
     options: Partial<Omit<Options, 'place'>> = {},
   ): Promise<Mailbox> {
     const mailbox = await Mailbox.open({
-      place: {
+      server: {
         host: '127.0.0.1',
         port: this.#lab.imapPort,
         tls: 'off',

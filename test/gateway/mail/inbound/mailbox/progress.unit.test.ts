@@ -90,9 +90,9 @@ describe('how far a mailbox is read', () => {
     progress.list([11, 12]);
     progress.take(12, 'delivered');
     progress.fail(11, NOW);
-    expect(progress.meet(7)).toBe(false);
+    expect(progress.onConnected(7)).toBe(false);
     expect(progress.cursor.uid).toBe(10);
-    expect(progress.meet(8)).toBe(true);
+    expect(progress.onConnected(8)).toBe(true);
     expect(progress.cursor).toEqual({ uidValidity: 8, uid: 0 });
     expect(progress.backlog + progress.taken.size).toBe(0);
     progress.list([1, 2]);
@@ -101,15 +101,15 @@ describe('how far a mailbox is read', () => {
 
   it('begins anew where the next UID is one that it has passed', () => {
     const progress = progressAt(10);
-    expect(progress.meet(7, 11)).toBe(false);
-    expect(progress.meet(7, 10)).toBe(true);
+    expect(progress.onConnected(7, 11)).toBe(false);
+    expect(progress.onConnected(7, 10)).toBe(true);
     expect(progress.cursor).toEqual({ uidValidity: 7, uid: 0 });
-    expect(progress.meet(7, 10)).toBe(false);
+    expect(progress.onConnected(7, 10)).toBe(false);
   });
 
   it('knows of a mailbox that was never read that nothing changed', () => {
     const progress = new Progress(undefined, PAUSES);
-    expect(progress.meet(8)).toBe(false);
+    expect(progress.onConnected(8)).toBe(false);
     expect(progress.cursor).toEqual({ uidValidity: 8, uid: 0 });
   });
 

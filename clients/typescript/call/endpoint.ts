@@ -11,7 +11,7 @@ export interface CallOptions {
 }
 
 /** Where an operation is called, and where its fields go. */
-export interface Place {
+export interface Endpoint {
   readonly method: string;
   /** `/v1/keys/{id}`; the last parameter may contain `/`. */
   readonly path: string;
@@ -32,4 +32,8 @@ export interface Place {
 }
 
 /** Calls an operation. */
-export type RunOperation = <T>(place: Place, input: object, options?: CallOptions) => Promise<T>;
+export type RunOperation = <T>(
+  endpoint: Endpoint,
+  input: object,
+  options?: CallOptions,
+) => Promise<T>;

@@ -15,7 +15,7 @@ const NEWEST = 10;
  * Finds the pending request of a call that only answers once it's decided. The id goes into the spinner and into the
  * hint after Ctrl-C, and svc can say where the question went.
  */
-export class Waiting {
+export class PendingRequestFinder {
   readonly #context: CommandContext;
   readonly #isIt: (record: Request) => boolean;
   #id: string | null = null;

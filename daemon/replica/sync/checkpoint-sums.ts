@@ -7,7 +7,7 @@ import { SyncError } from './sync-failure.ts';
  * Stores the checksums that the database file will have once the client checkpoints the log of this ended generation.
  * Call it before the client starts, so that the next start can check the file even after an interruption.
  */
-export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<void> {
+export async function noteCheckpoint(folder: ReplicaFolder, ended: SyncedTo): Promise<void> {
   const known = folder.readSums();
   if (known && known.generation > ended.generation) return;
   if (known?.generation !== ended.generation) {
@@ -17,10 +17,10 @@ export async function noteFold(folder: ReplicaFolder, ended: SyncedTo): Promise<
   if (log.frames < ended.frames) {
     throw new SyncError('damaged', "The replica's log lost frames.");
   }
-  folder.writeSums({ generation: ended.generation + 1, sums: folded(known.sums, log) });
+  folder.writeSums({ generation: ended.generation + 1, sums: sumsAfter(known.sums, log) });
 }
 
-function folded(before: Uint32Array, log: CopyLog): Uint32Array {
+function sumsAfter(before: Uint32Array, log: CopyLog): Uint32Array {
   if (log.frames === 0) return before;
   const sums = new Uint32Array(log.pages).fill(EMPTY_SUM);
   sums.set(before.subarray(0, log.pages));

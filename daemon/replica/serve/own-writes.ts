@@ -1,21 +1,21 @@
 import type { PositionWaiters } from './position-waiters.ts';
 
-interface Met {
+interface GatewayContact {
   readonly position: number;
   readonly isOtherHistory: boolean;
   readonly lost: number;
 }
 
-interface Asked {
+interface PositionAnswer {
   readonly gateway: { readonly position: number };
   readonly lost: number;
 }
 
 /** This daemon's own writes through the gateway, so that its later reads see them. */
-export class Written {
+export class OwnWrites {
   readonly #positionWaiters: PositionWaiters;
   /** Asks the gateway for its position, which has the first `lost` lost writes. */
-  readonly #ask: () => Promise<Asked>;
+  readonly #ask: () => Promise<PositionAnswer>;
   #position = 0;
   /** The number of writes with a lost answer. */
   #lost = 0;
@@ -23,7 +23,7 @@ export class Written {
   #found = 0;
   #asking: Promise<void> | null = null;
 
-  constructor(positionWaiters: PositionWaiters, ask: () => Promise<Asked>) {
+  constructor(positionWaiters: PositionWaiters, ask: () => Promise<PositionAnswer>) {
     this.#positionWaiters = positionWaiters;
     this.#ask = ask;
   }
@@ -38,13 +38,13 @@ export class Written {
     this.#take(position);
   }
 
-  /** The number of lost answers so far. Read it before you ask the gateway for its position, and pass it to `met`. */
+  /** The number of lost answers so far. Read it before you ask the gateway for its position, and pass it to `onConnected`. */
   get lost(): number {
     return this.#lost;
   }
 
   /** The gateway's position covers all writes before the question, including the first `lost` lost ones. */
-  met({ position, isOtherHistory, lost }: Met): void {
+  onConnected({ position, isOtherHistory, lost }: GatewayContact): void {
     this.#position = isOtherHistory ? position : Math.max(this.#position, position);
     this.#found = Math.max(this.#found, lost);
   }
@@ -62,7 +62,7 @@ export class Written {
 
   #take(position: number): void {
     this.#position = Math.max(this.#position, position);
-    this.#positionWaiters.aim(position);
+    this.#positionWaiters.setTarget(position);
   }
 
   #findOut(): void {

@@ -1,13 +1,13 @@
 /** The process can't start until a person does something; the message says what. */
-export class StartRefused extends Error {
+export class StartRefusal extends Error {
   /** `held`: another process has the data. `port`: the port can't be used. `settings`: a setting is wrong. */
   readonly kind: 'held' | 'port' | 'settings';
   /** Every problem, if there are several. */
   readonly problems: readonly string[];
 
-  constructor(message: string, kind: StartRefused['kind'], problems: readonly string[] = []) {
+  constructor(message: string, kind: StartRefusal['kind'], problems: readonly string[] = []) {
     super(message);
-    this.name = 'StartRefused';
+    this.name = 'StartRefusal';
     this.kind = kind;
     this.problems = problems;
   }
@@ -42,7 +42,7 @@ export class DamagedDatabase extends Error {
 
 /** What standard error says about a failed start: one sentence for what a person can mend, or else the stack. */
 export function startFailureText(error: unknown): string {
-  if (error instanceof StartRefused) return error.text();
+  if (error instanceof StartRefusal) return error.text();
   if (!(error instanceof Error)) return String(error);
   // The writer's thread passes on the code of an error, but not its class.
   const code = 'code' in error ? error.code : null;

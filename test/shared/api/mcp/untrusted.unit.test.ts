@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fenceAnswer } from '../../../../shared/api/mcp/fence.ts';
+import { fenceAnswer } from '../../../../shared/api/mcp/untrusted.ts';
 import { foreignEvent } from './fake.ts';
 
 function parts(text: string) {

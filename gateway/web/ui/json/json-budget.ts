@@ -16,15 +16,15 @@ export const TEXT_MIN_CHARS = 20;
 const OPEN_LINES = 60;
 const OPEN_DEPTH_MAX = 12;
 
-export type Folded = Readonly<Record<string, unknown>> | readonly unknown[];
+export type JsonContainer = Readonly<Record<string, unknown>> | readonly unknown[];
 
-export function isFolded(value: unknown): value is Folded {
+export function isFolded(value: unknown): value is JsonContainer {
   return Array.isArray(value) || isObject(value);
 }
 
 /** Up to `MEMBERS_MAX` members from a position on, and how many there are in all. */
 export function membersOf(
-  value: Folded,
+  value: JsonContainer,
   from = 0,
 ): { readonly shown: readonly (readonly [JsonKey, unknown])[]; readonly count: number } {
   const to = from + MEMBERS_MAX;
@@ -71,7 +71,7 @@ export function fitting(text: string, room: number): string {
 
 /** About how many characters of HTML values take, counted once and up to the room of a page. */
 export class Costs {
-  readonly #known = new Map<Folded, number>();
+  readonly #known = new Map<JsonContainer, number>();
 
   of(value: unknown): number {
     if (typeof value === 'string') return textCost(value.slice(0, TEXT_MAX_CHARS));

@@ -3,7 +3,7 @@ import { isObject, parseObject } from '../../../shared/lib/guards.ts';
 import { FRAME_BYTES, FRAME_HEADER_BYTES } from '../../../shared/store/log/wal-layout.ts';
 
 /** The end of some frames. The gateway's log has more of them than ours, which gets several commits as one. */
-export interface FramePlace {
+export interface FramePosition {
   /** How many frames our log has up to here. */
   readonly ours: number;
   /** How many the gateway's log has. */
@@ -13,13 +13,13 @@ export interface FramePlace {
 }
 
 /** Places in one generation where a commit ends. */
-export interface FramePlaces {
+export interface FramePositions {
   readonly generation: number;
-  readonly places: readonly FramePlace[];
+  readonly places: readonly FramePosition[];
 }
 
 /** The start of every generation. */
-export const LOG_START: FramePlace = { ours: 0, theirs: 0, sum: 0 };
+export const LOG_START: FramePosition = { ours: 0, theirs: 0, sum: 0 };
 
 const pair = Buffer.alloc(8);
 
@@ -31,7 +31,11 @@ export function frameSum(before: number, page: number, pageSum: number): number 
 }
 
 /** The place after these frames. They stand for `theirs` frames of the gateway's log. */
-export function placeAfter(before: FramePlace, frames: Buffer, theirs: number): FramePlace {
+export function positionAfter(
+  before: FramePosition,
+  frames: Buffer,
+  theirs: number,
+): FramePosition {
   let { sum } = before;
   for (let at = 0; at < frames.length; at += FRAME_BYTES) {
     const page = frames.subarray(at + FRAME_HEADER_BYTES, at + FRAME_BYTES);
@@ -45,14 +49,14 @@ export function placeAfter(before: FramePlace, frames: Buffer, theirs: number): 
 }
 
 /** Null for anything that isn't a text of `JSON.stringify(places)`. */
-export function readPlaces(text: string): FramePlaces | null {
+export function readPositions(text: string): FramePositions | null {
   const value = parseObject(text);
   const { generation, places } = value ?? {};
   if (!isCount(generation) || !Array.isArray(places)) return null;
-  return places.every(isPlace) ? { generation, places } : null;
+  return places.every(isPosition) ? { generation, places } : null;
 }
 
-function isPlace(value: unknown): value is FramePlace {
+function isPosition(value: unknown): value is FramePosition {
   return isObject(value) && [value['ours'], value['theirs'], value['sum']].every(isCount);
 }
 

@@ -3,16 +3,16 @@ import { isObject } from '../../lib/guards.ts';
 import type { ObjectSchema } from './schema.ts';
 
 /** The names of the tools that a connection has. */
-export type Offered = ReadonlySet<string>;
+export type ToolNames = ReadonlySet<string>;
 
-const NAMES: Offered = new Set(operations.map(({ name }) => name));
+const NAMES: ToolNames = new Set(operations.map(({ name }) => name));
 
-export function offeredNames(tools: readonly { readonly name: string }[]): Offered {
+export function offeredNames(tools: readonly { readonly name: string }[]): ToolNames {
   return new Set(tools.map(({ name }) => name));
 }
 
 /** A text without the sentences that name an operation which isn't offered as a tool. */
-export function offeredText(text: string, offered: Offered): string {
+export function offeredText(text: string, offered: ToolNames): string {
   const isMissing = (word: string) => NAMES.has(word) && !offered.has(word);
   return text
     .split(/(?<=[.?!])\s+/)
@@ -20,14 +20,14 @@ export function offeredText(text: string, offered: Offered): string {
     .join(' ');
 }
 
-interface Described {
+interface ToolDescription {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
 }
 
 /** Tools whose descriptions name only each other. */
-export function amongOffered<T extends Described>(tools: readonly T[]): T[] {
+export function amongOffered<T extends ToolDescription>(tools: readonly T[]): T[] {
   const offered = offeredNames(tools);
   return tools.map((tool) => ({
     ...tool,
@@ -38,7 +38,7 @@ export function amongOffered<T extends Described>(tools: readonly T[]): T[] {
 
 type Schema = Record<string, unknown>;
 
-function described({ description, properties, ...rest }: Schema, offered: Offered): Schema {
+function described({ description, properties, ...rest }: Schema, offered: ToolNames): Schema {
   const text = typeof description === 'string' ? offeredText(description, offered) : '';
   const fields = isObject(properties) ? Object.entries(properties) : [];
   const shown = fields.map(([name, field]) => [

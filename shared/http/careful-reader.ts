@@ -36,7 +36,7 @@ interface Client {
  * waiting. While such a client has a connection, and for a minute afterwards, its connections take turns, each until it
  * has used its share.
  */
-export class CarefulReading {
+export class CarefulReader {
   readonly #readers = new WeakMap<Socket, Reader>();
   readonly #clients = new Map<string, Client>();
   readonly #line: Line;

@@ -20,7 +20,7 @@ import type { Project } from '../projects/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { accountAad, hashOf, loginError, loginAad } from './logins.ts';
 
-export interface FoundingDeps {
+export interface ProjectSetupDeps {
   readonly control: ControlStore;
   readonly projects: Projects;
   readonly clock: Clock;
@@ -43,12 +43,12 @@ const ANSWERED_WITHIN_MS = 12_000;
 const LOOK_AGAIN_MS = 100;
 
 /** An answer, and whether an earlier call under the same Idempotency-Key got it first. */
-interface Answered<T> {
+interface OnceResult<T> {
   readonly value: T;
   readonly replayed: boolean;
 }
 
-function replayOf<T>(kept: string): Answered<T> {
+function replayOf<T>(kept: string): OnceResult<T> {
   return { value: JSON.parse(kept) as T, replayed: true };
 }
 
@@ -57,14 +57,14 @@ function replayOf<T>(kept: string): Answered<T> {
  * control database uses the sign-in and reserves the project; then the project is created and confirmed there. After
  * a crash, `finish` completes the project without a key; the person signs in again, finds the project and gets a key.
  */
-export class Founding {
-  readonly #deps: FoundingDeps;
+export class ProjectSetup {
+  readonly #deps: ProjectSetupDeps;
   /** Projects that this process is creating. */
   readonly #making = new Set<string>();
   /** Running uses with an Idempotency-Key. */
   readonly #running = new Set<string>();
 
-  constructor(deps: FoundingDeps) {
+  constructor(deps: ProjectSetupDeps) {
     this.#deps = deps;
   }
 
@@ -82,7 +82,7 @@ export class Founding {
   createProject(
     input: z.output<typeof projectInput>,
     idempotencyKey: string | null,
-  ): Promise<Answered<ProjectAnswer>> {
+  ): Promise<OnceResult<ProjectAnswer>> {
     const use = this.#useOf('project', input, idempotencyKey);
     return this.#once(use, () => this.#createProject(use, input));
   }
@@ -91,7 +91,7 @@ export class Founding {
   createKey(
     input: z.output<typeof keyInput>,
     idempotencyKey: string | null,
-  ): Promise<Answered<KeyAnswer>> {
+  ): Promise<OnceResult<KeyAnswer>> {
     const use = this.#useOf('key', input, idempotencyKey);
     return this.#once(use, () => this.#createKey(use, input));
   }
@@ -228,7 +228,7 @@ export class Founding {
   }
 
   /** A repeat with the same Idempotency-Key gets the same answer until the sign-in expires. */
-  async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<Answered<T>> {
+  async #once<T>(use: LoginUse, run: () => Promise<T>): Promise<OnceResult<T>> {
     const { repeatHash } = use;
     if (repeatHash === null) return { value: await run(), replayed: false };
     if (this.#running.has(repeatHash)) throw stillRunning();

@@ -68,7 +68,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** UNAVAILABLE: the gateway didn't answer. The hint names the gateway and says what to do. */
-export class UpstreamFailed extends ServiceError {
+export class UpstreamError extends ServiceError {
   /** False if we sent nothing, so nothing changed. */
   readonly mayHaveArrived: boolean;
 
@@ -86,7 +86,7 @@ export class UpstreamFailed extends ServiceError {
       hint: `The gateway ${gateway} ${what} (${reason}). ${advice}`,
       details: { gateway, retry_after: RETRY_AFTER_SECONDS },
     });
-    this.name = 'UpstreamFailed';
+    this.name = 'UpstreamError';
     this.mayHaveArrived = mayHaveArrived;
   }
 }

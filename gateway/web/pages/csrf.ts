@@ -1,5 +1,5 @@
 import type { Vault } from '../../../shared/kernel/context.ts';
-import type { Choice, Opened } from '../../approvals/approvals.ts';
+import type { Choice, OpenedRequest } from '../../approvals/approvals.ts';
 import { parsedUrl } from '../../../shared/lib/urls.ts';
 
 // Keeps a decision with the person who saw the request. The link is the secret that decides. A form also has a
@@ -8,7 +8,7 @@ import { parsedUrl } from '../../../shared/lib/urls.ts';
 // would keep out people whose mail program refuses cookies.
 
 /** The text to sign for a request's form: its link and the content that the page showed. */
-export function decisionText(token: string, { request }: Opened): string {
+export function decisionText(token: string, { request }: OpenedRequest): string {
   return `POST|decision|1|${token}|${request.id}|${request.fingerprint}`;
 }
 
@@ -26,8 +26,13 @@ export function signInText(token: string): string {
  * Seals a choice for the URL between the first and the second step. Only the first step can create it, it fits only
  * this request, and its comment appears in nobody's log.
  */
-export function sealStep(vault: Vault, token: string, opened: Opened, choice: Choice): string {
-  const sealed = vault.seal(stepPlace(token, opened), JSON.stringify(choice));
+export function sealStep(
+  vault: Vault,
+  token: string,
+  opened: OpenedRequest,
+  choice: Choice,
+): string {
+  const sealed = vault.seal(stepAad(token, opened), JSON.stringify(choice));
   return Buffer.from(sealed).toString('base64url');
 }
 
@@ -35,12 +40,12 @@ export function sealStep(vault: Vault, token: string, opened: Opened, choice: Ch
 export function openStep(
   vault: Vault,
   token: string,
-  opened: Opened,
+  opened: OpenedRequest,
   step: string | undefined,
 ): Choice | null {
   if (step === undefined) return null;
   try {
-    const plain = vault.open(stepPlace(token, opened), Buffer.from(step, 'base64url'));
+    const plain = vault.open(stepAad(token, opened), Buffer.from(step, 'base64url'));
     // Whatever opens was a choice when we sealed it.
     return JSON.parse(Buffer.from(plain).toString('utf8')) as Choice;
   } catch {
@@ -48,7 +53,7 @@ export function openStep(
   }
 }
 
-function stepPlace(token: string, { request }: Opened): string {
+function stepAad(token: string, { request }: OpenedRequest): string {
   return `page|step|${token}|${request.id}|${request.fingerprint}`;
 }
 
