@@ -29,6 +29,8 @@ async function svc(
   return { code: await run(argv, around), stdout: stdout.text, stderr: stderr.text };
 }
 
+const NO_ITEMS = { items: [], next_cursor: null };
+
 describe('a command of the interface', () => {
   it.each([
     [
@@ -40,10 +42,11 @@ describe('a command of the interface', () => {
       `inbox nack ${EVENT} --reason late --retry=false`,
       'POST /v1/inbox/nack',
       { event_id: EVENT, reason: 'late', retry: false },
+      { event_id: EVENT, status: 'dead', available_at: null },
     ],
-    ['inbox list --status dead --limit 3', 'GET /v1/inbox?status=dead&limit=3', null],
+    ['inbox list --status dead --limit 3', 'GET /v1/inbox?status=dead&limit=3', null, NO_ITEMS],
     ['key revoke key_1/2', 'DELETE /v1/keys/key_1%2F2', null],
-    ['keys list --limit 5', 'GET /v1/keys?limit=5', null],
+    ['keys list --limit 5', 'GET /v1/keys?limit=5', null, NO_ITEMS],
     ['source add github --json', 'POST /v1/sources', { type: 'webhook', name: 'github' }],
     [
       'key create --name ci --scopes admin,disk',
@@ -51,11 +54,11 @@ describe('a command of the interface', () => {
       { name: 'ci', scopes: ['admin', 'disk'] },
     ],
     ['--json whoami', 'GET /v1/whoami', null],
-    ['inbox --json list', 'GET /v1/inbox', null],
-  ])('%s', async (line, request, body) => {
-    const fake = await listening((_, response) => json(response, { ok: true }));
+    ['inbox --json list', 'GET /v1/inbox', null, NO_ITEMS],
+  ])('%s', async (line, request, body, answer: unknown = { ok: true }) => {
+    const fake = await listening((_, response) => json(response, answer));
     const { code, stdout, stderr } = await svc(line, fake);
-    expect([code, stdout, stderr]).toEqual([0, '{"ok":true}\n', '']);
+    expect([code, stdout, stderr]).toEqual([0, `${JSON.stringify(answer)}\n`, '']);
     const [seen] = fake.seen;
     expect(`${seen?.method} ${seen?.url}`).toBe(request);
     expect(seen?.body ? JSON.parse(seen.body) : null).toEqual(body);

@@ -64,8 +64,8 @@ async function foundIn(rows: Rows): Promise<number | string> {
     const { ok, first_bad_seq, head } = await verify();
     if (!ok) return first_bad_seq ?? 0;
     const client = {
-      call: async (_method: string, path: string, { query }: { query: { cursor: number } }) =>
-        (await gateway.call('GET', `${path}?cursor=${query.cursor}&limit=1`)).body,
+      call: async (_operation: string, { cursor }: { cursor: number }) =>
+        (await gateway.call('GET', `/v1/ledger?cursor=${cursor}&limit=1`)).body,
     };
     const asClient = client as unknown as Parameters<typeof compareWithRemembered>[0];
     const witness = await compareWithRemembered(asClient, remembered, head);
