@@ -1,6 +1,6 @@
-import type { Client } from './client.ts';
+import type { Client } from './call/client.ts';
 import type { Output } from './view/output.ts';
-import type { OperationShape } from './operation-shape.ts';
+import type { OperationShape } from './call/operation-shape.ts';
 import type { Home } from '../daemon/home.ts';
 import type { Tries } from './retry/tries.ts';
 import type { CompletionSource } from './stored-names.ts';

@@ -5,7 +5,7 @@ import {
   replaceHead,
   type LedgerHead,
 } from '../daemon/ledger-heads.ts';
-import type { Client } from './client.ts';
+import type { Client } from './call/client.ts';
 import { EXIT } from './exit.ts';
 import { CliError } from './errors.ts';
 

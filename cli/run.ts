@@ -1,6 +1,6 @@
 import { resolveHome, type Home } from '../daemon/home.ts';
 import { StartRefusal } from '../shared/host/start-refusal.ts';
-import type { Client } from './client.ts';
+import type { Client } from './call/client.ts';
 import type { CommandContext, CommandSpec } from './command.ts';
 import { EXIT } from './exit.ts';
 import { WATCH_OPTION } from './input/flags.ts';
@@ -160,7 +160,7 @@ async function contextOf(
   output: TerminalOutput,
 ): Promise<CommandContext> {
   const home = trustedHome(env);
-  const { HttpClient } = await import('./client.ts');
+  const { HttpClient } = await import('./call/client.ts');
   const { PersistentClient } = await import('./retry/persistent-client.ts');
   const { triesOf } = await import('./retry/write-options.ts');
   const warn = (text: string): void => output.note(text);

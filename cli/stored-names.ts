@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import type { Client } from './call/client.ts';
 
 type NamesOf = (client: Client, signal: AbortSignal) => Promise<readonly string[]>;
 

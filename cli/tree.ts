@@ -1,6 +1,6 @@
 import type { CommandFile, CommandModule, CommandSpec, Declaration } from './command.ts';
-import type { OperationShape } from './operation-shape.ts';
-import { operationSpec } from './operation-spec.ts';
+import type { OperationShape } from './call/operation-shape.ts';
+import { operationSpec } from './call/operation-spec.ts';
 import { declarations } from './shapes/declarations.ts';
 import { operationShapes } from './shapes/operations.ts';
 
@@ -27,7 +27,7 @@ export function allCommands(): readonly CommandSpec[] {
 async function operationModule(shape: OperationShape, path?: string): Promise<CommandModule> {
   const { run } = path === undefined ? {} : await fileOf(path);
   if (run) return { run: (context) => run(context, shape) };
-  const { runOperation } = await import('./operation-command.ts');
+  const { runOperation } = await import('./call/operation-command.ts');
   return { run: (context) => runOperation(shape, context) };
 }
 

@@ -1,12 +1,12 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import { answeredCode, messageOf } from '../../clients/typescript/core/errors.ts';
-import type { Answer, Input } from '../answers.ts';
-import type { Client } from '../client.ts';
+import type { Answer, Input } from '../call/answers.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { switchOption } from '../input/option-values.ts';
-import { exitOf, type OperationCall } from '../operation-command.ts';
-import type { OperationShape } from '../operation-shape.ts';
+import { exitOf, type OperationCall } from '../call/operation-command.ts';
+import type { OperationShape } from '../call/operation-shape.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import { ownEvent } from './about-event.ts';
 import { answerView, parkedText } from './answer-view.ts';

@@ -1,4 +1,4 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import type { Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
 import { quorumOf } from './quorum.ts';

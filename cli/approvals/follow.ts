@@ -1,4 +1,4 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import type { CommandContext } from '../command.ts';
 import { mayHaveArrived } from '../../clients/typescript/core/errors.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';

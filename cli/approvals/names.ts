@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import { decidingChannels, type Names, type RequestState } from './decision.ts';
 
 /** Labels of channels, read on first use and again for an unknown id. A removed channel has no label. */

@@ -1,4 +1,4 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import type { CommandContext } from '../command.ts';
 import { tellOutbox } from './outbox-hint.ts';
 import { sleep } from '../../clients/typescript/core/clock.ts';

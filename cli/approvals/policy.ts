@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { CommandContext } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import {
@@ -8,8 +8,8 @@ import {
   send,
   type OperationCall,
   type OperationRunner,
-} from '../operation-command.ts';
-import type { OperationShape } from '../operation-shape.ts';
+} from '../call/operation-command.ts';
+import type { OperationShape } from '../call/operation-shape.ts';
 import type { PolicyRule as AnsweredRule } from '../../clients/typescript/generated/types.ts';
 import type { PolicyRule } from '../../shared/rules/policy/document.ts';
 import type { View } from '../view/output.ts';

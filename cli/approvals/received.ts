@@ -1,6 +1,6 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import type { CommandContext } from '../command.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { RequestState } from './decision.ts';
 
 const CONFIRM_MS = 5000;

@@ -1,5 +1,5 @@
 import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { age, type Look } from '../view/table.ts';

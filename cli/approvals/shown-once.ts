@@ -1,6 +1,6 @@
-import type { Answer, OperationName } from '../answers.ts';
+import type { Answer, OperationName } from '../call/answers.ts';
 import { EXIT } from '../exit.ts';
-import { callOperation, type OperationRunner } from '../operation-command.ts';
+import { callOperation, type OperationRunner } from '../call/operation-command.ts';
 import type { View } from '../view/output.ts';
 import { warn } from '../view/warnings.ts';
 

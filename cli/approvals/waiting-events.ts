@@ -1,6 +1,6 @@
 import type { Event } from '../../clients/typescript/generated/types.ts';
 import { pluralize } from '../../shared/lib/pluralize.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { Pair } from '../view/pairs.ts';
 import { age } from '../view/table.ts';
 

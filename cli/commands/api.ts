@@ -4,7 +4,7 @@ import { parseObject } from '../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { answeredFailure } from '../../clients/typescript/core/errors.ts';
 import { CallError, usageError } from '../errors.ts';
-import { isSendable } from '../header.ts';
+import { isSendable } from '../call/header.ts';
 import type { Output } from '../view/output.ts';
 import { jsonLines } from '../view/json.ts';
 import { bytesOf, StandardInput } from '../input/values.ts';

@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { usageError } from '../errors.ts';
 import { switchOption, textOption } from '../input/option-values.ts';

@@ -2,7 +2,7 @@ import { askStatus } from '../../daemon/probe.ts';
 import { didYouMean } from '../../shared/lib/suggest.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { openInBrowser } from '../browser.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { badAnswer, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';

@@ -10,7 +10,7 @@ import { waitingEvents, waitingPairs, type WaitingEvents } from '../approvals/wa
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { WATCH_OPTION } from '../input/flags.ts';
-import { projectText } from '../project-text.ts';
+import { projectText } from '../view/project-text.ts';
 import type { View } from '../view/output.ts';
 import { adviceLines, messagingAdvice, messagingPairs } from '../view/messaging-status.ts';
 import { sizeText } from '../view/sizes.ts';

@@ -1,5 +1,5 @@
 import { SAMPLE_NAMES } from '../../shared/rules/inbox/sample-names.ts';
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { usageError } from '../errors.ts';

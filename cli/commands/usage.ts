@@ -1,4 +1,4 @@
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { CommandContext, Declaration } from '../command.ts';
 import { barText } from '../disk/progress.ts';
 import { EXIT } from '../exit.ts';

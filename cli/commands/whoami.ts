@@ -1,6 +1,6 @@
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { Additions } from '../command.ts';
-import { showing } from '../operation-command.ts';
+import { showing } from '../call/operation-command.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
 import { timeText, type Look } from '../view/table.ts';

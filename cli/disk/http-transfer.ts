@@ -8,7 +8,7 @@ import { request as httpsRequest } from 'node:https';
 import { errorCode, parseObject } from '../../shared/lib/guards.ts';
 import { answeredFailure } from '../../clients/typescript/core/errors.ts';
 import { badAnswer, CallError, CliError } from '../errors.ts';
-import { isSendable } from '../header.ts';
+import { isSendable } from '../call/header.ts';
 import { transferBroken } from './faults.ts';
 import { parsedUrl } from '../../shared/lib/urls.ts';
 

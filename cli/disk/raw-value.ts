@@ -7,7 +7,7 @@ import {
   nothingText,
   runOperation,
   type OperationRunner,
-} from '../operation-command.ts';
+} from '../call/operation-command.ts';
 import { plainText } from '../view/terminal-text.ts';
 
 export const RAW_OPTION: OptionSpec = {

@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/lib/guards.ts';
-import type { CallOptions, Client } from '../client.ts';
+import type { CallOptions, Client } from '../call/client.ts';
 import { askedMs, type SvcError } from '../../clients/typescript/core/errors.ts';
 import { retried } from '../../clients/typescript/core/retried.ts';
 import { filePath } from '../../shared/lib/path-text.ts';

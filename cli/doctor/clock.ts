@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { isObject } from '../../shared/lib/guards.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
 import { age } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';

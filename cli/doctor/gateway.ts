@@ -1,6 +1,6 @@
 import { profileOf, readCredentials, type Profile } from '../../daemon/credentials.ts';
 import type { DaemonStatus } from '../../daemon/record.ts';
-import { HttpClient } from '../client.ts';
+import { HttpClient } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError } from '../errors.ts';
 import { EXIT } from '../exit.ts';

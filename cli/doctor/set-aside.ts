@@ -1,5 +1,5 @@
 import { pluralize } from '../../shared/lib/pluralize.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import { warning, type Finding } from './checks.ts';
 
 const ANSWERS_WITHIN_MS = 5000;

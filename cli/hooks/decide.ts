@@ -2,7 +2,7 @@ import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isToldByEvent, sendReceived } from '../approvals/received.ts';
 import type { RequestState } from '../approvals/decision.ts';
-import { operationRequest, type Client } from '../client.ts';
+import { operationRequest, type Client } from '../call/client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
 import { undecided, type Verdict } from './tool-call.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parseExact } from '../../shared/lib/json/exact-json.ts';
 import { jsonFault } from '../../shared/lib/json/json-fault.ts';
 import { usageError } from '../errors.ts';
-import type { FieldShape } from '../operation-shape.ts';
-import { flagOf } from '../operation-spec.ts';
+import type { FieldShape } from '../call/operation-shape.ts';
+import { flagOf } from '../call/operation-spec.ts';
 import { oneUnit, secondsValue, timeValue } from './times.ts';
 
 type OptionValue = string | boolean | readonly string[];

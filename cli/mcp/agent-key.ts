@@ -3,11 +3,11 @@ import { profileOf } from '../../daemon/credentials.ts';
 import { askStatus } from '../../daemon/probe.ts';
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { AGENT_SCOPES, READING_SCOPES, SCOPES, type Scope } from '../../shared/lib/scopes.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
 import { CallError, CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit.ts';
-import { profileClient } from '../profile-client.ts';
+import { profileClient } from '../call/profile-client.ts';
 import { addressText } from '../signin/gateway-address.ts';
 import { removeProfile, storeClientProfile, storedProfiles } from '../signin/profiles.ts';
 

@@ -8,7 +8,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import { writeNumbers } from '../../shared/api/mcp/numbers.ts';
 import { confirmAnswer } from './confirm-answer.ts';
 import { Endpoint, type PendingCall } from './endpoint.ts';

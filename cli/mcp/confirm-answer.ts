@@ -1,8 +1,8 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isOwn, isToldByEvent, sendReceived } from '../approvals/received.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 
 /** The tools whose answer is how a request ended. A link of `file_url` uses its approval, which says the same. */
 const ASKING: readonly unknown[] = [

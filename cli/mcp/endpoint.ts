@@ -15,7 +15,7 @@ import {
   pageFailure,
   SvcError,
 } from '../../clients/typescript/core/errors.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { HeldTool } from './held-tool.ts';
 import {
   answerOf,

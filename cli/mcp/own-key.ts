@@ -1,7 +1,7 @@
 import { profileOf } from '../../daemon/credentials.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
-import { profileClient } from '../profile-client.ts';
+import { profileClient } from '../call/profile-client.ts';
 import { storedProfiles } from '../signin/profiles.ts';
 import { agentKey, type KeyHolder, type KeyWish } from './agent-key.ts';
 

@@ -1,4 +1,4 @@
-import type { Request } from '../answers.ts';
+import type { Request } from '../call/answers.ts';
 import {
   isNotification,
   outboxEntries,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { lowerCased } from '../../clients/typescript/call/http-caller.ts';
 import { answeredFailure, failedForNow } from '../../clients/typescript/core/errors.ts';
-import { isRead, operationCalls, type CallOptions, type Client } from '../client.ts';
+import { isRead, operationCalls, type CallOptions, type Client } from '../call/client.ts';
 import { CallError } from '../errors.ts';
 import type { Tries } from './tries.ts';
 

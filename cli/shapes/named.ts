@@ -1,5 +1,5 @@
-import type { OperationName } from '../answers.ts';
-import type { OperationShape } from '../operation-shape.ts';
+import type { OperationName } from '../call/answers.ts';
+import type { OperationShape } from '../call/operation-shape.ts';
 import { operationShapes } from './operations.ts';
 
 /** The shape of an operation, for the command of another one. */

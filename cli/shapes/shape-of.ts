@@ -2,9 +2,9 @@ import { jsonSchema } from '../../shared/api/fields.ts';
 import type { Endpoint } from '../../clients/typescript/call/endpoint.ts';
 import type { Operation } from '../../shared/kernel/operation.ts';
 import { isFormless } from '../../shared/lib/text.ts';
-import type { OperationName } from '../answers.ts';
-import type { FieldShape, OperationShape } from '../operation-shape.ts';
-import { flagOf } from '../operation-spec.ts';
+import type { OperationName } from '../call/answers.ts';
+import type { FieldShape, OperationShape } from '../call/operation-shape.ts';
+import { flagOf } from '../call/operation-spec.ts';
 import { typedText } from './typed-text.ts';
 
 interface FieldSchema {

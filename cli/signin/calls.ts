@@ -7,7 +7,7 @@ import type {
   ProjectCreateAnswer,
 } from '../../clients/typescript/generated/types.ts';
 import { VERSION } from '../../shared/lib/version.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import { badAnswer, CallError, CliError, unreachable } from '../errors.ts';
 import { EXIT } from '../exit.ts';
 import { addressText } from './gateway-address.ts';

@@ -1,4 +1,4 @@
-import { HttpClient, type Client } from '../client.ts';
+import { HttpClient, type Client } from '../call/client.ts';
 import type { CommandContext } from '../command.ts';
 
 /** A client that calls the gateway directly and ignores the daemon and the environment. An empty key sends none. */

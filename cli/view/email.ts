@@ -1,5 +1,5 @@
 import type { EmailMessage } from '../../clients/typescript/generated/types.ts';
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { View } from './output.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { table, timeText, type Look } from './table.ts';

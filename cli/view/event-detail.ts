@@ -1,5 +1,5 @@
 import { PAYLOAD_INLINE_MAX_BYTES } from '../../shared/lib/limits.ts';
-import type { InboxEvent } from '../answers.ts';
+import type { InboxEvent } from '../call/answers.ts';
 import { gistPairs } from '../../shared/rules/inbox/gist.ts';
 import { jsonLines } from './json.ts';
 import { mailBlocks } from './mail.ts';

@@ -1,4 +1,4 @@
-import type { InboxEvent } from '../answers.ts';
+import type { InboxEvent } from '../call/answers.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { gistLine } from '../../shared/rules/inbox/gist.ts';
 import type { View } from './output.ts';

@@ -1,6 +1,6 @@
 import type { Attachment, BlockedAttachment } from '../../clients/typescript/generated/types.ts';
 import { isObject } from '../../shared/lib/guards.ts';
-import type { InboxEvent } from '../answers.ts';
+import type { InboxEvent } from '../call/answers.ts';
 import { mailboxText } from '../../shared/rules/inbox/gist.ts';
 import { pairLines, type Pair } from './pairs.ts';
 import { sizeText } from './sizes.ts';

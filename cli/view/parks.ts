@@ -1,4 +1,4 @@
-import type { Answer } from '../answers.ts';
+import type { Answer } from '../call/answers.ts';
 import type { View } from './output.ts';
 import { table, timeText, type Look } from './table.ts';
 import { hangingNote, safeLine } from './terminal-text.ts';

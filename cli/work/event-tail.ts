@@ -1,7 +1,7 @@
 import type { Event } from '../../clients/typescript/generated/types.ts';
 import { EventFeed } from '../../clients/typescript/core/event-feed.ts';
 import { RetryingCalls } from '../../clients/typescript/core/retrying-calls.ts';
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 import { LOST_PLACE, lostPlace } from './lost-place.ts';
 
 interface TailOptions {

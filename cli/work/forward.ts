@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { usageError } from '../errors.ts';
-import { isSendable } from '../header.ts';
+import { isSendable } from '../call/header.ts';
 import type { FeedEvent } from '../../clients/typescript/core/event-feed.ts';
 import { getBytes, postBytes, type HttpResult } from './http-send.ts';
 import { WEBHOOK_BODY_MAX_BYTES } from '../../shared/lib/limits.ts';

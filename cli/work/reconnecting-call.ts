@@ -1,7 +1,7 @@
-import type { Answer, OperationName } from '../answers.ts';
-import { checkedAnswer, type Client } from '../client.ts';
+import type { Answer, OperationName } from '../call/answers.ts';
+import { checkedAnswer, type Client } from '../call/client.ts';
 import { unreachable } from '../errors.ts';
-import type { OperationCall } from '../operation-command.ts';
+import type { OperationCall } from '../call/operation-command.ts';
 import {
   answeredCode,
   canBeSatOut,

@@ -1,4 +1,4 @@
-import type { Client } from '../client.ts';
+import type { Client } from '../call/client.ts';
 
 /** A smaller difference may be the call's own duration, since a Date header has whole seconds. */
 const CLOCKS_AGREE_MS = 2000;

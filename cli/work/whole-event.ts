@@ -1,4 +1,4 @@
-import type { Answer, InboxEvent } from '../answers.ts';
+import type { Answer, InboxEvent } from '../call/answers.ts';
 import type { CommandContext, OptionSpec } from '../command.ts';
 import { switchOption } from '../input/option-values.ts';
 import { eventDetail } from '../view/event-detail.ts';

@@ -36,7 +36,7 @@ describe('the answers of operations', () => {
   it('are never taken for anything, but where they are received, and by what prints any JSON', () => {
     const any = /\banswer\w*: (?:unknown|(?:Readonly<)?Record<|JsonObject)|\bisObject\(answer\b/;
     expect(filesWith(any).toSorted()).toEqual([
-      'cli/client.ts',
+      'cli/call/client.ts',
       // Links to the web inbox, the socket of a gateway's operator, and MCP: none is an operation.
       'cli/commands/gateway/invite.ts',
       'cli/commands/open.ts',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { HttpClient } from '../../cli/client.ts';
+import { HttpClient } from '../../cli/call/client.ts';
 import { CallError } from '../../cli/errors.ts';
 import { VERSION } from '../../shared/lib/version.ts';
 import { FakeDaemon, json, refuse } from './fake-daemon.ts';

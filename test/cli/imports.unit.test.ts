@@ -29,7 +29,7 @@ describe('the executable', () => {
     const loaded = [...staticImports('cli/run.ts')];
     expect(loaded.filter((path) => path.startsWith('cli/commands/'))).toEqual([]);
     expect(loaded).not.toContain('cli/view/help/help.ts');
-    expect(loaded).not.toContain('cli/client.ts');
+    expect(loaded).not.toContain('cli/call/client.ts');
     expect(
       loaded.filter((path) =>
         ['http', 'https', 'crypto', 'net'].includes(path.replace('node:', '')),

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { nextSteps } from '../../cli/next-steps.ts';
+import { nextSteps } from '../../cli/view/next-steps.ts';
 import { storeClientProfile } from '../../cli/signin/profiles.ts';
 import { resolveHome } from '../../daemon/home.ts';
 import { temporaryFolder } from '../helpers/gateway.ts';

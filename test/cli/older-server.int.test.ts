@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LATER_FIELDS } from '../../cli/answers.ts';
+import { LATER_FIELDS } from '../../cli/call/answers.ts';
 import { run } from '../../cli/run.ts';
 import { isObject } from '../../shared/lib/guards.ts';
 import { temporaryFolder, TestGateway } from '../helpers/gateway.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldShape, OperationShape } from '../../cli/operation-shape.ts';
-import { operationSpec } from '../../cli/operation-spec.ts';
+import type { FieldShape, OperationShape } from '../../cli/call/operation-shape.ts';
+import { operationSpec } from '../../cli/call/operation-spec.ts';
 import { commandHelp } from '../../cli/view/help/help.ts';
 import { typedProblem } from '../../cli/view/typed-names.ts';
 

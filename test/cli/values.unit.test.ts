@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { FieldShape } from '../../cli/operation-shape.ts';
+import type { FieldShape } from '../../cli/call/operation-shape.ts';
 import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
 import { bytesOf, fieldValue, StandardInput } from '../../cli/input/values.ts';
 

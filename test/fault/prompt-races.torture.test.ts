@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HttpClient } from '../../cli/client.ts';
+import { HttpClient } from '../../cli/call/client.ts';
 import { HOOK_CLIENTS } from '../../cli/hooks/clients.ts';
 import { decide } from '../../cli/hooks/decide.ts';
 import { questionAbout } from '../../cli/hooks/question.ts';

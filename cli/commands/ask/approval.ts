@@ -1,6 +1,6 @@
 import type { Additions, CommandContext } from '../../command.ts';
-import { readCall } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { readCall } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { aboutEvent, PARKS } from '../../approvals/about-event.ts';
 import { ask } from '../../approvals/ask.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';

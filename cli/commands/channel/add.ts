@@ -1,9 +1,9 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';

@@ -1,5 +1,5 @@
 import type { Channel } from '../../../clients/typescript/generated/types.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { table } from '../../view/table.ts';
 
 const COLUMNS = ['id', 'kind', 'label', 'address', 'status', 'owner', 'maker'];

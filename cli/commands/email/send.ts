@@ -1,12 +1,12 @@
 import { summaryOf } from '../../../shared/operations/email/copy.ts';
-import type { Request } from '../../answers.ts';
-import type { Answer, Input } from '../../answers.ts';
+import type { Request } from '../../call/answers.ts';
+import type { Answer, Input } from '../../call/answers.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CallError, CliError } from '../../errors.ts';
 import { missing } from '../../input/refusals.ts';
-import { readCall } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { readCall } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { ask, type AskResult } from '../../approvals/ask.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';

@@ -1,7 +1,7 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
-import { callOperation, exitOf } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation, exitOf } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
 import { emailView } from '../../view/email.ts';
 

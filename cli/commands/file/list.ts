@@ -1,11 +1,11 @@
 import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { wholeTable } from '../../disk/columns.ts';
 import { EXIT } from '../../exit.ts';
 import { integerOption, textArgument, textOption } from '../../input/option-values.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
-import { ALL_OPTION, printPages, wantsPages, type PageQuery } from '../../pages.ts';
+import { ALL_OPTION, printPages, wantsPages, type PageQuery } from '../../call/pages.ts';
 import type { View } from '../../view/output.ts';
 import { sizeText } from '../../view/sizes.ts';
 import { age } from '../../view/table.ts';

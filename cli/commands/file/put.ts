@@ -13,7 +13,7 @@ import { spool } from '../../disk/spool.ts';
 import { typedPath } from '../../disk/typed-path.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { isSendable } from '../../header.ts';
+import { isSendable } from '../../call/header.ts';
 import { textArgument, textOption } from '../../input/option-values.ts';
 
 export const declaration: Declaration = {

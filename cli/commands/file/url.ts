@@ -1,8 +1,8 @@
 import { pathOf } from '../../../shared/rules/disk/disk-name.ts';
 import { shellWord } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
-import { readCall } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { readCall } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { ask, type AskResult } from '../../approvals/ask.ts';
 import { ENDS } from '../../approvals/options.ts';
 

@@ -3,7 +3,7 @@ import { parseExact } from '../../../shared/lib/json/exact-json.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import type { Client } from '../../client.ts';
+import type { Client } from '../../call/client.ts';
 import { HOOK_CLIENTS, type HookClientName } from '../../hooks/clients.ts';
 import { decide } from '../../hooks/decide.ts';
 import { OpenPrompt } from '../../hooks/open-prompt.ts';
@@ -12,7 +12,7 @@ import { questionAbout } from '../../hooks/question.ts';
 import { undecided, type Verdict } from '../../hooks/tool-call.ts';
 import { StandardInput } from '../../input/values.ts';
 import { switchOption, textOption } from '../../input/option-values.ts';
-import { profileClient } from '../../profile-client.ts';
+import { profileClient } from '../../call/profile-client.ts';
 
 export const declaration: Declaration = {
   summary: "Answer a coding agent's permission prompt: what its hook calls.",

@@ -1,6 +1,6 @@
 import type { Additions, CommandContext } from '../../command.ts';
-import { runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { giveBackIfLost } from '../../work/give-back.ts';
 import { detailOf, HEADERS } from '../../work/whole-event.ts';
 

@@ -3,8 +3,8 @@ import { printFile } from '../../disk/print-file.ts';
 import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption, textArgument } from '../../input/option-values.ts';
-import { runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { detailOf, HEADERS } from '../../work/whole-event.ts';
 
 export const declaration: Additions = {

@@ -1,8 +1,8 @@
 import type { Additions } from '../../command.ts';
 import type { CommandContext } from '../../command.ts';
 import { switchOption, textOption } from '../../input/option-values.ts';
-import { runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { eventListView, eventLinesView } from '../../view/events.ts';
 
 export const declaration: Additions = {

@@ -1,5 +1,5 @@
 import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { parkView } from '../../view/parks.ts';
 
 export const declaration: Additions = {

@@ -1,12 +1,12 @@
-import type { Answer, Input } from '../../answers.ts';
+import type { Answer, Input } from '../../call/answers.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 import type { Additions, CommandContext } from '../../command.ts';
-import { checkedAnswer } from '../../client.ts';
+import { checkedAnswer } from '../../call/client.ts';
 import { EXIT } from '../../exit.ts';
-import { callFor, readCall } from '../../operation-command.ts';
+import { callFor, readCall } from '../../call/operation-command.ts';
 import { askerOf } from '../../input/asker.ts';
 import { switchOption } from '../../input/option-values.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 
 export const declaration: Additions = {
   stored: { event_id: 'dead' },

@@ -1,5 +1,5 @@
 import type { Event } from '../../../clients/typescript/generated/types.ts';
-import type { InboxEvent } from '../../answers.ts';
+import type { InboxEvent } from '../../call/answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { textOption } from '../../input/option-values.ts';

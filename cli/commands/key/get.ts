@@ -1,7 +1,7 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { endedLines, leftLines } from '../../access/aftermath.ts';
 import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 

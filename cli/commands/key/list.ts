@@ -1,4 +1,4 @@
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 
 const ENDS = ['last_used_at', 'expires_at'];
 

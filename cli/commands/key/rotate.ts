@@ -2,8 +2,8 @@ import { replaceStoredKey } from '../../../daemon/credentials.ts';
 import type { CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 
 /** `svc key rotate`: after rotating the stored key, stores its new secret so that commands keep working. */
 export async function run(

@@ -1,4 +1,4 @@
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 
 const COLUMNS = ['size_bytes', 'updated_at', 'expires_at', 'version'];
 

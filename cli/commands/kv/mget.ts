@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { readCall, send } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { readCall, send } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { table } from '../../view/table.ts';
 
 const COLUMNS = ['key', 'value', 'updated_at', 'expires_at', 'version'];

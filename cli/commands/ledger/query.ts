@@ -2,8 +2,8 @@ import { parseApiKey } from '../../../shared/lib/ids.ts';
 import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { compareWithRemembered, ledgerAlarm, rememberedHead } from '../../ledger-heads.ts';
-import { printOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { printOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 
 /** `svc ledger query`: if the answer starts with the newest entry, compares it with the head this machine saw last. */
 export async function run(

@@ -3,7 +3,7 @@ import { askAcceptLedger, askStatus } from '../../../daemon/probe.ts';
 import { forgetWitness } from '../../../daemon/replica-paths.ts';
 import { nounFor } from '../../../shared/lib/pluralize.ts';
 import { parseApiKey } from '../../../shared/lib/ids.ts';
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
@@ -16,8 +16,8 @@ import {
   rememberHead,
   type HistoryCheck,
 } from '../../ledger-heads.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { countText } from '../../view/sizes.ts';
 import { brokenFile } from '../../story/export.ts';

@@ -1,8 +1,8 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { tellOutbox } from '../../approvals/outbox-hint.ts';
-import { exitOf, printOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { exitOf, printOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { age } from '../../view/table.ts';
 import { safeLine, wrapNote } from '../../view/terminal-text.ts';

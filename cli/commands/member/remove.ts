@@ -1,7 +1,7 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { aftermathLines, askedOwnerText } from '../../access/aftermath.ts';
 import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine, wrapNote } from '../../view/terminal-text.ts';
 import { pluralize } from '../../../shared/lib/pluralize.ts';

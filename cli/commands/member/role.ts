@@ -1,6 +1,6 @@
 import { askedOwnerText } from '../../access/aftermath.ts';
 import type { Additions } from '../../command.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
 export const declaration: Additions = { seeAlso: ['member list', 'member remove'] };

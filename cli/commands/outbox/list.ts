@@ -2,7 +2,7 @@ import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { integerOption, switchOption } from '../../input/option-values.ts';
-import { ALL_OPTION } from '../../pages.ts';
+import { ALL_OPTION } from '../../call/pages.ts';
 import { listMessages, localOutbox } from '../../outbox/message.ts';
 import { WHY_HERE } from '../../view/outbox.ts';
 

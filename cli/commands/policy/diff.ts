@@ -1,4 +1,4 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { showingPolicy } from '../../approvals/policy.ts';
 import type { Look } from '../../view/table.ts';
 import { safeLine } from '../../view/terminal-text.ts';

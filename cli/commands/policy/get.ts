@@ -1,7 +1,7 @@
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
-import { showing } from '../../operation-command.ts';
-import type { Answer } from '../../answers.ts';
+import { showing } from '../../call/operation-command.ts';
+import type { Answer } from '../../call/answers.ts';
 import { effectText, ruleOf } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';

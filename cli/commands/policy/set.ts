@@ -1,7 +1,7 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { diffLines } from './diff.ts';
-import type { OperationCall } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import type { OperationCall } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { ask } from '../../approvals/ask.ts';
 import { ENDS, UNTIL_DECIDED } from '../../approvals/options.ts';
 import { readPolicyCall } from '../../approvals/policy.ts';

@@ -1,5 +1,5 @@
 import type { PolicySuggestion } from '../../../clients/typescript/generated/types.ts';
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { describeRule } from '../../../shared/rules/policy/diff.ts';
 import type { PolicyRule } from '../../../shared/rules/policy/document.ts';
 import {
@@ -13,8 +13,8 @@ import type { Additions, CommandContext } from '../../command.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit.ts';
 import { textOption } from '../../input/option-values.ts';
-import { callFor, callOperation, runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callFor, callOperation, runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { shapeNamed } from '../../shapes/named.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine, shellWord } from '../../view/terminal-text.ts';

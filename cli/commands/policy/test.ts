@@ -1,4 +1,4 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { showingPolicy, effectText } from '../../approvals/policy.ts';
 import type { View } from '../../view/output.ts';
 import type { Look } from '../../view/table.ts';

@@ -1,11 +1,11 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { askedOwnerText } from '../../access/aftermath.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { usageError } from '../../errors.ts';
 import { askerOf } from '../../input/asker.ts';
 import { textArgument, textOption } from '../../input/option-values.ts';
-import { runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 

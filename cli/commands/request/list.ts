@@ -1,5 +1,5 @@
 import { quorumOf } from '../../approvals/quorum.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { table } from '../../view/table.ts';
 
 /** `svc request list`: with the event of each request, and the approvals it has, where there are any. */

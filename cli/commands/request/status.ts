@@ -1,7 +1,7 @@
 import type { Additions, CommandContext } from '../../command.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
-import { callOperation, exitOf } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation, exitOf } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { ChannelNames } from '../../approvals/names.ts';
 import { confirmOwn } from '../../approvals/received.ts';
 import { requestView } from '../../approvals/request-view.ts';

@@ -1,10 +1,10 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
 import { REQUEST_STATUSES } from '../../../shared/rules/requests/request-state.ts';
-import type { Request } from '../../answers.ts';
+import type { Request } from '../../call/answers.ts';
 import type { CommandContext, Declaration } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { switchOption, textArgument, textOption } from '../../input/option-values.ts';
-import { exitOf } from '../../operation-command.ts';
+import { exitOf } from '../../call/operation-command.ts';
 import { decisionMark, decisionSentence, type Names } from '../../approvals/decision.ts';
 import {
   LOOK_EVERY_MS,

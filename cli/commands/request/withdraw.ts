@@ -4,8 +4,8 @@ import { ChannelNames } from '../../approvals/names.ts';
 import { hangingNote } from '../../view/terminal-text.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 
 export const declaration: Additions = {
   exits: [

@@ -1,4 +1,4 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { Additions } from '../../command.ts';
 import { matchText } from '../../approvals/routes.ts';
 import { showingSecret } from '../../approvals/shown-once.ts';

@@ -1,6 +1,6 @@
 import type { RouteAttempt, RouteDelivery } from '../../../clients/typescript/generated/types.ts';
-import type { Answer } from '../../answers.ts';
-import { showing } from '../../operation-command.ts';
+import type { Answer } from '../../call/answers.ts';
+import { showing } from '../../call/operation-command.ts';
 import { WIDEST_TEXT } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { age, type Look } from '../../view/table.ts';

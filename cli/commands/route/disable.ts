@@ -1,4 +1,4 @@
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
 /** A disabled route. */

@@ -1,5 +1,5 @@
 import type { RouteWithCounts } from '../../../clients/typescript/generated/types.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import type { Look } from '../../view/table.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 import { wholeTable } from '../../disk/columns.ts';

@@ -1,5 +1,5 @@
 import { pluralize } from '../../../shared/lib/pluralize.ts';
-import { showing } from '../../operation-command.ts';
+import { showing } from '../../call/operation-command.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 
 /** The deliveries being retried. */

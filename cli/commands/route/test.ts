@@ -1,8 +1,8 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { WIDEST_TEXT } from '../../approvals/routes.ts';
 import type { View } from '../../view/output.ts';
 import { cutToWidth, safeLine } from '../../view/terminal-text.ts';

@@ -1,11 +1,11 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import { newSourceSecret, type NewSecret } from '../../../shared/rules/inbox/source-setup.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { EXIT } from '../../exit.ts';
 import { askerOf } from '../../input/asker.ts';
 import { chosenSender } from '../../input/sender-choice.ts';
-import { callOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { callOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import { setupLines, setupNotes } from '../../view/source-steps.ts';
 import type { View } from '../../view/output.ts';
 import { readableView } from '../../view/view.ts';

@@ -1,9 +1,9 @@
-import type { Answer } from '../../answers.ts';
+import type { Answer } from '../../call/answers.ts';
 import type { Additions, CommandContext } from '../../command.ts';
 import { WATCH_OPTION } from '../../input/flags.ts';
 import { switchOption } from '../../input/option-values.ts';
-import { runOperation } from '../../operation-command.ts';
-import type { OperationShape } from '../../operation-shape.ts';
+import { runOperation } from '../../call/operation-command.ts';
+import type { OperationShape } from '../../call/operation-shape.ts';
 import type { View } from '../../view/output.ts';
 import { repeatedText } from '../../../shared/rules/inbox/source-setup.ts';
 import { wrapText } from '../../view/terminal-text.ts';

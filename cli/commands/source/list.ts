@@ -1,5 +1,5 @@
-import type { Answer } from '../../answers.ts';
-import { showing } from '../../operation-command.ts';
+import type { Answer } from '../../call/answers.ts';
+import { showing } from '../../call/operation-command.ts';
 import { age, timeText } from '../../view/table.ts';
 import { safeLine } from '../../view/terminal-text.ts';
 import { wholeTable } from '../../disk/columns.ts';

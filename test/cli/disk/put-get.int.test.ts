@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HttpClient } from '../../../cli/client.ts';
+import { HttpClient } from '../../../cli/call/client.ts';
 import { putFile } from '../../../cli/commands/file/put.ts';
 import { resolveHome } from '../../../daemon/home.ts';
 import { fakeContext, fieldsOf, parsedLine } from '../tools/fakes.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { HttpClient, operationCalls, type Client } from '../../../cli/client.ts';
+import { HttpClient, operationCalls, type Client } from '../../../cli/call/client.ts';
 import { agentKey, type KeyWish } from '../../../cli/mcp/agent-key.ts';
 import { storedProfiles } from '../../../cli/signin/profiles.ts';
 import { resolveHome } from '../../../daemon/home.ts';

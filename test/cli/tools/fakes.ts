@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/call/client.ts';
 import type { CommandContext } from '../../../cli/command.ts';
 import { answeredFailure } from '../../../clients/typescript/core/errors.ts';
 import { CallError } from '../../../cli/errors.ts';

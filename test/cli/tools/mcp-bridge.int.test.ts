@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/call/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
 import { McpBridge } from '../../../cli/mcp/bridge.ts';
 import { listenHttp } from './fakes.ts';

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect } from 'vitest';
-import { operationCalls, type CallOptions, type Client } from '../../../cli/client.ts';
+import { operationCalls, type CallOptions, type Client } from '../../../cli/call/client.ts';
 import { unreachable } from '../../../cli/errors.ts';
 import { McpBridge } from '../../../cli/mcp/bridge.ts';
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HttpClient } from '../../../cli/client.ts';
+import { HttpClient } from '../../../cli/call/client.ts';
 import { work } from '../../../cli/commands/inbox/work.ts';
 import { run } from '../../../cli/run.ts';
 import type { WorkResult } from '../../../cli/work/work-event.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HttpClient } from '../../../cli/client.ts';
-import type { Answer as CliAnswer } from '../../../cli/answers.ts';
+import { HttpClient } from '../../../cli/call/client.ts';
+import type { Answer as CliAnswer } from '../../../cli/call/answers.ts';
 import { CliError } from '../../../cli/errors.ts';
-import type { OperationCall } from '../../../cli/operation-command.ts';
+import type { OperationCall } from '../../../cli/call/operation-command.ts';
 import { reconnectingAnswer } from '../../../cli/work/reconnecting-call.ts';
 import { isObject } from '../../../shared/lib/guards.ts';
 import { FakeDaemon, json, refuse, type Seen } from '../fake-daemon.ts';

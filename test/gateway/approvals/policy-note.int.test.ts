@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../../../cli/answers.ts';
+import type { Answer } from '../../../cli/call/answers.ts';
 import { policyView } from '../../../cli/commands/policy/get.ts';
 import { openedFor } from '../../../gateway/approvals/view.ts';
 import { askHtml } from '../../../gateway/channels/telegram/messages.ts';

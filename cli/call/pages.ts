@@ -1,9 +1,9 @@
-import { LIST_MAX } from '../shared/lib/limits.ts';
-import type { CommandContext, OptionSpec } from './command.ts';
-import { usageError } from './errors.ts';
-import { switchOption, textOption } from './input/option-values.ts';
-import type { View } from './view/output.ts';
-import { cursorOf, itemsOf } from './view/pages.ts';
+import { LIST_MAX } from '../../shared/lib/limits.ts';
+import type { CommandContext, OptionSpec } from '../command.ts';
+import { usageError } from '../errors.ts';
+import { switchOption, textOption } from '../input/option-values.ts';
+import type { View } from '../view/output.ts';
+import { cursorOf, itemsOf } from '../view/pages.ts';
 
 export const ALL_OPTION: OptionSpec = {
   flag: 'all',

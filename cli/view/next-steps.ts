@@ -1,7 +1,7 @@
-import type { Answer } from './answers.ts';
-import type { CommandContext } from './command.ts';
-import { triggerLine } from './samples/trigger-line.ts';
-import { storedProfiles } from './signin/profiles.ts';
+import type { Answer } from '../call/answers.ts';
+import type { CommandContext } from '../command.ts';
+import { triggerLine } from '../samples/trigger-line.ts';
+import { storedProfiles } from '../signin/profiles.ts';
 
 /** What a project has already, as far as the key may read it. */
 interface Progress {

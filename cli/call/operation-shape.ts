@@ -1,4 +1,4 @@
-import type { Endpoint } from '../clients/typescript/call/endpoint.ts';
+import type { Endpoint } from '../../clients/typescript/call/endpoint.ts';
 import type { OperationName } from './answers.ts';
 
 /** One input field of an operation, for the command line. */

@@ -1,9 +1,9 @@
-import type { Additions, ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
+import type { Additions, ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
-import { WATCH_OPTION } from './input/flags.ts';
+import { WATCH_OPTION } from '../input/flags.ts';
 import { ALL_OPTION } from './pages.ts';
-import { STORED_BY_FIELD } from './stored-names.ts';
-import { countText } from './view/sizes.ts';
+import { STORED_BY_FIELD } from '../stored-names.ts';
+import { countText } from '../view/sizes.ts';
 
 /** What exit code 3 means for an operation that may find nothing. */
 const NOTHING = {

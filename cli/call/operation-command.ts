@@ -1,21 +1,21 @@
-import { stringifyExact } from '../shared/lib/json/exact-json.ts';
-import { heldCall, leastOf } from '../shared/lib/held-call.ts';
-import { LIST_MAX } from '../shared/lib/limits.ts';
+import { stringifyExact } from '../../shared/lib/json/exact-json.ts';
+import { heldCall, leastOf } from '../../shared/lib/held-call.ts';
+import { LIST_MAX } from '../../shared/lib/limits.ts';
 import type { Answer, Input, OperationName } from './answers.ts';
 import { checkedAnswer, type CallOptions } from './client.ts';
-import type { CommandContext } from './command.ts';
-import { EXIT } from './exit.ts';
+import type { CommandContext } from '../command.ts';
+import { EXIT } from '../exit.ts';
 import type { FieldShape, OperationShape } from './operation-shape.ts';
 import { flagOf, isList } from './operation-spec.ts';
-import { missing } from './input/refusals.ts';
+import { missing } from '../input/refusals.ts';
 import { printPages, wantsPages, type PageQuery } from './pages.ts';
-import type { View } from './view/output.ts';
-import { warn } from './view/warnings.ts';
-import { fieldValue, StandardInput } from './input/values.ts';
-import { requestOf } from '../clients/typescript/call/request.ts';
-import { machineClock, pauseWhile } from '../clients/typescript/core/clock.ts';
-import { isCut } from '../clients/typescript/core/errors.ts';
-import { wholeWait } from '../clients/typescript/core/whole-wait.ts';
+import type { View } from '../view/output.ts';
+import { warn } from '../view/warnings.ts';
+import { fieldValue, StandardInput } from '../input/values.ts';
+import { requestOf } from '../../clients/typescript/call/request.ts';
+import { machineClock, pauseWhile } from '../../clients/typescript/core/clock.ts';
+import { isCut } from '../../clients/typescript/core/errors.ts';
+import { wholeWait } from '../../clients/typescript/core/whole-wait.ts';
 
 /** How an operation's answer is shown. */
 type ViewOf<N extends OperationName> = (answer: Answer<N>) => View | Promise<View>;

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import type { Home } from '../daemon/home.ts';
-import { readRecord } from '../daemon/record.ts';
-import { parseExact, stringifyExact } from '../shared/lib/json/exact-json.ts';
-import { isObject } from '../shared/lib/guards.ts';
-import { isAlive } from '../shared/host/processes.ts';
-import { VERSION } from '../shared/lib/version.ts';
-import { HttpCaller, lowerCased, type Target } from '../clients/typescript/call/http-caller.ts';
-import { requestOf } from '../clients/typescript/call/request.ts';
-import type { Caller, CallerOptions } from '../clients/typescript/core/caller.ts';
-import { sleep } from '../clients/typescript/core/clock.ts';
-import { ENDPOINTS } from '../clients/typescript/generated/endpoints.ts';
-import { resolveConnection, type Connection } from '../clients/typescript/node/connection.ts';
-import { nodeTransport, type NodeAnswer } from '../clients/typescript/node/node-transport.ts';
+import type { Home } from '../../daemon/home.ts';
+import { readRecord } from '../../daemon/record.ts';
+import { parseExact, stringifyExact } from '../../shared/lib/json/exact-json.ts';
+import { isObject } from '../../shared/lib/guards.ts';
+import { isAlive } from '../../shared/host/processes.ts';
+import { VERSION } from '../../shared/lib/version.ts';
+import { HttpCaller, lowerCased, type Target } from '../../clients/typescript/call/http-caller.ts';
+import { requestOf } from '../../clients/typescript/call/request.ts';
+import type { Caller, CallerOptions } from '../../clients/typescript/core/caller.ts';
+import { sleep } from '../../clients/typescript/core/clock.ts';
+import { ENDPOINTS } from '../../clients/typescript/generated/endpoints.ts';
+import { resolveConnection, type Connection } from '../../clients/typescript/node/connection.ts';
+import { nodeTransport, type NodeAnswer } from '../../clients/typescript/node/node-transport.ts';
 import type { Answer, Input, OperationName } from './answers.ts';
-import { asCliError, badAnswer, CliError, failureOf, lostAnswer } from './errors.ts';
+import { asCliError, badAnswer, CliError, failureOf, lostAnswer } from '../errors.ts';
 
 /** Without a signal, Ctrl-C doesn't stop a call: an ack under way should finish. */
 export interface CallOptions extends CallerOptions {

@@ -1,4 +1,4 @@
-import type { Event, Operations } from '../clients/typescript/generated/types.ts';
+import type { Event, Operations } from '../../clients/typescript/generated/types.ts';
 
 /** The name of an operation, such as `inbox_claim`. */
 export type OperationName = keyof Operations;

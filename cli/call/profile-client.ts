@@ -1,5 +1,5 @@
 import { HttpClient, type Client } from './client.ts';
-import type { CommandContext } from './command.ts';
+import type { CommandContext } from '../command.ts';
 
 /** A client that uses this profile whatever the environment says. */
 export function profileClient(

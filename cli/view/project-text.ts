@@ -1,5 +1,5 @@
-import type { CommandContext } from './command.ts';
-import { storedProfiles } from './signin/profiles.ts';
+import type { CommandContext } from '../command.ts';
+import { storedProfiles } from '../signin/profiles.ts';
 
 type ProjectTextContext = Pick<CommandContext, 'client' | 'home' | 'signal'>;
 
