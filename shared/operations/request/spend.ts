@@ -15,6 +15,7 @@ const HINTS: Readonly<Record<Misfit, string>> = {
   other_key:
     "Use it with the key that asked, the key that holds the event's lease, or an admin key.",
   spent: 'An approval is good for one use. Ask again for another one.',
+  unused: 'The key that asked said that the approval came too late to be used. Ask again.',
   expired: 'An approval must be used within 24 hours of the decision. Ask again.',
 };
 

@@ -1,5 +1,5 @@
 import { APPROVAL_USE_MS } from '../../lib/limits.ts';
-import { effectiveRequestStatus } from './request-state.ts';
+import { effectiveRequestStatus, unusedBecause } from './request-state.ts';
 
 /** Why an approval doesn't fit an act. */
 export type Misfit =
@@ -8,12 +8,14 @@ export type Misfit =
   | 'other_values'
   | 'other_key'
   | 'spent'
+  | 'unused'
   | 'expired';
 
 /** What the rule needs of a request. */
 interface Approval {
   readonly kind: string;
   readonly status: string;
+  readonly hint: string | null;
   readonly expires_at: number;
   readonly decided_at: number | null;
   readonly redeemed_at: number | null;
@@ -32,6 +34,8 @@ interface Act {
   readonly bind: string | null | undefined;
 }
 
+const APPROVED: readonly string[] = ['approved', 'modified'];
+
 /**
  * Why the approval doesn't cover the act, or null. Values must be the bound ones: leaving them out doesn't fit an approval
  * that binds values, and naming some doesn't fit one that binds none.
@@ -39,11 +43,13 @@ interface Act {
 export function misfitOf(approval: Approval, { now, eventId, bind = null }: Act): Misfit | null {
   const status = effectiveRequestStatus(approval, now);
   const { kind, decided_at: decidedAt } = approval;
-  const isApproved = status === 'approved' || status === 'modified';
-  if (kind !== 'approval' || !isApproved || decidedAt === null) return 'not_approved';
+  const isApproved = kind === 'approval' && APPROVED.includes(status);
+  if (!isApproved || decidedAt === null) return 'not_approved';
   if (eventId !== undefined && approval.event_id !== eventId) return 'other_event';
   if (approval.bind !== bind) return 'other_values';
   // An ack that comes again finds the approval used by its event.
   if (approval.redeemed_at !== null) return approval.spent_by === eventId ? null : 'spent';
+  // Whoever approved was told that it came too late.
+  if (unusedBecause(approval.hint) !== null) return 'unused';
   return now < decidedAt + APPROVAL_USE_MS ? null : 'expired';
 }

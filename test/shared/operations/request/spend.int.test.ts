@@ -291,6 +291,13 @@ describe('request_use', () => {
     expect(await use(next.spends, { bind: VALUES }, admin)).toMatchObject({ status: 200 });
   });
 
+  it('refuses an approval whose person was told that it came too late', async () => {
+    const { spends } = await decided();
+    await post(`/v1/requests/${spends}/received`, { unused: 'it was done by hand.' });
+    expect(await use(spends, { bind: VALUES })).toMatchObject(misfit('unused'));
+    expect(await request(spends)).toMatchObject({ spent_at: null, reason: 'unused' });
+  });
+
   it('refuses other values, what is old, and what nobody approved', async () => {
     const { spends } = await decided();
     expect(await use(spends, {})).toMatchObject(misfit('other_values'));
