@@ -20,7 +20,6 @@ const ANY_SENDER: FieldLookup = [
   'header:x-amz-sns-message-id',
   'header:x-atlassian-webhook-identifier',
   'header:x-gitea-delivery',
-  'header:x-wc-webhook-delivery-id',
   'header:x-razorpay-event-id',
   'header:box-delivery-id',
   'header:twitch-eventsub-message-id',

@@ -132,7 +132,11 @@ export class TelegramBot {
       await this.#begin();
     } catch (error) {
       this.#trouble = troubleOf(error).message;
-      if (isFinal(error)) throw error;
+      if (isFinal(error)) {
+        // Whoever has the task of fetching goes on trying: what was refused may be allowed later.
+        this.#hasBegun();
+        throw error;
+      }
       this.#unanswered(error);
       this.#work = this.#beginLater();
       return;

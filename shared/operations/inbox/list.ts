@@ -6,6 +6,8 @@ import { defineOperation } from '../../kernel/operation.ts';
 import { PAYLOAD_INLINE_MAX_BYTES, PAYLOAD_READ_MAX_BYTES } from '../../lib/limits.ts';
 import { mayCall } from '../../lib/scopes.ts';
 import { gistLine } from '../../rules/inbox/gist.ts';
+import type { EventRow } from '../../store/tables/inbox/events.ts';
+import type { Repositories } from '../../store/repositories.ts';
 import { sourceWarnings } from '../source/warnings.ts';
 import {
   filterWarnings,
@@ -22,6 +24,8 @@ import { leftOut, leftOutHint } from './left-out.ts';
 
 /** A line for a reader who has many to look through. */
 const GIST_MAX_CHARS = 200;
+/** How many payloads over 8 KB are read for the lines of a page. */
+const LARGER_GISTS_MAX = 10;
 
 export const inboxList = defineOperation({
   name: 'inbox_list',
@@ -76,25 +80,42 @@ export const inboxList = defineOperation({
     ? { afterSeq: 0, beforeSeq: decodeSeqCursor(cursor, Number.MAX_SAFE_INTEGER) }
     : { afterSeq: decodeSeqCursor(cursor, 0) };
   const page = { ...filter, ...range, askedBy, newestFirst: newest, limit: limit + 1, now };
-  // Who could claim an event may read its line, which is made from the whole payload.
-  const isGistOfAll = brief && mayCall(caller.scopes, 'inbox:write');
-  const bodyMaxBytes = isGistOfAll ? PAYLOAD_READ_MAX_BYTES : PAYLOAD_INLINE_MAX_BYTES;
-  const rows = await store.events.page({ ...page, bodyMaxBytes });
+  const rows = await store.events.page(page);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const warnings = shown.length === 0 ? await sourceWarnings(store, input.source) : [];
-  const payload = { whole: false } as const;
-  const options = { project: project.id, now, reader: caller, payload };
-  const events = shown.map((row) => toEnvelope(row, options));
-  const whole = { ...options, payload: { whole: true, ...NO_LINKS } } as const;
-  const gists = shown.map((row) => gistLine(toEnvelope(row, isGistOfAll ? whole : options)));
+  const options = { project: project.id, now, reader: caller };
+  const events = shown.map((row) => toEnvelope(row, { ...options, payload: { whole: false } }));
+  // Who could claim an event may read its line, which is made from the whole payload.
+  const isGistOfAll = brief && mayCall(caller.scopes, 'inbox:write');
+  const larger = isGistOfAll ? await largerRows(store, shown, now) : [];
+  const payload = { whole: true, ...NO_LINKS } as const;
+  const wholes = larger.map((row) => toEnvelope(row, { ...options, payload }));
+  const gistOf = (event: Envelope) => gistLine(wholes.find(({ id }) => id === event.id) ?? event);
   return {
-    items: brief ? events.map((event, at) => shortened(event, gists[at] ?? '')) : events,
+    items: brief ? events.map((event) => shortened(event, gistOf(event))) : events,
     next_cursor: rows.length > limit && last ? encodeCursor(last.seq) : null,
     ...(!brief && leftOutHint(events)),
     ...(warnings.length > 0 && { warnings }),
   };
 });
+
+/** The first few rows whose payloads lists leave out, with them; reading all of a page's would hold up everybody. */
+async function largerRows(
+  { events }: Pick<Repositories, 'events'>,
+  rows: readonly EventRow[],
+  now: number,
+): Promise<EventRow[]> {
+  const larger = rows.filter(
+    ({ size_bytes: size }) => size > PAYLOAD_INLINE_MAX_BYTES && size <= PAYLOAD_READ_MAX_BYTES,
+  );
+  const read: EventRow[] = [];
+  for (const { seq } of larger.slice(0, LARGER_GISTS_MAX)) {
+    const row = await events.findWholeAt(seq, now);
+    if (row) read.push(row);
+  }
+  return read;
+}
 
 /** An event as a line in a list: a gist in place of what outsiders wrote at length. */
 function shortened(event: Envelope, gist: string): Envelope {

@@ -169,8 +169,9 @@ async function answeredEvent(
   { emails }: Repositories,
   { id, kind }: RequestRow,
 ): Promise<string | null> {
-  const batch = kind === 'email_send' ? await emails.findByRequest(id) : undefined;
-  return batch === undefined ? null : (answersOf(batch)?.event_id ?? null);
+  // Without the mail itself, which may be long.
+  const answers = kind === 'email_send' ? await emails.answersOfRequest(id) : null;
+  return answersOf({ answers })?.event_id ?? null;
 }
 
 async function givenApprovals(

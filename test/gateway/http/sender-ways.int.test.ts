@@ -198,7 +198,6 @@ describe('a sender that names its deliveries in a header, and whose bodies are e
   it.each([
     ['SNS', 'x-amz-sns-message-id', 'text/plain; charset=UTF-8'],
     ['Gitea', 'x-gitea-delivery', 'application/json'],
-    ['WooCommerce', 'x-wc-webhook-delivery-id', 'application/json'],
     ['Jira', 'x-atlassian-webhook-identifier', 'application/json'],
     ['Twitch', 'twitch-eventsub-message-id', 'application/json'],
     ['an older GitLab', 'x-gitlab-event-uuid', 'application/json'],

@@ -128,8 +128,6 @@ interface EventPage extends Omit<EventFilter, 'status'> {
   readonly status: EventFilter['status'] | 'all';
   /** Received at or after, ISO 8601. */
   readonly since?: string | undefined;
-  /** Larger bodies aren't read (default: those that lists leave out). */
-  readonly bodyMaxBytes?: number;
 }
 
 /** Events and their content. Each method reads one or a few index ranges, however long the history is. */
@@ -182,7 +180,7 @@ export class EventRepository {
       const first = await firstSeqSince(this.#tx, 'event', 'received_at', filter.since);
       afterSeq = Math.max(afterSeq, first - 1);
     }
-    const { status, newestFirst, bodyMaxBytes = PAYLOAD_INLINE_MAX_BYTES } = filter;
+    const { status, newestFirst } = filter;
     const { sql, params } =
       status === 'all'
         ? anyStateSql({ ...filter, afterSeq })
@@ -190,7 +188,7 @@ export class EventRepository {
     // CROSS fixes the join order: first the page, then its rows.
     const rows = await this.#tx.all<SummedEventRow>(
       `${SELECT_BRIEF} FROM (${sql}) AS candidate CROSS JOIN event e ON e.seq = candidate.seq CROSS JOIN event_content c ON c.seq = e.seq LEFT JOIN park p ON p.seq = e.seq ORDER BY e.seq${newestFirst ? ' DESC' : ''}`,
-      [bodyMaxBytes, ...params],
+      [PAYLOAD_INLINE_MAX_BYTES, ...params],
     );
     const since = keptSince(filter.now);
     return rows.map((row) => listedEvent(row, since));

@@ -142,6 +142,15 @@ export class EmailRepository {
     ]);
   }
 
+  /** The mail that a request's mail answers, as stored; null if it answers none, or there's no such request. */
+  async answersOfRequest(requestId: string): Promise<string | null> {
+    const row = await this.#tx.get<{ answers: string | null }>(
+      'SELECT answers FROM email_batch WHERE request_id = ?',
+      [requestId],
+    );
+    return row?.answers ?? null;
+  }
+
   findByRequest(requestId: string): Promise<EmailBatchRow | undefined> {
     return this.#tx.get<EmailBatchRow>(
       `SELECT ${BATCH.join(', ')} FROM email_batch WHERE request_id = ?`,

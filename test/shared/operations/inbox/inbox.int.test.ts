@@ -224,6 +224,22 @@ describe('the inbox, from a webhook to the ledger', () => {
     expect(await gist(await gateway.key('inbox:read'))).toMatchObject({ ...whole, gist: '' });
   });
 
+  it('makes lines of the first ten large payloads of a page, so that nobody waits for all', async () => {
+    const body = (title: string) =>
+      JSON.stringify({
+        repository: {},
+        sender: {},
+        issue: { number: 1, title },
+        body: 'x'.repeat(9_000),
+      });
+    for (let n = 0; n < 12; n += 1) await gateway.deliver(open, body(`large ${n}`), json);
+    const path = '/v1/inbox?source=open&brief=true&newest=true&limit=12';
+    const listed = await gateway.call<{ items: { gist: string }[] }>('GET', path);
+    const gists = listed.body.items.map(({ gist }) => gist);
+    expect(gists.filter((line) => line.includes('large'))).toHaveLength(10);
+    expect(gists.slice(10)).toEqual(['', '']);
+  });
+
   it('cuts a reason of any length, and never refuses it', async () => {
     const id = String((await gateway.deliver(open, '{"order":2}', json)).body['event_id']);
     await claim(id);
