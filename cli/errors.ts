@@ -62,9 +62,9 @@ function exitForCode(code: string, status: number): number {
   return exit ?? (status === 400 ? EXIT.usage : EXIT.refused);
 }
 
-/** A proxy answers 502, 503 or 504 if nothing answers behind it. */
+/** Something in front of the server answered 5xx, with a status of its own or a usual one: nobody answers behind it. */
 function exitForStatus(status: number): number {
-  if (status >= 502 && status <= 504) return EXIT.unreachable;
+  if (status >= 500) return EXIT.unreachable;
   return status === 401 || status === 403 ? EXIT.signedOut : EXIT.refused;
 }
 

@@ -9,6 +9,7 @@ import {
   withdrawalOf,
   type RequestState,
   type Names,
+  endingOf,
 } from './decision.ts';
 
 interface AnswerDetails {
@@ -50,7 +51,7 @@ function answerLines(
   return [
     ...sentenceLines(answer, names, mark, look),
     ...(approved !== undefined && status === 'approved' ? [`  ${approved}`] : []),
-    ...(withdrawalOf(answer) === null ? hintLines(hint, look) : []),
+    ...(withdrawalOf(answer) === null ? hintLines(endingOf(answer) ?? hint, look) : []),
     look.faint(`  ${safeLine(id ?? '')}`),
   ];
 }

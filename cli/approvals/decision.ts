@@ -1,3 +1,4 @@
+import { endReason } from '../../shared/rules/requests/request-state.ts';
 import type { Request } from '../call/answers.ts';
 import type { Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
@@ -45,10 +46,25 @@ export function decisionSentence(asked: RequestState, names: Names): string {
   }
 }
 
+/** Why a request ended, where its status doesn't say it; a server of an earlier release says so in the hint alone. */
+export function reasonOf({ hint, reason }: RequestState): string | null {
+  return reason === undefined ? endReason(hint ?? null) : reason;
+}
+
 /** Why a request was withdrawn, as a sentence; null if it wasn't. */
-export function withdrawalOf({ hint, reason }: RequestState): string | null {
-  if (reason !== 'withdrawn' || !hint) return null;
-  return safeLine(hint.charAt(0).toUpperCase() + hint.slice(1));
+export function withdrawalOf(asked: RequestState): string | null {
+  return reasonOf(asked) === 'withdrawn' ? endingOf(asked) : null;
+}
+
+/** What a hint says of why a request ended, as a sentence; null if it doesn't. */
+export function endingOf(asked: RequestState): string | null {
+  const reason = reasonOf(asked);
+  if (reason === null || !asked.hint) return null;
+  // The hint starts with the reason.
+  const text = asked.hint.slice(asked.hint.indexOf(':') + 1).trim();
+  if (reason === 'unused') return safeLine(`Too late for the agent: ${text}`);
+  if (reason === 'withdrawn') return safeLine(`Withdrawn: ${text}`);
+  return safeLine(text.charAt(0).toUpperCase() + text.slice(1));
 }
 
 /** The mark before that sentence: approved, stopped or open. */

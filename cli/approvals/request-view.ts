@@ -7,7 +7,7 @@ import { safeLine, wrapNote } from '../view/terminal-text.ts';
 import { typedNames } from '../view/typed-names.ts';
 import { indented } from './answer-view.ts';
 import { quorumOf } from './quorum.ts';
-import { decisionMark, decisionSentence, withdrawalOf, type Names } from './decision.ts';
+import { decisionMark, decisionSentence, endingOf, withdrawalOf, type Names } from './decision.ts';
 
 /** Everything known about a request. */
 export function requestView(record: Request, names: Names): View {
@@ -21,7 +21,9 @@ function requestLines(record: Request, names: Names, look: Look): string[] {
   const isAdvice = status !== 'pending' && withdrawalOf(record) === null && hint !== null;
   return [
     `${decisionMark(record, look)} ${decisionSentence(record, names)}${when}`,
-    ...(isAdvice ? wrapNote(`  ${safeLine(look.typed(typedNames(hint)))}`, look.columns) : []),
+    ...(isAdvice
+      ? wrapNote(`  ${endingOf(record) ?? safeLine(look.typed(typedNames(hint)))}`, look.columns)
+      : []),
     '',
     ...pairLines(
       [

@@ -22,6 +22,7 @@ export const LATER_FIELDS = {
   key_revoke: ['ended', 'left'],
   request_list: REQUEST_LATER,
   request_status: REQUEST_LATER,
+  route_list: ['maker'],
   source_get: SOURCE_LATER,
   source_list: SOURCE_LATER,
   source_sign: ['body_base64'],

@@ -1,7 +1,7 @@
 import { messageOf } from '../../clients/typescript/core/errors.ts';
 import { deadline } from '../../shared/lib/deadline.ts';
 import { isToldByEvent, sendReceived } from '../approvals/received.ts';
-import type { RequestState } from '../approvals/decision.ts';
+import { reasonOf, type RequestState } from '../approvals/decision.ts';
 import { operationRequest, type Client } from '../call/client.ts';
 import { reconnectingAnswer } from '../work/reconnecting-call.ts';
 import type { Question } from './question.ts';
@@ -118,14 +118,15 @@ async function received(
   return unwanted.aborted ? undecided(null) : verdictOf(answer);
 }
 
-function verdictOf({ status, comment, reason, decided_by: by }: RequestState): Verdict {
+function verdictOf(answer: RequestState): Verdict {
+  const { status, comment, decided_by: by } = answer;
   const said = comment ? `: ${comment}` : '.';
   const [, rule] = /^policy:(.*)$/s.exec(by ?? '') ?? [];
   switch (status) {
     case 'approved':
       return { kind: 'allow' };
     case 'denied': {
-      if (reason === 'stopped') {
+      if (reasonOf(answer) === 'stopped') {
         return { kind: 'deny', message: `A person stopped this session${said}`, isStop: true };
       }
       const who =

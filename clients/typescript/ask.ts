@@ -161,8 +161,9 @@ async function asked(
     return run<AskAnswer>(ENDPOINTS[name], { ...input, wait_seconds }, options);
   };
   const answer = await ask().catch((error: unknown) => {
-    // It may have been asked, so somebody may be about to answer.
-    if (wait !== Infinity || maxRetries === 0 || !mayHaveArrived(error)) throw error;
+    // It may have been asked, so somebody may be about to answer; surely if the server held the call for a while.
+    const mayBeAsked = mayHaveArrived(error) || clock.now() - startedAt >= HELD_SECONDS * 1000;
+    if (wait !== Infinity || maxRetries === 0 || !mayBeAsked) throw error;
     return new RetryingCalls({ signal: signal ?? NEVER, trouble: note, clock }).answer(ask);
   });
   signal?.throwIfAborted();

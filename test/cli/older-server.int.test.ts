@@ -65,6 +65,7 @@ const LINES: Readonly<Record<keyof typeof LATER_FIELDS, () => string>> = {
   key_revoke: () => `key revoke ${key} --yes`,
   request_list: () => 'request list',
   request_status: () => `request status ${request}`,
+  route_list: () => 'route list',
   source_get: () => 'source get open',
   source_list: () => 'source list',
   source_sign: () => 'trigger webhook --source open',

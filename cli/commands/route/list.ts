@@ -21,7 +21,7 @@ export const run = showing<'route_list'>(({ items: routes }) => {
     `${route.match_source ?? '*'} ${route.match_type ?? '*'}`,
     String(route.pending),
     String(route.dead),
-    route.maker,
+    route.maker ?? '',
     route.callback_url,
   ]);
   return {
@@ -32,7 +32,14 @@ export const run = showing<'route_list'>(({ items: routes }) => {
   };
 });
 
-function disabledLines({ id, enabled, disabled_reason: reason }: RouteWithCounts, look: Look) {
+function disabledLines(
+  {
+    id,
+    enabled,
+    disabled_reason: reason,
+  }: Pick<RouteWithCounts, 'id' | 'enabled' | 'disabled_reason'>,
+  look: Look,
+) {
   if (enabled) return [];
   return [
     look.red(safeLine(`${id} is disabled: ${reason ?? ''}`)),

@@ -325,6 +325,18 @@ describe('svc api', () => {
     ]);
   });
 
+  it.each([500, 302])(
+    'takes %i from svc itself as its answer, and tries no more',
+    async (status) => {
+      const fake = await answering((_seen, response) => {
+        response.writeHead(status, { 'x-service-version': '0.1.0' });
+        response.end();
+      });
+      await svc([...POST, '1h'], fake);
+      expect(fake.seen).toHaveLength(1);
+    },
+  );
+
   it('does not try a conflict again', async () => {
     const fake = await answering(refusing(409, 'EVENT_NOT_CLAIMABLE'));
     expect(await svc([...POST, '30s'], fake)).toMatchObject({ code: 1 });

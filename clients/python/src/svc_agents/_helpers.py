@@ -63,14 +63,16 @@ def ask(
     keyed: CallOptions = {**options}
     keyed.setdefault("idempotency_key", str(uuid.uuid4()))
     is_patient = seconds is None and options.get("max_retries") != 0
+    started = core.clock.now()
     while True:
         given = {**fields, "wait_seconds": int(max(0, min(WAIT_SECONDS, left())))}
         try:
             answer = yield from core.operation(name, given, keyed)
             break
         except SvcError as error:
-            # It may have been asked, so somebody may be about to answer.
-            if not (is_patient and error.may_have_arrived):
+            # It may have been asked, so somebody may be about to answer; surely if the server held the call for a while.
+            was_held = error.can_be_sat_out and core.clock.now() - started >= WAIT_SECONDS
+            if not (is_patient and (error.may_have_arrived or was_held)):
                 raise
             log.warning("%s Trying again.", error)
         yield Sleep(LOOK_EVERY)
