@@ -225,14 +225,11 @@ describe('the inbox, from a webhook to the ledger', () => {
   });
 
   it('makes lines of the first ten large payloads of a page, so that nobody waits for all', async () => {
-    const body = (title: string) =>
-      JSON.stringify({
-        repository: {},
-        sender: {},
-        issue: { number: 1, title },
-        body: 'x'.repeat(9_000),
-      });
-    for (let n = 0; n < 12; n += 1) await gateway.deliver(open, body(`large ${n}`), json);
+    const large = { repository: {}, sender: {}, body: 'x'.repeat(9_000) };
+    for (let n = 0; n < 12; n += 1) {
+      const payload = { ...large, issue: { number: n, title: `large ${n}` } };
+      await gateway.deliver(open, JSON.stringify(payload), json);
+    }
     const path = '/v1/inbox?source=open&brief=true&newest=true&limit=12';
     const listed = await gateway.call<{ items: { gist: string }[] }>('GET', path);
     const gists = listed.body.items.map(({ gist }) => gist);
