@@ -126,11 +126,17 @@ async function perform(
   output.tellProblems((path, message) => typedProblem(path, message, command));
   const module = await command.load();
   const context = await contextOf(command, line, around, output);
+  let hasCalled = false;
+  const client = (): Client => {
+    hasCalled = true;
+    return context.client();
+  };
   try {
-    const code = await module.run(context);
+    const code = await module.run({ ...context, client });
     return code ?? (around.signal.aborted ? EXIT.interrupted : EXIT.done);
   } catch (error) {
-    throw context.tries.told(asCliError(error));
+    const isAnswers = hasCalled && error instanceof TypeError;
+    throw context.tries.told(isAnswers ? unreadable(error) : asCliError(error));
   } finally {
     if (around.signal.aborted) context.tries.tellOpen();
   }
@@ -195,6 +201,16 @@ async function unwritable(error: unknown): Promise<CliError | null> {
   if (trouble === null) return null;
   const { text, cure } = trouble;
   return new CliError({ code: 'LOCAL_FILE', message: `${text}.`, hint: cure, exit: EXIT.refused });
+}
+
+/** An answer of another form than this release knows. */
+function unreadable({ message }: TypeError): CliError {
+  return new CliError({
+    code: 'ANSWER_INVALID',
+    message: `svc can't read the server's answer: ${message}.`,
+    hint: "Is the server of another release? This shows both: svc status. If it isn't, this is a bug of svc.",
+    exit: EXIT.refused,
+  });
 }
 
 /** Any other error is our own bug, and only then does a stack trace help. */

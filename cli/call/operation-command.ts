@@ -43,7 +43,7 @@ export async function printOperation<N extends OperationName>(
   const view = async (answer: Answer<N>): Promise<View> => ({
     ...(columns && { columns }),
     ...(nothing !== null && { nothing }),
-    ...(await viewOf(answer)),
+    ...(await knownView(viewOf, answer)),
   });
   const most = pageOf(shape);
   if (isList(shape) && wantsPages(context, most)) {
@@ -55,6 +55,19 @@ export async function printOperation<N extends OperationName>(
   const answer = await callOperation(shape, context);
   context.output.answer(answer, await view(answer));
   return answer;
+}
+
+/** The view; none for an answer of another form than this release knows, which is shown as it came. */
+async function knownView<N extends OperationName>(
+  viewOf: ViewOf<N>,
+  answer: Answer<N>,
+): Promise<View> {
+  try {
+    return await viewOf(answer);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return {};
+  }
 }
 
 /** The most rows that a page of the operation may have. */

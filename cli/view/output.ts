@@ -6,7 +6,7 @@ import { PagePrinter, type Pages } from './pages.ts';
 import type { Layout, Look } from './table.ts';
 import { cutToWidth, plainText, safeJson, safeLine, safeText, wrapNote } from './terminal-text.ts';
 import { typedAnswer, typedHint, typedNames } from './typed-names.ts';
-import { readableView } from './view.ts';
+import { answerLines } from './view.ts';
 
 /** How an answer is shown on a terminal. */
 export interface View {
@@ -119,7 +119,7 @@ export class TerminalOutput implements Output {
       else this.#options.stdout.write(`${safeJson(told, 0)}\n`);
       return;
     }
-    this.lines((look) => view.lines?.(look) ?? readableView(value, view, look));
+    this.lines((look) => answerLines(value, view, look));
     const cursor = isObject(value) ? value['next_cursor'] : null;
     if (cursor !== null && cursor !== undefined) this.note(`More: --cursor ${plainText(cursor)}`);
   }
@@ -135,9 +135,7 @@ export class TerminalOutput implements Output {
       write,
       draw: (draw) => write(draw(this.#look()).join('\n')),
       readable: (answer, view, layout) =>
-        this.lines(
-          () => view.lines?.(lookWith(layout)) ?? readableView(answer, view, lookWith(layout)),
-        ),
+        this.lines(() => answerLines(answer, view, lookWith(layout))),
       note: (text) => this.note(text),
     });
   }

@@ -15,6 +15,16 @@ const JSON_FIELDS: readonly string[] = [...OUTSIDE_FIELDS, 'bind', 'result', 'va
 const MISSING = 'Not found.';
 const EMPTY = 'The list is empty.';
 
+/** The lines of an answer. One of another form than this release knows is shown as it came. */
+export function answerLines(value: unknown, view: View, look: Look): readonly string[] {
+  try {
+    return view.lines?.(look) ?? readableView(value, view, look);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return readableView(value, {}, look);
+  }
+}
+
 /** An answer in readable form, as lines that are safe for a terminal. */
 export function readableView(
   value: unknown,

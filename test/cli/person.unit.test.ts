@@ -190,9 +190,13 @@ describe('whoami', () => {
     expect(stdout).toContain(`Agent     ${text}\n`);
   });
 
-  it('is the answer itself in a pipe', async () => {
+  it('is the answer itself in a pipe, and shown like others where its form is not known', async () => {
     const piped = await svc('whoami', await answering(() => answer), false);
     expect(JSON.parse(piped.stdout)).toEqual(answer);
+    daemon?.close();
+    expect((await svc('whoami', await answering(() => ({ a: 1, b: 2 })))).stdout).toBe(
+      'a  1\nb  2\n',
+    );
   });
 });
 
