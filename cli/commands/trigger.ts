@@ -178,8 +178,9 @@ function named(
   }
   if (kind.verification !== null && source.verification !== kind.verification) {
     const { verification } = source;
+    const checks = verification === 'none' ? 'checks no signatures' : `checks ${verification}`;
     context.output.note(
-      `Source ${name} uses ${verification} verification, not ${kind.verification}, so the event may have another type.`,
+      `Source ${name} ${checks}, and the sample is ${kind.verification}'s, so the event may have another type.`,
     );
   }
   return source;

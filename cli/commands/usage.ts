@@ -90,9 +90,10 @@ function logPair({ stored_bytes, limit_bytes }: NonNullable<Usage['replica_log']
 /** `12 MB of 1 GB, 7 of 6,000 events this minute, 3 MB of 200 MB in 10 minutes; limited` */
 function sourceText(source: Events['sources'][number], limits: Events['source_limits']): string {
   const { stored_bytes, events_this_minute, bytes_these_10_minutes, limited } = source;
+  const isOne = events_this_minute === 1 && limits.events_per_minute === null;
   const parts = [
     amountText(stored_bytes, limits.stored_bytes, sizeText),
-    `${amountText(events_this_minute, limits.events_per_minute, countText)} events this minute`,
+    `${amountText(events_this_minute, limits.events_per_minute, countText)} ${isOne ? 'event' : 'events'} this minute`,
     `${amountText(bytes_these_10_minutes, limits.bytes_per_10_minutes, sizeText)} in 10 minutes`,
   ];
   return `${parts.join(', ')}${limited === null ? '' : '; limited, senders must wait'}`;
