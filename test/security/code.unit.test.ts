@@ -63,6 +63,10 @@ describe('the program', () => {
     ]);
   });
 
+  it('waits by no timeout that Node may drop', () => {
+    expect(filesWith(/AbortSignal\.any\(\[[^\]]*AbortSignal\.timeout/)).toEqual([]);
+  });
+
   it('gives a shell nothing but the command that its own user wrote', () => {
     expect(filesWith(/\bexecSync\(|\bexecFile|shell: true/).toSorted()).toEqual([
       'cli/doctor/checks.ts',

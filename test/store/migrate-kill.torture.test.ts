@@ -24,8 +24,8 @@ describe('a migration', () => {
   it('that the process dies in leaves everything as it was, and goes through the next time', () => {
     // The process ends in the middle of the statements, with the transaction open.
     const script = `
-      const { Connection } = await import('./shared/store/connection.ts');
-      const { migrate } = await import('./shared/store/migrate.ts');
+      const { Connection } = await import('./shared/store/engine/connection.ts');
+      const { migrate } = await import('./shared/store/engine/migrate.ts');
       const connection = new Connection(process.argv[1]);
       connection.get('PRAGMA journal_mode=WAL');
       let statements = 0;

@@ -133,8 +133,8 @@ export class TelegramBot {
     } catch (error) {
       this.#trouble = troubleOf(error).message;
       if (isFinal(error)) {
-        // Whoever has the task of fetching goes on trying: what was refused may be allowed later.
-        this.#hasBegun();
+        // What was refused may be allowed later, and whoever has the task of fetching keeps the others from it.
+        this.#work = this.#beginLater();
         throw error;
       }
       this.#unanswered(error);

@@ -1,4 +1,5 @@
 import type { Change } from '../../../kernel/context.ts';
+import { deadline } from '../../../lib/deadline.ts';
 import type { TaskAccess } from '../tables.ts';
 
 /** Waits for changes that concern a task, as long as the task may be held. */
@@ -10,7 +11,7 @@ export class News {
   #wake: () => void = () => undefined;
 
   private constructor({ site, holdMs }: TaskAccess) {
-    this.#until = AbortSignal.any([site.signal, this.#over.signal, AbortSignal.timeout(holdMs)]);
+    this.#until = AbortSignal.any([site.signal, this.#over.signal, deadline(holdMs)]);
     this.#until.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
