@@ -6,7 +6,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk or the terminal failed',
 };
 
-/** Standard output can't be written any more: its reader stopped, or its disk is full. */
+/** Ends the command when standard output can no longer be written, because its reader stopped or its disk is full. */
 export class LostOutput {
   readonly #undo: (() => Promise<unknown>)[] = [];
 

@@ -1,10 +1,10 @@
-import { endReason } from '../../shared/rules/requests/request-state.ts';
+import { endingIn } from '../../shared/rules/requests/request-state.ts';
 import type { Request } from '../call/answers.ts';
 import type { Look } from '../view/table.ts';
 import { safeLine } from '../view/terminal-text.ts';
 import { quorumOf } from './quorum.ts';
 
-/** What an answer says of a request: that of the call that asked, or the whole record. */
+/** A request's fields, from the answer of the call that asked or from the whole record. */
 export interface RequestState {
   readonly request_id?: string | null | undefined;
   readonly status?: string | undefined;
@@ -48,7 +48,7 @@ export function decisionSentence(asked: RequestState, names: Names): string {
 
 /** Why a request ended, where its status doesn't say it; a server of an earlier release says so in the hint alone. */
 export function reasonOf({ hint, reason }: RequestState): string | null {
-  return reason === undefined ? endReason(hint ?? null) : reason;
+  return reason === undefined ? (endingIn(hint)?.reason ?? null) : reason;
 }
 
 /** Why a request was withdrawn, as a sentence; null if it wasn't. */
@@ -60,8 +60,7 @@ export function withdrawalOf(asked: RequestState): string | null {
 export function endingOf(asked: RequestState): string | null {
   const reason = reasonOf(asked);
   if (reason === null || !asked.hint) return null;
-  // The hint starts with the reason.
-  const text = asked.hint.slice(asked.hint.indexOf(':') + 1).trim();
+  const text = endingIn(asked.hint)?.words ?? asked.hint;
   if (reason === 'unused') return safeLine(`Too late for the agent: ${text}`);
   if (reason === 'withdrawn') return safeLine(`Withdrawn: ${text}`);
   return safeLine(text.charAt(0).toUpperCase() + text.slice(1));

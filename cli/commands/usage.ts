@@ -5,6 +5,7 @@ import { EXIT } from '../exit.ts';
 import { WATCH_OPTION } from '../input/flags.ts';
 import type { View } from '../view/output.ts';
 import { pairLines, type Pair } from '../view/pairs.ts';
+import { nounFor } from '../../shared/lib/pluralize.ts';
 import { countText, sizeText } from '../view/sizes.ts';
 import { timeText, type Look } from '../view/table.ts';
 
@@ -90,10 +91,10 @@ function logPair({ stored_bytes, limit_bytes }: NonNullable<Usage['replica_log']
 /** `12 MB of 1 GB, 7 of 6,000 events this minute, 3 MB of 200 MB in 10 minutes; limited` */
 function sourceText(source: Events['sources'][number], limits: Events['source_limits']): string {
   const { stored_bytes, events_this_minute, bytes_these_10_minutes, limited } = source;
-  const isOne = events_this_minute === 1 && limits.events_per_minute === null;
+  const { events_per_minute: most } = limits;
   const parts = [
     amountText(stored_bytes, limits.stored_bytes, sizeText),
-    `${amountText(events_this_minute, limits.events_per_minute, countText)} ${isOne ? 'event' : 'events'} this minute`,
+    `${amountText(events_this_minute, most, countText)} ${nounFor(most ?? events_this_minute, 'event')} this minute`,
     `${amountText(bytes_these_10_minutes, limits.bytes_per_10_minutes, sizeText)} in 10 minutes`,
   ];
   return `${parts.join(', ')}${limited === null ? '' : '; limited, senders must wait'}`;

@@ -31,7 +31,7 @@ export async function confirmAnswer(
   if (!isToldByEvent(record)) return;
   const { request_id: id } = record;
   if (road !== 'ask') {
-    // Another key may have asked what is looked up. The answer of a task doesn't say whose question it was.
+    // The question may be another key's, and a task's answer doesn't say who asked.
     const known = road === 'task' ? await recordOf(client, id, signal) : record;
     if (known === null || !(await isOwn(client, known, signal))) return;
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { lowerCased } from '../../clients/typescript/call/http-caller.ts';
-import { answeredFailure, failedForNow } from '../../clients/typescript/core/errors.ts';
+import { answeredFailure, DETOURS, failedForNow } from '../../clients/typescript/core/errors.ts';
 import { isRead, operationCalls, type CallOptions, type Client } from '../call/client.ts';
 import { CallError } from '../errors.ts';
 import type { Tries } from './tries.ts';
@@ -81,12 +81,11 @@ function inTime(options: CallOptions, leftMs: number | null): CallOptions {
   return { ...options, timeoutMs: Math.min(Math.max(leftMs, SILENCE_MS.least), SILENCE_MS.most) };
 }
 
-const FINAL: ReadonlySet<number> = new Set([302, 303, 307, 500]);
-
 /** The error if the status and headers say to try again later, without reading the body; otherwise null. */
 function refusalOf({ statusCode: status = 0, headers }: IncomingMessage): CallError | null {
-  // svc itself: a fault that comes again, or the way to a file in a bucket.
-  if (headers['x-service-version'] !== undefined && FINAL.has(status)) return null;
+  const isOurs = headers['x-service-version'] !== undefined;
+  // From svc itself, these are a fault that would come back, and the way to a file in a bucket.
+  if (isOurs && (status === 500 || DETOURS.has(status))) return null;
   const asked = headers['retry-after'] ?? null;
   const failure = answeredFailure(status, undefined, null, asked);
   // A 409 says so only if the first call is still running.

@@ -1,6 +1,6 @@
 import type { CallOptions, Endpoint, RunOperation } from './call/endpoint.ts';
 import type { Clock } from './core/clock.ts';
-import { mayHaveArrived } from './core/errors.ts';
+import { isCut } from './core/errors.ts';
 import { RetryingCalls } from './core/retrying-calls.ts';
 import { ENDPOINTS } from './generated/endpoints.ts';
 import type { AskApprovalInput, AskAnswer, AskHumanInput } from './generated/types.ts';
@@ -162,8 +162,8 @@ async function asked(
   };
   const answer = await ask().catch((error: unknown) => {
     // It may have been asked, so somebody may be about to answer; surely if the server held the call for a while.
-    const mayBeAsked = mayHaveArrived(error) || clock.now() - startedAt >= HELD_SECONDS * 1000;
-    if (wait !== Infinity || maxRetries === 0 || !mayBeAsked) throw error;
+    const wasHeld = clock.now() - startedAt >= HELD_SECONDS * 1000;
+    if (wait !== Infinity || maxRetries === 0 || !isCut(error, wasHeld)) throw error;
     return new RetryingCalls({ signal: signal ?? NEVER, trouble: note, clock }).answer(ask);
   });
   signal?.throwIfAborted();

@@ -17,7 +17,8 @@ import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
 import type { ProjectWrites } from '../commit/thread/writers.ts';
 import { AttemptLog } from './attempt-log.ts';
-import { DestinationQueue, type AttemptResult, type Page } from './destination-queue.ts';
+import type { DuePage } from '../lib/due-page.ts';
+import { DestinationQueue, type AttemptResult } from './destination-queue.ts';
 import { SigningSecrets } from './signing-secrets.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 
@@ -179,7 +180,7 @@ export class Deliveries {
     destination: string,
     limit: number,
     known: ReadonlySet<string>,
-  ): Promise<Page<LoadedDelivery>> {
+  ): Promise<DuePage<LoadedDelivery>> {
     const now = this.#host.clock.now();
     const options = { now, limit, known, load: loadAll };
     return this.#project.dueDeliveries.page(destination, options);

@@ -1,4 +1,5 @@
 import type { Semaphore } from '../lib/semaphore.ts';
+import type { DuePage } from '../lib/due-page.ts';
 
 /** How many posts to one destination run at once: at the start, if all succeed, and if all fail. */
 const SLOTS_FIRST = 4;
@@ -22,17 +23,8 @@ export type AttemptResult =
   | { readonly kind: 'made'; readonly well: boolean; readonly recorded: Promise<void> }
   | { readonly kind: 'skipped' };
 
-/** The due deliveries that waited longest and aren't known yet. */
-export interface Page<D> {
-  readonly fresh: readonly D[];
-  /** Whether more may follow. */
-  readonly more: boolean;
-  /** Whether some were left out because they're known. */
-  readonly passedOver: boolean;
-}
-
 interface Work<D extends QueueItem> {
-  readonly load: (limit: number, known: ReadonlySet<string>) => Promise<Page<D>>;
+  readonly load: (limit: number, known: ReadonlySet<string>) => Promise<DuePage<D>>;
   /** Never rejects. */
   readonly attempt: (delivery: D) => Promise<AttemptResult>;
   readonly onError: (error: unknown) => void;

@@ -1,7 +1,8 @@
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { ProjectReader } from '../../shared/store/project-store.ts';
 import type { Repositories } from '../../shared/store/repositories.ts';
-import type { ProjectWrites } from '../commit/thread/writers.ts';
+import type { DuePage } from '../lib/due-page.ts';
+import type { CoordinatedProject } from './coordination.ts';
 
 /** How long a claim lasts: enough for two attempts at full length and for recording them. */
 const CLAIM_MS = 60_000;
@@ -19,13 +20,6 @@ interface LookOptions<D> {
     ids: readonly string[],
     turn: { readonly now: number; readonly until: number },
   ) => Promise<D[]>;
-}
-
-/** See `Page`. */
-interface DuePage<D> {
-  readonly fresh: readonly D[];
-  readonly more: boolean;
-  readonly passedOver: boolean;
 }
 
 /** Finds the deliveries of a project that this gateway tries, and says what became of them. */
@@ -83,10 +77,7 @@ export class OwnDeliveries implements DueDeliveries {
   }
 }
 
-interface ClaimingProject {
-  readonly store: ProjectReader;
-  readonly writes: ProjectWrites;
-}
+type ClaimingProject = Pick<CoordinatedProject, 'store' | 'writes'>;
 
 /** For one of several: it claims what it's about to try, for a while. */
 export class ClaimedDeliveries implements DueDeliveries {

@@ -16,7 +16,7 @@ export interface Failure {
 /** Answers that a retry may change. A 500 of svc is a bug and would come back. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 /** Where a network wants its own page to be read first. */
-const DETOURS: ReadonlySet<number> = new Set([302, 303, 307]);
+export const DETOURS: ReadonlySet<number> = new Set([302, 303, 307]);
 /** Something in front of the server answered in its place, and it may have heard the call. */
 const VAGUE = /^HTTP_(?:408|5\d\d)$/;
 const PASSING_CODES: ReadonlySet<string> = new Set([

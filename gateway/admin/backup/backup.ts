@@ -74,7 +74,7 @@ async function copyAll(options: BackupOptions, to: string): Promise<Manifest> {
     created_at: isoTime(now),
     bucket,
     key,
-    // It won't change any more: deletions were noted in it.
+    // The copy is final: the deletions are already recorded in it.
     control: control.file === null ? null : await stored(control.file),
     ...(lacks.length > 0 && { damage: lacks }),
     projects,

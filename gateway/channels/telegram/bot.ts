@@ -124,21 +124,18 @@ export class TelegramBot {
   }
 
   /**
-   * Resolves when the bot is ready, or when Telegram can't be reached; then it keeps trying in the background. Rejects
-   * with a `TelegramFailure` if Telegram refuses the token or the webhook, because a retry wouldn't help.
+   * Resolves when the bot is ready, or when Telegram can't be reached. Rejects with a `TelegramFailure` if Telegram
+   * refuses the token or the webhook. After either failure it keeps trying in the background: what was refused may be
+   * allowed later, and no other gateway fetches meanwhile.
    */
   async start(): Promise<void> {
     try {
       await this.#begin();
     } catch (error) {
       this.#trouble = troubleOf(error).message;
-      if (isFinal(error)) {
-        // What was refused may be allowed later, and whoever has the task of fetching keeps the others from it.
-        this.#work = this.#beginLater();
-        throw error;
-      }
-      this.#unanswered(error);
       this.#work = this.#beginLater();
+      if (isFinal(error)) throw error;
+      this.#unanswered(error);
       return;
     }
     this.#reached();

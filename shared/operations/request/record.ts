@@ -5,7 +5,7 @@ import { parseExact } from '../../lib/json/exact-json.ts';
 import { REQUEST_POLL_SECONDS } from '../../lib/limits.ts';
 import {
   END_REASONS,
-  endReason,
+  endingIn,
   effectiveRequestStatus,
   REQUEST_KINDS,
   REQUEST_STATUSES,
@@ -141,7 +141,7 @@ export async function toRecord(
     decision: row.decision,
     comment: row.comment,
     hint: await hintOf(store, row, { status, now }),
-    reason: endReason(row.hint),
+    reason: endingIn(row.hint)?.reason ?? null,
     decided_by: row.decided_by,
     decided_at: endedAt(row, status),
     created_at: row.created_at,
@@ -233,7 +233,7 @@ export async function toAnswer(
     decision: row.decision,
     comment: row.comment,
     hint: await hintOf(store, row, { status, now }),
-    reason: endReason(row.hint),
+    reason: endingIn(row.hint)?.reason ?? null,
     decided_by: row.decided_by,
     state_ref: row.state_ref,
     expires_at: isoTime(row.expires_at),

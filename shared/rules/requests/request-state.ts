@@ -66,49 +66,54 @@ export function effectiveRequestStatus(
   return row.status as RequestStatus;
 }
 
-const WITHDRAWN = 'withdrawn: ';
+/** Why a request ended, where its status doesn't say it: it was taken back, came too late for the agent, or was stopped. */
+export const END_REASONS = ['withdrawn', 'unused', 'stopped'] as const;
+
+type EndReason = (typeof END_REASONS)[number];
+
+/** The hint of a request that ended for this reason. */
+function endHintOf(reason: EndReason, words: string): string {
+  return `${reason}: ${words}`;
+}
+
+/** The reason that such a hint starts with, and its words; null for any other hint. */
+export function endingIn(
+  hint: string | null | undefined,
+): { readonly reason: EndReason; readonly words: string } | null {
+  const reason = END_REASONS.find((one) => hint?.startsWith(endHintOf(one, '')));
+  if (!hint || reason === undefined) return null;
+  return { reason, words: hint.slice(endHintOf(reason, '').length) };
+}
+
+function wordsOf(hint: string | null, reason: EndReason): string | null {
+  const ending = endingIn(hint);
+  return ending?.reason === reason ? ending.words : null;
+}
 
 /** The hint of a request that was taken back. */
 export function withdrawnHint(reason: string): string {
-  return WITHDRAWN + reason;
+  return endHintOf('withdrawn', reason);
 }
 
 /** Why a request was taken back, as its hint says; null if it wasn't. */
 export function withdrawnBecause(hint: string | null): string | null {
-  return hint?.startsWith(WITHDRAWN) ? hint.slice(WITHDRAWN.length) : null;
+  return wordsOf(hint, 'withdrawn');
 }
-
-const UNUSED = 'unused: ';
 
 /** The hint of a decision that came too late for the agent. */
 export function unusedHint(reason: string): string {
-  return UNUSED + reason;
+  return endHintOf('unused', reason);
 }
 
 /** Why a decision came too late for the agent, as its hint says; null if it didn't. */
 export function unusedBecause(hint: string | null): string | null {
-  return hint?.startsWith(UNUSED) ? hint.slice(UNUSED.length) : null;
+  return wordsOf(hint, 'unused');
 }
-
-const STOPPED = 'stopped: ';
 
 /** What the agent of a stopped thread reads. */
 export function stoppedHint(until: number): string {
-  return `${STOPPED}a person stopped this session. Whatever it asks until ${isoTime(until)} is denied.`;
-}
-
-/** Why a request ended, where its status doesn't say it: it was taken back, came too late for the agent, or was stopped. */
-export const END_REASONS = ['withdrawn', 'unused', 'stopped'] as const;
-
-/** The reason that a hint gives; null if the status says all. */
-export function endReason(hint: string | null): (typeof END_REASONS)[number] | null {
-  if (withdrawnBecause(hint) !== null) return 'withdrawn';
-  if (unusedBecause(hint) !== null) return 'unused';
-  return isStopped(hint) ? 'stopped' : null;
-}
-
-export function isStopped(hint: unknown): boolean {
-  return typeof hint === 'string' && hint.startsWith(STOPPED);
+  const words = `a person stopped this session. Whatever it asks until ${isoTime(until)} is denied.`;
+  return endHintOf('stopped', words);
 }
 
 /** Why a person can't make this choice, as a sentence. */

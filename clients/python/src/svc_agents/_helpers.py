@@ -71,7 +71,7 @@ def ask(
             break
         except SvcError as error:
             # It may have been asked, so somebody may be about to answer; surely if the server held the call for a while.
-            was_held = error.can_be_sat_out and core.clock.now() - started >= WAIT_SECONDS
+            was_held = error.retryable and core.clock.now() - started >= WAIT_SECONDS
             if not (is_patient and (error.may_have_arrived or was_held)):
                 raise
             log.warning("%s Trying again.", error)

@@ -2,7 +2,7 @@ import { isoTime } from '../../../../shared/lib/clock.ts';
 import { actorNamed, type PersonPlace } from '../../../../shared/rules/actor.ts';
 import {
   effectiveRequestStatus,
-  isStopped,
+  endingIn,
   type Choice,
   type RequestKind,
 } from '../../../../shared/rules/requests/request-state.ts';
@@ -52,7 +52,8 @@ export const decide: Command<Decision, DecisionOutcome> = {
     if (how === null) return { outcome: 'counted' };
     if (!(await resolveRequest(context, request, how))) return { outcome: 'late' };
     if (proposal) await askToApply(context, request, proposal);
-    if (isStopped(how.hint)) await stopThread(context, request, how.hint ?? '');
+    if (endingIn(how.hint)?.reason === 'stopped')
+      await stopThread(context, request, how.hint ?? '');
     return { outcome: 'taken' };
   },
 };
